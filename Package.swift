@@ -1,0 +1,115 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+
+/// What an executable needs to stay small: no unused section survives the link, nothing to strip later.
+let small: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "--gc-sections", "-Xlinker", "-s"], .when(configuration: .release)),
+    .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
+]
+
+let package = Package(
+    name: "lanyard",
+    products: [
+        .executable(name: "lanyard", targets: ["lanyard"]),
+        .executable(name: "lanyard-authority", targets: ["lanyard-authority"]),
+        .executable(name: "lanyard-sandbox", targets: ["lanyard-sandbox"]),
+        .library(name: "AuthorityPlugin", targets: ["AuthorityPlugin"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        // The host: what answers git. No HTTP below this line.
+        .executableTarget(
+            name: "lanyard", dependencies: ["LanyardCommands"], swiftSettings: strict, linkerSettings: small),
+        .target(
+            name: "LanyardCommands",
+            dependencies: [
+                "CredentialProtocol", "Rules", "TokenStore", "AuthorityPlugin", "TokenAcquisition", "CLinux",
+                argumentParser, logging, subprocess, system,
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "TokenAcquisition",
+            dependencies: ["CredentialProtocol", "Rules", "TokenStore", "AuthorityPlugin", logging],
+            swiftSettings: strict),
+        .target(name: "Rules", dependencies: ["CredentialProtocol", toml, system], swiftSettings: strict),
+        .target(
+            name: "TokenStore", dependencies: ["CredentialProtocol", "CSecret", "CLinux", crypto, logging, system],
+            swiftSettings: strict),
+        .target(
+            name: "AuthorityPlugin",
+            dependencies: ["CredentialProtocol", toml, logging, subprocess, system],
+            swiftSettings: strict),
+        .target(name: "CredentialProtocol", swiftSettings: strict),
+        .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+        .target(name: "CLinux"),
+
+        // The first-party plugins: one executable, one target each.
+        .executableTarget(
+            name: "lanyard-authority",
+            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", logging],
+            swiftSettings: strict, linkerSettings: small),
+        .target(
+            name: "AADCommon", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-common",
+            exclude: ["plugin.toml"], swiftSettings: strict),
+        .target(
+            name: "AADTenant", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-tenant",
+            exclude: ["plugin.toml"], swiftSettings: strict),
+        .target(
+            name: "AADB2C", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-b2c",
+            exclude: ["plugin.toml"], swiftSettings: strict),
+        .target(
+            name: "MicrosoftIdentity",
+            dependencies: [
+                "AuthorityPlugin", logging, crypto,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict),
+
+        // A local Entra to try everything without a tenant; never linked by what users install to sign in.
+        .executableTarget(
+            name: "lanyard-sandbox",
+            dependencies: [
+                argumentParser, logging, subprocess, system, toml, crypto,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict, linkerSettings: small),
+    ]
+)

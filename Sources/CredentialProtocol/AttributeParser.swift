@@ -1,0 +1,62 @@
+/// Cuts bytes into blocks of attributes as they arrive.
+///
+/// Lines end at a line feed and nowhere else; one carriage return before it is dropped, as git does. A carriage return
+/// anywhere else is an ordinary byte of the value (CVE-2024-50338, CVE-2024-52006). An over-long line is an error and is
+/// never split (the `wwwauth[]` attack that git 2.41 closed).
+public struct AttributeParser: Sendable {
+    /// The longest line git writes or reads: 65,535 bytes with its line feed.
+    public static let longestLine = 65_535
+
+    private let longestInput: Int
+    private var received = 0
+    private var line: [UInt8] = []
+    private var block = Attributes()
+
+    /// Makes a parser.
+    ///
+    /// - Parameter longestInput: how many bytes it takes in all, over every block.
+    public init(longestInput: Int) {
+        self.longestInput = longestInput
+    }
+
+    /// Takes more bytes and gives the blocks that a blank line completed.
+    ///
+    /// An empty block (a blank line on its own) is given too: what it means is the caller's to say.
+    public mutating func consume(_ bytes: some Sequence<UInt8>) throws(ProtocolError) -> [Attributes] {
+        var completed: [Attributes] = []
+        for byte in bytes {
+            received += 1
+            guard received <= longestInput else { throw .inputTooLong }
+            if byte != UInt8(ascii: "\n") {
+                line.append(byte)
+                guard line.count < Self.longestLine else { throw .lineTooLong }
+            } else if try endLine() {
+                completed.append(block)
+                block = Attributes()
+            }
+        }
+        return completed
+    }
+
+    /// Ends the input and gives the block under way, or nil where there is none.
+    ///
+    /// A last line without its line feed counts.
+    public mutating func finish() throws(ProtocolError) -> Attributes? {
+        if !line.isEmpty { _ = try endLine() }
+        defer { block = Attributes() }
+        return block.isEmpty ? nil : block
+    }
+
+    /// Takes the line under way into the block; true where it was the blank line that ends one.
+    private mutating func endLine() throws(ProtocolError) -> Bool {
+        defer { line.removeAll(keepingCapacity: true) }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        if line.isEmpty { return true }
+        guard let equals = line.firstIndex(of: UInt8(ascii: "=")), equals > 0 else { throw .malformedLine }
+        guard let key = String(validating: line[..<equals], as: UTF8.self),
+            let value = String(validating: line[(equals + 1)...], as: UTF8.self)
+        else { throw .notUTF8 }
+        try block.append(key, value)
+        return false
+    }
+}

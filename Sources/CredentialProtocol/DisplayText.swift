@@ -1,0 +1,26 @@
+extension String {
+    /// This text made fit to show a person: bounded, on one line, and without anything a terminal would obey.
+    ///
+    /// Control characters (C0, DEL, C1), line and paragraph separators and bidirectional overrides become `?`, so that
+    /// what a server, a plugin or a keyring item says cannot move the cursor, forge a line of ours or hide a host
+    /// (CVE-2024-50349).
+    ///
+    /// - Parameter limit: the most characters to keep; a longer text ends in `…`.
+    public func displayable(limit: Int = 500) -> String {
+        var shown = ""
+        for (count, scalar) in unicodeScalars.enumerated() {
+            if count == limit { return shown + "…" }
+            shown.unicodeScalars.append(scalar.isSafeToShow ? scalar : "?")
+        }
+        return shown
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isSafeToShow: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .format: false
+        default: true
+        }
+    }
+}
