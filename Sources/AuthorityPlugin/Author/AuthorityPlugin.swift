@@ -1,5 +1,3 @@
-public import CredentialProtocol
-
 /// A plugin, as its author writes it; `PluginMain` speaks the protocol for it.
 public protocol AuthorityPlugin: Sendable {
     /// Name, version, protocol versions and flows.
