@@ -60,7 +60,8 @@ let package = Package(
             name: "TokenAcquisition",
             dependencies: ["CredentialProtocol", "Rules", "TokenStore", "AuthorityPlugin", logging],
             swiftSettings: strict),
-        .target(name: "Rules", dependencies: ["CredentialProtocol", toml, system], swiftSettings: strict),
+        .target(name: "Rules", dependencies: ["CredentialProtocol", "SettingsFile", system], swiftSettings: strict),
+        .target(name: "SettingsFile", dependencies: ["CredentialProtocol", toml], swiftSettings: strict),
         .target(
             name: "TokenStore", dependencies: ["CredentialProtocol", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),

@@ -5,7 +5,7 @@ extension String {
     /// what a server, a plugin or a keyring item says cannot move the cursor, forge a line of ours or hide a host
     /// (CVE-2024-50349).
     ///
-    /// - Parameter limit: the most characters to keep; a longer text ends in `…`.
+    /// At most `limit` characters are kept; a longer text ends in `…`.
     public func displayable(limit: Int = 500) -> String {
         var shown = ""
         for (count, scalar) in unicodeScalars.enumerated() {

@@ -1,0 +1,26 @@
+extension Sequence<String> {
+    /// The member that differs least from a mistyped word, or nil where none is near.
+    public func nearest(to word: String) -> String? {
+        let ranked = map { (name: $0, distance: $0.editDistance(to: word)) }.min { $0.distance < $1.distance }
+        guard let ranked, ranked.distance <= Swift.max(2, word.count / 3) else { return nil }
+        return ranked.name
+    }
+}
+
+extension String {
+    /// Levenshtein's distance: the fewest letters to insert, delete or replace.
+    fileprivate func editDistance(to other: String) -> Int {
+        let columns = Array(other)
+        var row = Array(0...columns.count)
+        for (index, letter) in enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for (column, otherLetter) in columns.enumerated() {
+                let replaced = diagonal + (letter == otherLetter ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = Swift.min(replaced, row[column] + 1, diagonal + 1)
+            }
+        }
+        return row[columns.count]
+    }
+}

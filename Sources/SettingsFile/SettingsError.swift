@@ -1,0 +1,25 @@
+/// What is wrong with a TOML file, where, and what was probably meant.
+public struct SettingsError: Error, Sendable, Equatable {
+    /// The file's path.
+    public let file: String
+    /// The line, from 1; nil where it isn't known.
+    public let line: Int?
+    /// One sentence for a person: lower case, no full stop.
+    public let message: String
+    /// The nearest thing that would be right, or what to do.
+    public let hint: String?
+
+    /// Makes an error.
+    public init(file: String, line: Int?, message: String, hint: String? = nil) {
+        self.file = file
+        self.line = line
+        self.message = message
+        self.hint = hint
+    }
+
+    /// `FILE:LINE: MESSAGE`, as compilers print it.
+    public var description: String {
+        let place = line.map { "\(file):\($0)" } ?? file
+        return "\(place): \(message)"
+    }
+}

@@ -1,0 +1,137 @@
+private import CredentialProtocol
+private import TOMLKit
+
+/// A table of a TOML file, read strictly: a key of the wrong type or an unknown one is an error that names its line.
+public struct SettingsTable: Sendable {
+    /// The file's path, for messages.
+    public let file: String
+
+    private let values: [String: Value]
+    private let lines: KeyLines
+
+    /// Every value a settings file may hold.
+    private enum Value: Sendable {
+        case string(String)
+        case integer(Int)
+        case boolean(Bool)
+        case strings([String])
+        case table([String: Value])
+        case tables([[String: Value]])
+        case other
+    }
+
+    /// Parses a file's text.
+    ///
+    /// - Throws: `SettingsError` where it isn't TOML.
+    public init(file: String, text: String) throws(SettingsError) {
+        do {
+            let table = try TOMLTable(string: text)
+            self.init(file: file, values: Self.values(of: table), lines: KeyLines(text: text))
+        } catch let error as TOMLParseError {
+            let said = error.description.displayable()
+            throw SettingsError(file: file, line: error.source.begin.line, message: "not valid TOML: \(said)")
+        } catch {
+            throw SettingsError(file: file, line: nil, message: "not valid TOML")
+        }
+    }
+
+    private init(file: String, values: [String: Value], lines: KeyLines) {
+        self.file = file
+        self.values = values
+        self.lines = lines
+    }
+
+    /// The keys present, sorted.
+    public var keys: [String] { values.keys.sorted() }
+
+    /// Refuses keys that nobody knows.
+    ///
+    /// - Throws: `SettingsError` that names the first unknown key, its line and the nearest known key.
+    public func allow(only known: [String]) throws(SettingsError) {
+        for key in keys where !known.contains(key) {
+            let near = known.nearest(to: key)
+            throw error(key, "unknown key `\(key.displayable(limit: 60))`", hint: near.map { "did you mean `\($0)`?" })
+        }
+    }
+
+    /// The text of a key, or nil where it's absent.
+    public func string(_ key: String) throws(SettingsError) -> String? {
+        switch values[key] {
+        case nil: return nil
+        case .string(let text)?: return text
+        default: throw error(key, "`\(key)` must be a string in quotes")
+        }
+    }
+
+    /// The number of a key, or nil where it's absent.
+    public func integer(_ key: String) throws(SettingsError) -> Int? {
+        switch values[key] {
+        case nil: return nil
+        case .integer(let number)?: return number
+        default: throw error(key, "`\(key)` must be a whole number")
+        }
+    }
+
+    /// The truth of a key, or nil where it's absent.
+    public func boolean(_ key: String) throws(SettingsError) -> Bool? {
+        switch values[key] {
+        case nil: return nil
+        case .boolean(let truth)?: return truth
+        default: throw error(key, "`\(key)` must be true or false")
+        }
+    }
+
+    /// The texts of a key, or nil where it's absent.
+    public func strings(_ key: String) throws(SettingsError) -> [String]? {
+        switch values[key] {
+        case nil: return nil
+        case .strings(let texts)?: return texts
+        default: throw error(key, "`\(key)` must be a list of strings, such as [\"one\", \"two\"]")
+        }
+    }
+
+    /// The table `[key]`, or nil where it's absent.
+    public func table(_ key: String) throws(SettingsError) -> SettingsTable? {
+        switch values[key] {
+        case nil: return nil
+        case .table(let inner)?:
+            return SettingsTable(file: file, values: inner, lines: lines.section("[\(key)]", occurrence: 0))
+        default: throw error(key, "`\(key)` must be a table: [\(key)]")
+        }
+    }
+
+    /// The tables `[[key]]`, in the file's order; empty where there are none.
+    public func tables(_ key: String) throws(SettingsError) -> [SettingsTable] {
+        switch values[key] {
+        case nil, .strings([])?: return []
+        case .tables(let list)?:
+            return list.enumerated().map { index, inner in
+                SettingsTable(file: file, values: inner, lines: lines.section("[[\(key)]]", occurrence: index))
+            }
+        default: throw error(key, "`\(key)` must be tables: [[\(key)]]")
+        }
+    }
+
+    /// An error about a key of this table.
+    public func error(_ key: String?, _ message: String, hint: String? = nil) -> SettingsError {
+        SettingsError(file: file, line: lines.line(of: key), message: message, hint: hint)
+    }
+
+    private static func values(of table: TOMLTable) -> [String: Value] {
+        var values: [String: Value] = [:]
+        for (key, value) in table { values[key] = self.value(of: value) }
+        return values
+    }
+
+    private static func value(of value: any TOMLValueConvertible) -> Value {
+        if let text = value.string { return .string(text) }
+        if let truth = value.bool { return .boolean(truth) }
+        if let number = value.int { return .integer(number) }
+        if let table = value.table { return .table(values(of: table)) }
+        guard let array = value.array else { return .other }
+        let texts = array.compactMap(\.string)
+        if texts.count == array.count { return .strings(texts) }
+        let tables = array.compactMap(\.table)
+        return tables.count == array.count ? .tables(tables.map(values(of:))) : .other
+    }
+}
