@@ -33,7 +33,9 @@ struct KeyLines: Sendable {
             return ["\(key)=", "\"\(key)\"=", "\(key).", "[\(key)]", "[[\(key)]]"].contains { bare.hasPrefix($0) }
         }
         if found == nil, let key {
-            let header = lines.firstIndex { Self.bare($0).hasPrefix("[\(key)]") || Self.bare($0).hasPrefix("[[\(key)]]") }
+            let header = lines.firstIndex {
+                Self.bare($0).hasPrefix("[\(key)]") || Self.bare($0).hasPrefix("[[\(key)]]")
+            }
             if let header { return header + 1 }
         }
         return (found ?? range.lowerBound) + 1

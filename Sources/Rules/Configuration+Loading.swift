@@ -1,0 +1,78 @@
+private import CredentialProtocol
+public import SettingsFile
+private import SystemPackage
+
+extension Configuration {
+    /// The system's file.
+    public static let systemFile = "/etc/lanyard/config.toml"
+
+    /// The user's file: `$LANYARD_CONFIG`, else `lanyard/config.toml` under `$XDG_CONFIG_HOME` or `~/.config`.
+    public static func userFile(environment: [String: String]) -> String? {
+        if let named = environment["LANYARD_CONFIG"], !named.isEmpty { return named }
+        if let base = environment["XDG_CONFIG_HOME"], base.hasPrefix("/") { return base + "/lanyard/config.toml" }
+        return environment["HOME"].map { $0 + "/.config/lanyard/config.toml" }
+    }
+
+    /// Loads the system's file, then the user's, then `LANYARD_*` variables; a file that isn't there is no error.
+    ///
+    /// - Throws: `SettingsError` where one cannot be read or is wrong.
+    public static func load(environment: [String: String]) throws(SettingsError) -> Configuration {
+        var configuration = Configuration()
+        if let text = try read(systemFile) {
+            try configuration.apply(SettingsTable(file: systemFile, text: text), isSystem: true)
+        }
+        if let file = userFile(environment: environment) {
+            if let text = try read(file) {
+                try configuration.apply(SettingsTable(file: file, text: text), isSystem: false)
+            } else if environment["LANYARD_CONFIG"] == file {
+                throw SettingsError(
+                    file: file, line: nil, message: "no such file", hint: "it is named by LANYARD_CONFIG")
+            }
+        }
+        try configuration.apply(environment: environment)
+        return configuration
+    }
+
+    /// Takes over the `LANYARD_*` variables that stand for keys.
+    private mutating func apply(environment: [String: String]) throws(SettingsError) {
+        let variables = [
+            "LANYARD_ACCOUNT": "account", "LANYARD_AUTHORITY": "authority", "LANYARD_BROWSER": "browser",
+            "LANYARD_CA_FILE": "ca-file", "LANYARD_CLIENT_ID": "client-id", "LANYARD_FLOW": "flow",
+        ]
+        for (variable, key) in variables.sorted(by: { $0.key < $1.key }) {
+            guard let value = environment[variable], !value.isEmpty else { continue }
+            guard !value.contains(where: { $0 == "\"" || $0 == "\\" || $0.isNewline }) else {
+                throw SettingsError(file: variable, line: nil, message: "the value holds a quote, backslash or newline")
+            }
+            try apply(SettingsTable(file: variable, text: "\(key) = \"\(value)\""), isSystem: false)
+        }
+    }
+
+    /// The longest configuration file that is read, in bytes.
+    private static let longestFile = 1 << 20
+
+    private static func read(_ path: String) throws(SettingsError) -> String? {
+        do {
+            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            defer { try? file.close() }
+            var bytes = [UInt8](repeating: 0, count: longestFile + 1)
+            var count = 0
+            while count < bytes.count {
+                let more = try bytes.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[count...])) }
+                if more == 0 { break }
+                count += more
+            }
+            guard count <= longestFile, let text = String(validating: bytes[..<count], as: UTF8.self) else {
+                throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
+            }
+            return text
+        } catch let error as SettingsError {
+            throw error
+        } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
+            return nil
+        } catch {
+            throw SettingsError(
+                file: path, line: nil, message: "cannot be read: \(error)", hint: "check its permissions")
+        }
+    }
+}

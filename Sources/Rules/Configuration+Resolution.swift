@@ -1,0 +1,127 @@
+public import CredentialProtocol
+
+/// A resource that a plugin's manifest knows by its hosts.
+public struct WellKnownResource: Sendable, Equatable {
+    /// The resource's name, for people.
+    public var name: String
+    /// The scopes of its tokens.
+    public var scopes: [String]
+
+    /// Makes a resource.
+    public init(name: String, scopes: [String]) {
+        self.name = name
+        self.scopes = scopes
+    }
+}
+
+extension Configuration {
+    /// The rule for a request: of those that match, the closest fit; of equals, the last, so that a user's wins.
+    public func rule(for request: CredentialRequest) -> Rule? {
+        var best: (rule: Rule, fit: URLPattern.Fit)?
+        for rule in rules {
+            guard let fit = rule.pattern.fit(request) else { continue }
+            if let best, fit < best.fit { continue }
+            best = (rule, fit)
+        }
+        return best?.rule
+    }
+
+    /// What token a request comes to, or nil where no rule or manifest maps it and it asks for none.
+    ///
+    /// A token for a resource goes only to a host that a rule or a manifest maps to that resource; a request without a
+    /// host is a script's own and may name any.
+    ///
+    /// - Throws: `ResolutionError` where a token is needed that can't be had.
+    public func resolve(
+        _ request: CredentialRequest, wellKnown: (RequestHost) -> WellKnownResource?
+    ) throws(ResolutionError) -> TokenRequest? {
+        var resolved: TokenRequest
+        if let host = request.host {
+            guard let mapped = try mapping(of: request, host: host, wellKnown: wellKnown) else {
+                if let scope = request.wish.scopes.first { throw .notMapped(host: host.text, scope: scope) }
+                return nil
+            }
+            resolved = mapped
+            try confine(request.wish.scopes, to: mapped, host: host)
+        } else {
+            guard !request.wish.isEmpty else { return nil }
+            guard let authority = request.wish.authority ?? authority, !request.wish.scopes.isEmpty else {
+                throw .incomplete
+            }
+            resolved = TokenRequest(
+                origin: .consumer, authority: authority, authorityIsConfigured: false, clientID: "", scopes: [])
+        }
+        try take(request, into: &resolved)
+        return resolved
+    }
+
+    private func mapping(
+        of request: CredentialRequest, host: RequestHost, wellKnown: (RequestHost) -> WellKnownResource?
+    ) throws(ResolutionError) -> TokenRequest? {
+        if let rule = rule(for: request) {
+            return TokenRequest(
+                origin: .rule(rule.pattern.text), authority: rule.authority, authorityIsConfigured: true,
+                kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes, account: rule.account)
+        }
+        guard request.scheme == "https", host.port == nil || host.port == 443, let known = wellKnown(host) else {
+            return nil
+        }
+        // Without a client id or an authority of the user's own, nothing says that this host is lanyard's to answer.
+        guard request.wish.clientID ?? clientID != nil else { return nil }
+        guard let authority = request.wish.authority ?? authority else { throw .noAuthority(host: host.text) }
+        return TokenRequest(
+            origin: .wellKnownHost(known.name), authority: authority, authorityIsConfigured: false, clientID: "",
+            scopes: known.scopes)
+    }
+
+    private func confine(_ scopes: [String], to mapped: TokenRequest, host: RequestHost) throws(ResolutionError) {
+        let resources = Set(mapped.scopes.map(\.resourceOfScope))
+        for scope in scopes where !resources.contains(scope.resourceOfScope) {
+            throw .notMapped(host: host.text, scope: scope)
+        }
+    }
+
+    private func take(_ request: CredentialRequest, into resolved: inout TokenRequest) throws(ResolutionError) {
+        let wish = request.wish
+        guard wish.scopes.allSatisfy(\.isScopeToken) else { throw .badScope }
+        if !wish.scopes.isEmpty { resolved.scopes = wish.scopes }
+        if let authority = wish.authority { resolved.authority = authority }
+        while resolved.authority.hasSuffix("/") { resolved.authority.removeLast() }
+        resolved.authorityIsConfigured = names(authority: resolved.authority)
+        if let id = wish.clientID { resolved.clientID = id }
+        if resolved.clientID.isEmpty {
+            guard let id = clientID else { throw .noClientID(authority: resolved.authority) }
+            resolved.clientID = id
+        }
+        resolved.account = wish.account ?? resolved.account ?? account
+        resolved.userHint = request.username
+        resolved.claims = wish.claims
+        resolved.prompt = wish.prompt
+    }
+
+    /// Whether a rule, `authority` or `known-authorities` names the authority or its host.
+    private func names(authority url: String) -> Bool {
+        guard let host = url.hostOfURL else { return false }
+        let named = rules.map(\.authority) + [authority].compactMap(\.self)
+        return named.contains { $0.hostOfURL == host } || knownAuthorities.contains { $0.lowercased() == host.text }
+    }
+}
+
+extension CredentialRequest.TokenWish {
+    /// Whether nothing was asked for by name.
+    public var isEmpty: Bool { self == Self() }
+}
+
+extension String {
+    /// The host of an https URL.
+    fileprivate var hostOfURL: RequestHost? {
+        guard hasPrefix("https://") else { return nil }
+        return RequestHost(String(dropFirst(8).prefix { $0 != "/" }))
+    }
+
+    /// The resource a scope belongs to: all before its last segment; a bare scope is Microsoft Graph's.
+    public var resourceOfScope: String {
+        guard let slash = lastIndex(of: "/"), slash > startIndex else { return "https://graph.microsoft.com" }
+        return self[..<slash].lowercased()
+    }
+}

@@ -1,0 +1,129 @@
+public import SettingsFile
+
+/// What the files, the environment and the flags together say.
+public struct Configuration: Sendable, Equatable {
+    /// Which flow signs a person in.
+    public enum FlowChoice: String, Sendable, CaseIterable {
+        /// The browser where one can open, else the device code; each the other's fallback.
+        case automatic = "auto"
+        /// The browser only.
+        case browser
+        /// The device code only.
+        case deviceCode = "device-code"
+    }
+
+    /// Whose machine this is.
+    public enum DeviceMode: String, Sendable, CaseIterable {
+        /// One person's: credentials stay in the login keyring.
+        case personal
+        /// Many persons': credentials are gone when the session ends.
+        case shared
+    }
+
+    /// The authority of well-known hosts that no rule names.
+    public var authority: String?
+    /// The client id of whatever names none itself.
+    public var clientID: String?
+    /// The account of whatever names none itself, by user name or home account id.
+    public var account: String?
+    /// The flow.
+    public var flow = FlowChoice.automatic
+    /// The command that opens a browser; nil for `$BROWSER`, xdg-open or wslview.
+    public var browser: String?
+    /// A file of PEM certificates to trust besides the system's.
+    public var caFile: String?
+    /// The keychain group: items with the same group are shared.
+    public var group = "dev.lanyard"
+    /// Whose machine this is.
+    public var deviceMode = DeviceMode.personal
+    /// Seconds a person has to sign in.
+    public var timeout = 900
+    /// Hosts of authorities that are trusted as those of the rules are.
+    public var knownAuthorities: [String] = []
+    /// The rules of all files, the system's first.
+    public var rules: [Rule] = []
+    /// The keys that `[policy]` in the system's file locks.
+    public var lockedKeys: Set<String> = []
+
+    /// The built-in configuration.
+    public init() {}
+
+    /// The top-level keys of a file.
+    public static let keys = [
+        "account", "authority", "browser", "ca-file", "client-id", "device-mode", "flow", "group",
+        "known-authorities", "policy", "rule", "timeout",
+    ]
+
+    /// Takes over what a file says; a key that is locked stays as it is.
+    ///
+    /// - Throws: `SettingsError` where a key is unknown or wrong.
+    public mutating func apply(_ file: SettingsTable, isSystem: Bool) throws(SettingsError) {
+        try file.allow(only: Self.keys)
+        try applyIdentity(file)
+        try applyBehaviour(file)
+        var read: [Rule] = []
+        for table in try file.tables("rule") { read.append(try Rule(table)) }
+        if !isLocked("rule") { rules += read }
+        guard let policy = try file.table("policy") else { return }
+        guard isSystem else {
+            throw file.error(
+                "policy", "`[policy]` counts in the system's file only", hint: "move it to /etc/lanyard/config.toml")
+        }
+        try policy.allow(only: ["lock"])
+        for key in try policy.strings("lock") ?? [] {
+            guard Self.keys.contains(key) else {
+                let near = Self.keys.nearest(to: key).map { "did you mean `\($0)`?" }
+                throw policy.error("lock", "`lock` names an unknown key", hint: near)
+            }
+            lockedKeys.insert(key)
+        }
+    }
+
+    /// Whether the system's policy forbids the user to change a key.
+    public func isLocked(_ key: String) -> Bool { lockedKeys.contains(key) }
+
+    private mutating func applyIdentity(_ file: SettingsTable) throws(SettingsError) {
+        if let url = try file.string("authority") {
+            let checked = try file.authority(url)
+            if !isLocked("authority") { authority = checked }
+        }
+        if let id = try file.clientID(), !isLocked("client-id") { clientID = id }
+        if let name = try file.string("account"), !isLocked("account") { account = name }
+        if let hosts = try file.strings("known-authorities"), !isLocked("known-authorities") {
+            knownAuthorities = hosts
+        }
+        if let name = try file.string("group") {
+            guard name.isScopeToken, name.utf8.count <= 128 else {
+                throw file.error("group", "`group` must be a short word without spaces")
+            }
+            if !isLocked("group") { group = name }
+        }
+    }
+
+    private mutating func applyBehaviour(_ file: SettingsTable) throws(SettingsError) {
+        if let choice: FlowChoice = try file.choice("flow"), !isLocked("flow") { flow = choice }
+        if let mode: DeviceMode = try file.choice("device-mode"), !isLocked("device-mode") { deviceMode = mode }
+        if let command = try file.string("browser"), !isLocked("browser") { browser = command }
+        if let path = try file.string("ca-file") {
+            guard path.hasPrefix("/") else { throw file.error("ca-file", "`ca-file` must be an absolute path") }
+            if !isLocked("ca-file") { caFile = path }
+        }
+        if let seconds = try file.integer("timeout") {
+            guard (10...86_400).contains(seconds) else {
+                throw file.error("timeout", "`timeout` must be 10 to 86400 seconds")
+            }
+            if !isLocked("timeout") { timeout = seconds }
+        }
+    }
+}
+
+extension SettingsTable {
+    /// A key whose value is one of a few words.
+    fileprivate func choice<Choice>(_ key: String) throws(SettingsError) -> Choice?
+    where Choice: RawRepresentable<String> & CaseIterable {
+        guard let word = try string(key) else { return nil }
+        if let choice = Choice(rawValue: word) { return choice }
+        let words = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        throw error(key, "`\(key)` must be one of \(words)")
+    }
+}

@@ -1,0 +1,63 @@
+private import CredentialProtocol
+internal import SettingsFile
+
+/// Says that URLs need a token: from which authority, for which application and scopes, of which account.
+public struct Rule: Sendable, Equatable {
+    /// The URLs.
+    public var pattern: URLPattern
+    /// The authority's URL.
+    public var authority: String
+    /// The application's client id; nil for the configuration's `client-id`.
+    public var clientID: String?
+    /// The scopes of the token.
+    public var scopes: [String]
+    /// The account, by user name or home account id; nil for the selected or only one.
+    public var account: String?
+    /// What kind of authority it is, where the URL's shape doesn't tell: `aad` or `b2c`.
+    public var kind: String?
+    /// The file that holds the rule.
+    public var file: String
+
+    static let keys = ["url", "authority", "client-id", "scopes", "account", "kind"]
+
+    /// Reads a `[[rule]]` table.
+    ///
+    /// - Throws: `SettingsError` where a key is unknown, missing or wrong.
+    init(_ table: SettingsTable) throws(SettingsError) {
+        try table.allow(only: Self.keys)
+        guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }
+        guard let pattern = URLPattern(url) else {
+            throw table.error(
+                "url", "`url` is not a URL: \(url.displayable(limit: 200))",
+                hint: "write it like \"https://dev.azure.com/contoso\"")
+        }
+        guard let authority = try table.string("authority") else {
+            throw table.error(
+                nil, "a rule needs `authority`",
+                hint: "such as authority = \"https://login.microsoftonline.com/contoso.com\"")
+        }
+        guard let scopes = try table.strings("scopes"), !scopes.isEmpty else {
+            throw table.error(
+                "scopes", "a rule needs `scopes`",
+                hint: "such as scopes = [\"499b84ac-1321-427f-aa17-267ca6975798/.default\"] for Azure DevOps")
+        }
+        guard scopes.allSatisfy(\.isScopeToken) else {
+            throw table.error(
+                "scopes", "a scope holds no space, quote or control character", hint: "one string a scope")
+        }
+        self.pattern = pattern
+        self.authority = try table.authority(authority)
+        self.scopes = scopes
+        clientID = try table.clientID()
+        account = try table.string("account")
+        kind = try table.string("kind")
+        file = table.file
+    }
+}
+
+extension String {
+    /// RFC 6749, 3.3: printable ASCII without space, quote or backslash.
+    public var isScopeToken: Bool {
+        !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+    }
+}

@@ -1,0 +1,47 @@
+/// A token that somebody needs: what a request comes to, once rules and configuration have been applied.
+public struct TokenRequest: Sendable, Equatable {
+    /// Why the token is for this consumer.
+    public enum Origin: Sendable, Equatable {
+        /// A rule maps the URL; its pattern.
+        case rule(String)
+        /// A plugin's manifest knows the host; the resource's name.
+        case wellKnownHost(String)
+        /// The consumer named authority and scopes, and no host.
+        case consumer
+    }
+
+    /// Why the token is for this consumer.
+    public var origin: Origin
+    /// The authority's URL.
+    public var authority: String
+    /// Whether the configuration names the authority, which makes its host a known one.
+    public var authorityIsConfigured: Bool
+    /// The kind of authority, where its URL doesn't tell.
+    public var kind: String?
+    /// The application's client id.
+    public var clientID: String
+    /// The scopes wanted.
+    public var scopes: [String]
+    /// The account named for the request, by user name or home account id: it or none.
+    public var account: String?
+    /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.
+    public var userHint: String?
+    /// A claims request, JSON.
+    public var claims: String?
+    /// OpenID Connect's `prompt`.
+    public var prompt: String?
+}
+
+/// Why a request that needs a token can't have it.
+public enum ResolutionError: Error, Sendable, Equatable {
+    /// The request names scopes or an authority, but not both, and no rule helps.
+    case incomplete
+    /// The host is not mapped to the resource of the scopes that the consumer named.
+    case notMapped(host: String, scope: String)
+    /// Neither the request nor the configuration has a client id.
+    case noClientID(authority: String)
+    /// Neither the request nor the configuration has an authority.
+    case noAuthority(host: String)
+    /// A scope isn't one.
+    case badScope
+}
