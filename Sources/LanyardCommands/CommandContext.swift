@@ -1,0 +1,42 @@
+private import Glibc
+internal import SystemPackage
+
+/// What a command works in: the process's environment and streams, as values that tests can replace.
+struct CommandContext: Sendable {
+    var environment: [String: String]
+    var console: Console
+    var input: FileDescriptor
+    /// The running program's real path.
+    var executable: String
+
+    /// The process's own.
+    @TaskLocal static var current = CommandContext(
+        environment: processEnvironment(), console: .standard, input: .standardInput, executable: executablePath())
+
+    /// A variable's value; an empty one counts as absent.
+    func variable(_ name: String) -> String? {
+        environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Seconds since 1970.
+    var now: Int64 { Int64(time(nil)) }
+
+    private static func processEnvironment() -> [String: String] {
+        var variables: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            if let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            next += 1
+        }
+        return variables
+    }
+
+    private static func executablePath() -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : CommandLine.arguments[0]
+    }
+}

@@ -1,0 +1,48 @@
+/// Whether somebody is there to be asked, and how they can be reached.
+///
+/// The environment is asked last: a browser needs a display or a `$BROWSER`, a code or a pasted link needs a terminal,
+/// and `GIT_TERMINAL_PROMPT=0`, `CI` or `--non-interactive` say that nobody is there whatever else is set.
+struct Presence: Sendable, Equatable {
+    /// Whether a terminal can show and ask.
+    var hasTerminal: Bool
+    /// Whether a browser can be opened here.
+    var hasBrowser: Bool
+    /// Whether the session came over SSH, so that a keyring's prompt would show on somebody else's screen.
+    var isRemote: Bool
+
+    /// Whether anybody can be asked at all.
+    var isSomebodyThere: Bool { hasTerminal || hasBrowser }
+
+    /// Nobody.
+    static let nobody = Presence(hasTerminal: false, hasBrowser: false, isRemote: false)
+
+    /// Looks around.
+    init(_ context: CommandContext, browser: String?, isInteractive: Bool) {
+        let forbidden =
+            !isInteractive || context.variable("GIT_TERMINAL_PROMPT").isFalse
+            || context.variable("LANYARD_INTERACTIVE").isFalse
+            || context.variable("CI").isTrue
+        guard !forbidden else {
+            self = .nobody
+            return
+        }
+        isRemote = context.variable("SSH_CONNECTION") != nil
+        hasTerminal = Terminal.isThere
+        let hasDisplay = context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil
+        let isWSL = context.variable("WSL_DISTRO_NAME") != nil
+        let named = browser ?? context.variable("BROWSER")
+        hasBrowser = named != nil || ((hasDisplay || isWSL) && !isRemote)
+    }
+
+    private init(hasTerminal: Bool, hasBrowser: Bool, isRemote: Bool) {
+        self.hasTerminal = hasTerminal
+        self.hasBrowser = hasBrowser
+        self.isRemote = isRemote
+    }
+}
+
+extension String? {
+    /// How git reads a false boolean.
+    fileprivate var isFalse: Bool { ["0", "false", "no", "off"].contains(self?.lowercased()) }
+    fileprivate var isTrue: Bool { ["1", "true", "yes", "on"].contains(self?.lowercased()) }
+}
