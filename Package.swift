@@ -112,5 +112,10 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: strict, linkerSettings: small),
+
+        .testTarget(
+            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
+        .testTarget(
+            name: "RulesTests", dependencies: ["CredentialProtocol", "Rules", "SettingsFile"], swiftSettings: strict),
     ]
 )

@@ -56,7 +56,7 @@ public struct AttributeParser: Sendable {
         guard let key = String(validating: line[..<equals], as: UTF8.self),
             let value = String(validating: line[(equals + 1)...], as: UTF8.self)
         else { throw .notUTF8 }
-        try block.append(key, value)
+        try block.take(key, value)
         return false
     }
 }

@@ -37,8 +37,14 @@ public struct Attributes: Sendable, Equatable {
     /// Appends a line.
     ///
     /// - Throws: `ProtocolError` where the line could not be written unchanged: an empty key, a key with `=`, a NUL or
-    ///   line feed in either, or more than `AttributeParser.longestLine` bytes.
+    ///   line feed in either, a carriage return at the end, or more than `AttributeParser.longestLine` bytes.
     public mutating func append(_ key: String, _ value: String) throws(ProtocolError) {
+        guard value.utf8.last != UInt8(ascii: "\r") else { throw .forbiddenByte(key: key) }
+        try take(key, value)
+    }
+
+    /// Appends a line that was read.
+    mutating func take(_ key: String, _ value: String) throws(ProtocolError) {
         try Self.check(key: key, value: value)
         lines.append(Line(key: key, value: value))
     }

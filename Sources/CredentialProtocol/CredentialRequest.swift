@@ -58,6 +58,9 @@ public struct CredentialRequest: Sendable, Equatable {
         /// `prompt`: OpenID Connect's.
         public var prompt: String?
 
+        /// Whether nothing was asked for by name.
+        public var isEmpty: Bool { self == Self() }
+
         /// Makes an empty wish.
         public init() {}
     }

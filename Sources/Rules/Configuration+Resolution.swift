@@ -107,11 +107,6 @@ extension Configuration {
     }
 }
 
-extension CredentialRequest.TokenWish {
-    /// Whether nothing was asked for by name.
-    public var isEmpty: Bool { self == Self() }
-}
-
 extension String {
     /// The host of an https URL.
     fileprivate var hostOfURL: RequestHost? {

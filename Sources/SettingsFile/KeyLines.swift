@@ -26,20 +26,17 @@ struct KeyLines: Sendable {
 
     /// The line (from 1) that sets the key; the table's first where it can't be told, nil where that is unknown too.
     func line(of key: String?) -> Int? {
-        guard !range.isEmpty else { return nil }
-        let found = range.first { index in
-            guard let key else { return false }
-            let bare = Self.bare(lines[index])
-            return ["\(key)=", "\"\(key)\"=", "\(key).", "[\(key)]", "[[\(key)]]"].contains { bare.hasPrefix($0) }
+        guard let key else { return first }
+        let own = ["\(key)=", "\"\(key)\"=", "\(key)."]
+        if let line = range.first(where: { index in own.contains(where: Self.bare(lines[index]).hasPrefix) }) {
+            return line + 1
         }
-        if found == nil, let key {
-            let header = lines.firstIndex {
-                Self.bare($0).hasPrefix("[\(key)]") || Self.bare($0).hasPrefix("[[\(key)]]")
-            }
-            if let header { return header + 1 }
-        }
-        return (found ?? range.lowerBound) + 1
+        let headers = ["[\(key)]", "[[\(key)]]"]
+        let header = lines.firstIndex { line in headers.contains(where: Self.bare(line).hasPrefix) }
+        return header.map { $0 + 1 } ?? first
     }
+
+    private var first: Int? { range.isEmpty ? nil : range.lowerBound + 1 }
 
     private static func bare(_ line: Substring) -> String {
         String(line.filter { $0 != " " && $0 != "\t" && $0 != "\r" })

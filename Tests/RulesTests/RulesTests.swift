@@ -1,0 +1,212 @@
+import CredentialProtocol
+import Rules
+import SettingsFile
+import Testing
+
+private func request(_ url: String, _ lines: [String] = []) throws -> CredentialRequest {
+    var attributes = Attributes()
+    try attributes.append("url", url)
+    for line in lines {
+        let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+        try attributes.append(parts[0], parts[1])
+    }
+    return try CredentialRequest(attributes)
+}
+
+private func configuration(_ text: String, isSystem: Bool = false) throws -> Configuration {
+    var configuration = Configuration()
+    try configuration.apply(SettingsTable(file: "config.toml", text: text), isSystem: isSystem)
+    return configuration
+}
+
+@Suite struct URLPatternTests {
+    @Test(arguments: [
+        ("https://h.example", "https://h.example/a", true),
+        ("https://h.example/", "https://h.example", true),
+        ("https://h.example", "http://h.example", false),
+        ("https://h.example", "https://H.EXAMPLE:443/", true),
+        ("https://h.example:443", "https://h.example/", true),
+        ("https://h.example", "https://h.example:8443/", false),
+        ("https://h.example", "https://x.h.example/", false),
+        ("https://*.example", "https://h.example/", true),
+        ("https://*.example", "https://a.b.example/", false),
+        ("https://*.example", "https://example/", false),
+        ("https://h.example/a", "https://h.example/a", true),
+        ("https://h.example/a", "https://h.example/a/b?c", true),
+        ("https://h.example/a", "https://h.example/ab", false),
+        ("https://h.example/a", "https://h.example/", false),
+        ("https://h.example/a", "https://h.example/a/../b", false),
+        ("https://h.example/a/b", "https://h.example/a?b", false),
+        ("https://alice@h.example", "https://alice@h.example/", true),
+        ("https://alice@h.example", "https://bob@h.example/", false),
+        ("https://alice@h.example", "https://h.example/", false),
+        ("https://[::1]:8443", "https://[::1]:8443/", true),
+        ("https://[::1]", "https://[::2]/", false),
+    ])
+    func `a pattern matches as git's urlmatch does`(pattern: String, url: String, matches: Bool) throws {
+        let pattern = try #require(URLPattern(pattern))
+        #expect((pattern.fit(try request(url)) != nil) == matches)
+    }
+
+    @Test(arguments: ["h.example", "https://", "https://h/?q", "https://h/#f", "https://a b/", "://h"])
+    func `what is no pattern is refused`(text: String) {
+        #expect(URLPattern(text) == nil)
+    }
+}
+
+@Suite struct ResolutionTests {
+    private let text = """
+        client-id = "default"
+        [[rule]]
+        url = "https://*.example"
+        authority = "https://login.example/wild"
+        scopes = ["api://wild/.default"]
+        [[rule]]
+        url = "https://h.example"
+        authority = "https://login.example/host/"
+        client-id = "own"
+        scopes = ["api://host/.default"]
+        account = "alice"
+        [[rule]]
+        url = "https://h.example/org"
+        authority = "https://login.example/org"
+        scopes = ["api://org/Repo.Read", "api://org/Repo.Write"]
+        """
+
+    private func resolve(_ url: String, _ lines: [String] = []) throws -> TokenRequest? {
+        try configuration(text).resolve(try request(url, lines)) { host in
+            host.name == "known.example" ? WellKnownResource(name: "Known", scopes: ["api://known/.default"]) : nil
+        }
+    }
+
+    @Test(arguments: [
+        ("https://other.example/", "https://login.example/wild"), ("https://h.example/x", "https://login.example/host"),
+        ("https://h.example/org/repo", "https://login.example/org"),
+    ])
+    func `the closest rule wins`(url: String, authority: String) throws {
+        #expect(try resolve(url)?.authority == authority)
+    }
+
+    @Test func `a rule's own client id and account win over the configuration's`() throws {
+        let own = try #require(try resolve("https://h.example/"))
+        #expect(own.clientID == "own")
+        #expect(own.account == "alice")
+        #expect(own.origin == .rule("https://h.example"))
+        #expect(own.authorityIsConfigured)
+        #expect(try resolve("https://other.example/")?.clientID == "default")
+    }
+
+    @Test func `of equal rules the last wins`() throws {
+        let twice =
+            text
+            + "\n[[rule]]\nurl = \"https://h.example\"\nauthority = \"https://login.example/user\"\nscopes = [\"s\"]\n"
+        #expect(
+            try configuration(twice).rule(for: request("https://h.example/"))?.authority == "https://login.example/user"
+        )
+    }
+
+    @Test func `a host that nobody mapped comes to nothing`() throws {
+        #expect(try resolve("https://unknown.test/") == nil)
+        #expect(try resolve("http://h.example/") == nil)
+    }
+
+    @Test func `a token never goes to a host that is not mapped to its resource`() throws {
+        #expect(throws: ResolutionError.notMapped(host: "unknown.test", scope: "api://host/x")) {
+            try resolve("https://unknown.test/", ["scope[]=api://host/x"])
+        }
+        #expect(throws: ResolutionError.notMapped(host: "h.example", scope: "api://other/x")) {
+            try resolve("https://h.example/", ["authority=https://login.example/host", "scope[]=api://other/x"])
+        }
+        #expect(try resolve("https://h.example/", ["scope[]=api://host/Other"])?.scopes == ["api://host/Other"])
+    }
+
+    @Test func `a well-known host needs a client id and an authority of the user's`() throws {
+        var bare = Configuration()
+        let known: (RequestHost) -> WellKnownResource? = { _ in WellKnownResource(name: "K", scopes: ["s"]) }
+        #expect(try bare.resolve(request("https://known.example/"), wellKnown: known) == nil)
+        bare.clientID = "c"
+        #expect(throws: ResolutionError.noAuthority(host: "known.example")) {
+            try bare.resolve(request("https://known.example/"), wellKnown: known)
+        }
+        bare.authority = "https://login.example/t"
+        #expect(try bare.resolve(request("https://known.example/"), wellKnown: known)?.scopes == ["s"])
+        #expect(try bare.resolve(request("https://known.example:8443/"), wellKnown: known) == nil)
+        #expect(try bare.resolve(request("http://known.example/"), wellKnown: known) == nil)
+    }
+
+    @Test func `a script without a host names authority and scopes itself`() throws {
+        var attributes = Attributes()
+        try attributes.append("authority", "https://login.other/t/")
+        try attributes.append("scope[]", "s")
+        let resolved = try configuration(text).resolve(CredentialRequest(attributes)) { _ in nil }
+        #expect(resolved?.authority == "https://login.other/t")
+        #expect(resolved?.clientID == "default")
+        #expect(resolved?.authorityIsConfigured == false)
+        attributes.remove("scope[]")
+        #expect(throws: ResolutionError.incomplete) {
+            try configuration(text).resolve(CredentialRequest(attributes)) { _ in nil }
+        }
+    }
+}
+
+@Suite struct ConfigurationTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let text: String
+        let line: Int?
+        let message: String
+        let hint: String?
+        var testDescription: String { message }
+    }
+
+    static let broken = [
+        Case(text: "flwo = \"auto\"", line: 1, message: "unknown key `flwo`", hint: "did you mean `flow`?"),
+        Case(text: "\nflow = \"fast\"", line: 2, message: "`flow` must be one of", hint: nil),
+        Case(text: "timeout = \"5\"", line: 1, message: "`timeout` must be a whole number", hint: nil),
+        Case(text: "timeout = 5", line: 1, message: "`timeout` must be 10 to 86400", hint: nil),
+        Case(text: "a = [", line: 1, message: "not valid TOML", hint: nil),
+        Case(
+            text: "[[rule]]\nurl = \"https://h\"\nautority = \"x\"\n", line: 3, message: "unknown key `autority`",
+            hint: "did you mean `authority`?"),
+        Case(text: "# c\n[[rule]]\nauthority = \"https://a/b\"\n", line: 2, message: "a rule needs `url`", hint: nil),
+        Case(
+            text:
+                "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\"]\n[[rule]]\nurl = \"https://i\"\nauthority = \"http://a/b\"\nscopes = [\"s\"]\n",
+            line: 7, message: "`authority` must be an https URL", hint: "such as"),
+        Case(
+            text: "[policy]\nlock = [\"flow\"]\n", line: 1, message: "`[policy]` counts in the system's file",
+            hint: "move"),
+        Case(text: "ca-file = \"ca.pem\"", line: 1, message: "`ca-file` must be an absolute path", hint: nil),
+    ]
+
+    @Test(arguments: broken)
+    func `a wrong file is an error that names the line`(example: Case) throws {
+        let error = try #require(throws: SettingsError.self) { try configuration(example.text) }
+        #expect(error.file == "config.toml")
+        #expect(error.line == example.line)
+        #expect(error.message.hasPrefix(example.message))
+        if let hint = example.hint { #expect(error.hint?.hasPrefix(hint) == true) }
+    }
+
+    @Test func `later files win key by key, but not over a locked key`() throws {
+        var merged = try configuration(
+            "flow = \"device-code\"\ngroup = \"g\"\n[policy]\nlock = [\"flow\", \"rule\"]\n", isSystem: true)
+        try merged.apply(
+            SettingsTable(
+                file: "user",
+                text:
+                    "flow = \"browser\"\ngroup = \"h\"\n[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\"]\n"
+            ), isSystem: false)
+        #expect(merged.flow == .deviceCode)
+        #expect(merged.group == "h")
+        #expect(merged.rules.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("api://x/.default", "api://x"), ("https://r//.default", "https://r/"),
+        ("User.Read", "https://graph.microsoft.com"),
+        ("https://Graph.Microsoft.com/User.Read", "https://graph.microsoft.com"), ("499b/.default", "499b"),
+    ])
+    func `a scope belongs to a resource`(scope: String, resource: String) {
+        #expect(scope.resourceOfScope == resource)
+    }
+}
