@@ -99,11 +99,9 @@ extension Configuration {
         resolved.prompt = wish.prompt
     }
 
-    /// Whether a rule, `authority` or `known-authorities` names the authority or its host.
+    /// Whether a rule, `authority` or `known-authorities` names the authority's host.
     private func names(authority url: String) -> Bool {
-        guard let host = url.hostOfURL else { return false }
-        let named = rules.map(\.authority) + [authority].compactMap(\.self)
-        return named.contains { $0.hostOfURL == host } || knownAuthorities.contains { $0.lowercased() == host.text }
+        url.hostOfURL.map { configuredHosts.contains($0.text) } ?? false
     }
 }
 
@@ -118,5 +116,14 @@ extension String {
     public var resourceOfScope: String {
         guard let slash = lastIndex(of: "/"), slash > startIndex else { return "https://graph.microsoft.com" }
         return self[..<slash].lowercased()
+    }
+}
+
+extension Configuration {
+    /// The hosts of every authority that the configuration names.
+    public var configuredHosts: [String] {
+        let named = rules.map(\.authority) + [authority].compactMap(\.self)
+        let hosts = named.compactMap { $0.hostOfURL?.text } + knownAuthorities.map { $0.lowercased() }
+        return Set(hosts).sorted()
     }
 }

@@ -1,0 +1,40 @@
+public import CredentialProtocol
+public import TokenStore
+
+/// A token fit to be handed out.
+public struct AcquiredToken: Sendable, Equatable {
+    /// Where the token came from.
+    public enum Source: String, Sendable {
+        /// It was stored.
+        case cache
+        /// A refresh token was redeemed.
+        case renewed
+        /// The person signed in.
+        case signedIn = "signed-in"
+    }
+
+    /// The access token.
+    public var accessToken: Secret
+    /// RFC 6749, 7.1.
+    public var tokenType: String
+    /// When it ends, in seconds since 1970.
+    public var expiresOn: Int
+    /// The scopes it is good for.
+    public var scopes: [String]
+    /// The tenant it is for.
+    public var realm: String
+    /// Whose it is.
+    public var account: AccountRecord
+    /// Where it came from.
+    public var source: Source
+
+    init(_ record: AccessTokenRecord, account: AccountRecord, source: Source) {
+        accessToken = record.secret
+        tokenType = record.tokenType
+        expiresOn = record.expiresOn
+        scopes = record.scopes
+        realm = record.realm
+        self.account = account
+        self.source = source
+    }
+}

@@ -1,0 +1,24 @@
+public import AuthorityPlugin
+public import TokenStore
+
+/// Why there is no token.
+public enum AcquisitionError: Error, Sendable, Equatable {
+    /// No installed plugin serves the authority.
+    case unknownAuthority(String)
+    /// Several accounts could be meant, and the request names none.
+    case ambiguousAccount([AccountRecord])
+    /// The account that was named has not signed in.
+    case noSuchAccount(String, known: [AccountRecord])
+    /// Only the person can go on, and nobody is there; with what the authority said, where it was asked.
+    case interactionRequired(PluginError?)
+    /// Another account signed in than the one that was named.
+    case wrongAccount(wanted: String, signedIn: String)
+    /// The authority granted less than was asked; what it granted is kept.
+    case scopesDeclined(granted: [String], declined: [String])
+    /// The plugin failed.
+    case plugin(PluginError, name: String)
+    /// The store failed; nothing in it was changed.
+    case store(StoreError)
+    /// Another process held the sign-in for longer than a person has.
+    case busy
+}

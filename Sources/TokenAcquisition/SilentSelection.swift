@@ -1,0 +1,73 @@
+public import Rules
+public import TokenStore
+
+/// What is stored that can answer a request without the person (MSAL's AcquireTokenSilent).
+public struct SilentSelection: Sendable {
+    /// Seconds before its end from which a token is no longer handed out.
+    public static let expiryBuffer = 300
+
+    private let records: StoredRecords
+    private let place: AuthorityPlace
+    private let account: AccountRecord
+    private let request: TokenRequest
+    private let now: Int
+
+    /// Looks among records on behalf of a request and an account, at a time in seconds since 1970.
+    public init(_ records: StoredRecords, place: AuthorityPlace, account: AccountRecord, request: TokenRequest, now: Int) {
+        self.records = records
+        self.place = place
+        self.account = account
+        self.request = request
+        self.now = now
+    }
+
+    /// The access token to hand out, or nil: it must live five more minutes, and no claims may be asked for.
+    public var freshToken: AccessTokenRecord? {
+        guard request.claims == nil else { return nil }
+        return candidates.first { $0.expiresOn > now + Self.expiryBuffer && $0.cachedAt <= now + Self.expiryBuffer }
+    }
+
+    /// Whether the authority wants the token renewed though it lives on (`refresh_in`).
+    public func shouldRenew(_ token: AccessTokenRecord) -> Bool {
+        token.refreshOn.map { $0 <= now } ?? false
+    }
+
+    /// The access token that still serves while the authority is down: unexpired, or of extended lifetime.
+    public var lastResort: AccessTokenRecord? {
+        guard request.claims == nil else { return nil }
+        return candidates.first { max($0.expiresOn, $0.extendedExpiresOn ?? 0) > now }
+    }
+
+    /// The refresh tokens to try, best first: the client's own, then its family's.
+    public var refreshTokens: [RefreshTokenRecord] {
+        let here = records.refreshTokens.filter { token in
+            place.aliases.contains(token.environment.lowercased())
+                && token.homeAccountID.lowercased() == account.homeAccountID.lowercased()
+        }
+        let own = here.filter { $0.clientID.lowercased() == request.clientID.lowercased() }
+        let family = here.filter { $0.familyID != nil && $0.clientID.lowercased() != request.clientID.lowercased() }
+        return own.newestFirst + (isOutsideFamily ? [] : family.newestFirst)
+    }
+
+    /// Whether the authority once said that this client belongs to no family.
+    private var isOutsideFamily: Bool {
+        records.appMetadata.contains { $0.clientID.lowercased() == request.clientID.lowercased() && $0.familyID == "" }
+    }
+
+    /// The client's tokens for the account, realm and scopes, the longest-lived first.
+    private var candidates: [AccessTokenRecord] {
+        let wanted = Set(request.scopes.map { $0.lowercased() })
+        return records.accessTokens
+            .filter { token in
+                token.clientID.lowercased() == request.clientID.lowercased() && place.owns(token, of: account)
+                    && wanted.isSubset(of: token.scopes.map { $0.lowercased() })
+            }
+            .sorted { $0.expiresOn > $1.expiresOn }
+    }
+}
+
+extension [RefreshTokenRecord] {
+    fileprivate var newestFirst: Self {
+        sorted { ($0.lastModificationTime ?? 0) > ($1.lastModificationTime ?? 0) }
+    }
+}

@@ -1,0 +1,174 @@
+internal import AuthorityPlugin
+internal import Rules
+internal import TokenStore
+
+extension TokenAcquirer {
+    /// An authority as its plugin's manifest and the store see it.
+    struct Authority: Sendable {
+        let match: AuthorityMatch
+        let place: AuthorityPlace
+    }
+
+    /// An account and all that is stored to answer for it.
+    struct SilentAccount {
+        let account: AccountRecord
+        let selection: SilentSelection
+        let records: StoredRecords
+
+        /// A token that can be handed out as it is; one that the authority wants renewed only where that may wait.
+        func usable(renewsEarly: Bool) -> AcquiredToken? {
+            guard let token = selection.freshToken, !renewsEarly || !selection.shouldRenew(token) else { return nil }
+            return AcquiredToken(token, account: account, source: .cache)
+        }
+
+        /// The token that serves while the authority is down.
+        var lastResort: AcquiredToken? {
+            selection.lastResort.map { AcquiredToken($0, account: account, source: .cache) }
+        }
+
+        /// Every record of the account.
+        var everything: [CredentialRecord] {
+            records.all.filter { $0.homeAccountID?.lowercased() == account.homeAccountID.lowercased() }
+        }
+    }
+
+    func match(_ request: TokenRequest) throws(AcquisitionError) -> Authority {
+        guard
+            let match = registry.match(
+                authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
+        else { throw .unknownAuthority(request.authority) }
+        let place = AuthorityPlace(
+            environment: match.environment, aliases: match.aliases, realm: match.realm, policy: match.policy)
+        return Authority(match: match, place: place)
+    }
+
+    func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
+        try storing { () throws(StoreError) in try store.records(matching: RecordQuery(environments: place.aliases)) }
+    }
+
+    /// The account for a request with what is stored for it, or nil where nobody has signed in yet.
+    func silentAccount(for request: TokenRequest, _ authority: Authority) async throws(AcquisitionError) -> SilentAccount? {
+        let records = try load(authority.place)
+        let known = AccountSelection(records.accounts, at: authority.place)
+        let account = try known.account(named: request.account, hint: request.userHint)
+        guard let account else { return nil }
+        let selection = SilentSelection(
+            records, place: authority.place, account: account, request: request, now: clock())
+        return SilentAccount(account: account, selection: selection, records: records)
+    }
+
+    /// Runs the body while no other process gets a token for the same authority, client and account.
+    func alone<Result: Sendable>(
+        _ request: TokenRequest, account: AccountRecord?, _ body: () async throws(AcquisitionError) -> Result
+    ) async throws(AcquisitionError) -> Result {
+        let who = account?.homeAccountID ?? request.account ?? ""
+        let key = [request.authority, request.clientID, who].map { $0.lowercased() }.joined(separator: "\n")
+        do {
+            return try await singleFlight.withLock(key: key, deadline: Self.longestWait) { try await body() }
+        } catch let error as AcquisitionError {
+            throw error
+        } catch {
+            throw .busy
+        }
+    }
+
+    /// Seconds to wait for another process: longer than a person has by default.
+    static let longestWait = 960.0
+
+    func storing<Result>(_ body: () throws(StoreError) -> Result) throws(AcquisitionError) -> Result {
+        do { return try body() } catch { throw .store(error) }
+    }
+
+    /// Refuses a keyring that could not keep what is about to be asked for.
+    func requireWritable() throws(StoreError) {
+        switch store.state() {
+        case .unlocked: return
+        case .locked where store.configuration.mayPrompt, .noDefaultCollection where store.configuration.mayPrompt: return
+        case .locked: throw StoreError(.locked)
+        case .noDefaultCollection: throw StoreError(.noDefaultCollection)
+        case .noSessionBus: throw StoreError(.noSessionBus)
+        case .noProvider: throw StoreError(.noProvider)
+        case .hung: throw StoreError(.timedOut)
+        case .badBackend(let name): throw StoreError(.badBackend, detail: name)
+        case .failed(let detail): throw StoreError(.broken, detail: detail)
+        }
+    }
+
+    /// Deletes the access tokens that a new one stands in for: the same place, and scopes in common.
+    func deleteOverlapping(_ token: AccessTokenRecord) throws(StoreError) {
+        let query = RecordQuery(
+            kinds: [.accessToken], homeAccountID: token.homeAccountID, environments: [token.environment],
+            clientID: token.clientID, includesShared: false, realm: token.realm)
+        let scopes = Set(token.scopes.map { $0.lowercased() })
+        let others = try store.records(matching: query).accessTokens.filter { other in
+            Set(other.scopes.map { $0.lowercased() }) != scopes
+                && !scopes.isDisjoint(with: other.scopes.map { $0.lowercased() })
+        }
+        guard !others.isEmpty else { return }
+        _ = try store.delete(others.map(CredentialRecord.accessToken))
+    }
+
+    /// Sets what renewal and sign-in have in common.
+    func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: Authority) {
+        ask.authority = request.authority
+        ask.clientID = request.clientID
+        ask.scopes = request.scopes
+        ask.claims = request.claims
+        ask.caFile = caFile
+        ask.knownHosts = knownHosts
+        ask.correlationID = CorrelationID.make()
+    }
+}
+
+extension CredentialRecord {
+    /// Whose record it is; nil for an application's.
+    var homeAccountID: String? {
+        switch self {
+        case .accessToken(let record): record.homeAccountID
+        case .refreshToken(let record): record.homeAccountID
+        case .idToken(let record): record.homeAccountID
+        case .account(let record): record.homeAccountID
+        case .appMetadata: nil
+        }
+    }
+
+    /// Whose application's record it is; nil for an account.
+    var clientID: String? {
+        switch self {
+        case .accessToken(let record): record.clientID
+        case .refreshToken(let record): record.clientID
+        case .idToken(let record): record.clientID
+        case .appMetadata(let record): record.clientID
+        case .account: nil
+        }
+    }
+}
+
+extension AccountRecord {
+    /// Whether a person's word for an account, a user name or home account id, means this one.
+    func isNamed(_ name: String) -> Bool {
+        [username.lowercased(), homeAccountID.lowercased()].contains(name.lowercased())
+    }
+}
+
+extension PluginError.Code {
+    /// Whether the person may still get through.
+    var wantsPerson: Bool { self == .interactionRequired }
+    /// Whether the authority can't be asked right now.
+    var isOutage: Bool { self == .unavailable || self == .throttled }
+}
+
+/// A random UUID (RFC 9562, version 4) that names one exchange in an authority's logs.
+enum CorrelationID {
+    static func make() -> String {
+        var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = bytes.map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }
+        let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16]
+        return groups.map { digits[$0].joined() }.joined(separator: "-")
+    }
+}

@@ -1,0 +1,178 @@
+public import AuthorityPlugin
+private import CredentialProtocol
+public import Rules
+public import TokenStore
+
+/// Gets tokens as MSAL does, host and plugins together: from the store, else by a refresh token, else from the person.
+public struct TokenAcquirer: Sendable {
+    /// Who can be asked, and how.
+    public struct Person: Sendable {
+        /// Shows pages and codes, and asks.
+        public var interface: any PersonInterface
+        /// The flows that can work here, best first.
+        public var flows: [PluginRequest.Flow]
+        /// Seconds the person has.
+        public var patience: Int
+
+        /// Makes a person.
+        public init(interface: any PersonInterface, flows: [PluginRequest.Flow], patience: Int) {
+            self.interface = interface
+            self.flows = flows
+            self.patience = patience
+        }
+    }
+
+    let store: SecretServiceStore
+    let registry: PluginRegistry
+    let host: PluginHost
+    let singleFlight: SingleFlight
+    let caFile: String?
+    let knownHosts: [String]
+    let clock: @Sendable () -> Int
+
+    /// Makes an acquirer.
+    ///
+    /// `clock` gives seconds since 1970.
+    public init(
+        store: SecretServiceStore, registry: PluginRegistry, host: PluginHost, singleFlight: SingleFlight,
+        configuration: Configuration, clock: @escaping @Sendable () -> Int
+    ) {
+        self.store = store
+        self.registry = registry
+        self.host = host
+        self.singleFlight = singleFlight
+        caFile = configuration.caFile
+        knownHosts = configuration.configuredHosts
+        self.clock = clock
+    }
+
+    /// Gets a token, from the person only where there is one and nothing else helps.
+    public func token(for request: TokenRequest, person: Person?) async throws(AcquisitionError) -> AcquiredToken {
+        let authority = try match(request)
+        let account = try await silentAccount(for: request, authority)
+        if let account, let token = account.usable(renewsEarly: true) { return token }
+        return try await alone(request, account: account?.account) { () async throws(AcquisitionError) in
+            try await self.renewOrSignIn(request, authority, person: person)
+        }
+    }
+
+    /// Has the person sign in, whatever is stored.
+    public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
+        let authority = try match(request)
+        return try await alone(request, account: nil) { () async throws(AcquisitionError) in
+            try await self.askPerson(request, authority, account: nil, because: nil, person: person)
+        }
+    }
+
+    // MARK: - Steps
+
+    private func renewOrSignIn(
+        _ request: TokenRequest, _ authority: Authority, person: Person?
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        // Whoever held the lock before may have done the work: what it stored counts.
+        let found = try await silentAccount(for: request, authority)
+        guard let found else {
+            return try await askPerson(request, authority, account: nil, because: nil, person: person)
+        }
+        if let token = found.usable(renewsEarly: true) { return token }
+        switch try await renew(request, authority, found) {
+        case .renewed(let token): return token
+        case .needsPerson(let error):
+            return try await askPerson(request, authority, account: found.account, because: error, person: person)
+        }
+    }
+
+    private enum Renewal {
+        case renewed(AcquiredToken)
+        case needsPerson(PluginError?)
+    }
+
+    private func renew(
+        _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount
+    ) async throws(AcquisitionError) -> Renewal {
+        guard request.prompt == nil || request.prompt == "none" else { return .needsPerson(nil) }
+        var last: PluginError?
+        for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
+            var ask = PluginRequest(.renew)
+            fill(&ask, from: request, authority)
+            ask.account = found.account.homeAccountID
+            ask.refreshToken = refreshToken.secret
+            do throws(PluginError) {
+                let result = try await host.run(ask, at: authority.match, person: nil, patience: 0)
+                return .renewed(try keep(result, request, authority, redeemed: refreshToken, source: .renewed))
+            } catch {
+                last = error
+                guard try keepGoing(after: error, refreshToken, found) else { break }
+            }
+        }
+        if let last, !last.code.wantsPerson {
+            if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
+            throw .plugin(last, name: authority.match.manifest.name)
+        }
+        if let token = found.usable(renewsEarly: false) { return .renewed(token) }
+        return .needsPerson(last)
+    }
+
+    /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule).
+    private func keepGoing(
+        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount
+    ) throws(AcquisitionError) -> Bool {
+        guard error.code == .interactionRequired else { return false }
+        switch error.suberror {
+        case "bad_token":
+            try storing { () throws(StoreError) in _ = try store.delete([.refreshToken(refreshToken)]) }
+            return true
+        case "user_account_deleted":
+            try storing { () throws(StoreError) in _ = try store.delete(found.everything) }
+            return false
+        case "client_mismatch": return true
+        default: return false
+        }
+    }
+
+    private func askPerson(
+        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?, person: Person?
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        guard let person, request.prompt != "none" else { throw .interactionRequired(error) }
+        // A sign-in that cannot be kept would be asked for again at once.
+        try storing { () throws(StoreError) in try requireWritable() }
+        var ask = PluginRequest(.authorize)
+        fill(&ask, from: request, authority)
+        ask.flows = person.flows
+        ask.prompt = request.prompt
+        ask.loginHint = account?.username ?? request.account ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+        ask.claims = request.claims ?? error?.claims
+        let result: PluginResult
+        do throws(PluginError) {
+            result = try await host.run(
+                ask, at: authority.match, person: person.interface, patience: person.patience)
+        } catch {
+            throw .plugin(error, name: authority.match.manifest.name)
+        }
+        let token = try keep(result, request, authority, redeemed: nil, source: .signedIn)
+        if let wanted = request.account, !token.account.isNamed(wanted) {
+            throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
+        }
+        return token
+    }
+
+    /// Stores what came, and hands out the token.
+    private func keep(
+        _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?,
+        source: AcquiredToken.Source
+    ) throws(AcquisitionError) -> AcquiredToken {
+        let made = RecordsOfResult(result, request: request, place: authority.place, redeemed: redeemed, now: clock())
+        var token = made.accessToken
+        if source == .renewed { token.other[Rejection.renewedMember] = .string("1") }
+        let current = token
+        try storing { () throws(StoreError) in
+            // The refresh token first: a process killed here must not lose a rotated one.
+            try store.save(made.others + [.account(made.account), .accessToken(current)])
+            try deleteOverlapping(current)
+        }
+        guard result.declinedScopes.isEmpty else {
+            throw .scopesDeclined(granted: result.scopes, declined: result.declinedScopes)
+        }
+        return AcquiredToken(current, account: made.account, source: source)
+    }
+}
