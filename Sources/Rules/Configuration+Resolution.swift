@@ -37,7 +37,7 @@ extension Configuration {
     ) throws(ResolutionError) -> TokenRequest? {
         var resolved: TokenRequest
         if let host = request.host {
-            guard let mapped = try mapping(of: request, host: host, wellKnown: wellKnown) else {
+            guard let mapped = mapping(of: request, host: host, wellKnown: wellKnown) else {
                 if let scope = request.wish.scopes.first { throw .notMapped(host: host.text, scope: scope) }
                 return nil
             }
@@ -57,7 +57,7 @@ extension Configuration {
 
     private func mapping(
         of request: CredentialRequest, host: RequestHost, wellKnown: (RequestHost) -> WellKnownResource?
-    ) throws(ResolutionError) -> TokenRequest? {
+    ) -> TokenRequest? {
         if let rule = rule(for: request) {
             return TokenRequest(
                 origin: .rule(rule.pattern.text), authority: rule.authority, authorityIsConfigured: true,
@@ -66,9 +66,10 @@ extension Configuration {
         guard request.scheme == "https", host.port == nil || host.port == 443, let known = wellKnown(host) else {
             return nil
         }
-        // Without a client id or an authority of the user's own, nothing says that this host is lanyard's to answer.
-        guard request.wish.clientID ?? clientID != nil else { return nil }
-        guard let authority = request.wish.authority ?? authority else { throw .noAuthority(host: host.text) }
+        // Without a client id and an authority of the user's own, nothing says that this host is lanyard's to answer.
+        guard request.wish.clientID ?? clientID != nil, let authority = request.wish.authority ?? authority else {
+            return nil
+        }
         return TokenRequest(
             origin: .wellKnownHost(known.name), authority: authority, authorityIsConfigured: false, clientID: "",
             scopes: known.scopes)

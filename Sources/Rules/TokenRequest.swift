@@ -40,8 +40,6 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case notMapped(host: String, scope: String)
     /// Neither the request nor the configuration has a client id.
     case noClientID(authority: String)
-    /// Neither the request nor the configuration has an authority.
-    case noAuthority(host: String)
     /// A scope isn't one.
     case badScope
 }

@@ -13,7 +13,8 @@ struct RecordsOfResult {
     ///   - place: where the authority's records are kept.
     ///   - redeemed: the refresh token that was redeemed; a rotated one replaces it in its place.
     ///   - now: seconds since 1970.
-    init(_ result: PluginResult, request: TokenRequest, place: AuthorityPlace, redeemed: RefreshTokenRecord?, now: Int) {
+    init(_ result: PluginResult, request: TokenRequest, place: AuthorityPlace, redeemed: RefreshTokenRecord?, now: Int)
+    {
         let from = result.account
         var token = AccessTokenRecord(
             homeAccountID: from.homeAccountID, environment: place.environment, clientID: request.clientID,

@@ -27,7 +27,9 @@ struct Rejection {
         }
         let homes = Set(hopeless.map { $0.homeAccountID.lowercased() })
         marked = records.refreshTokens
-            .filter { homes.contains($0.homeAccountID.lowercased()) && $0.clientID.lowercased() == clientID.lowercased() }
+            .filter {
+                homes.contains($0.homeAccountID.lowercased()) && $0.clientID.lowercased() == clientID.lowercased()
+            }
             .map { record in
                 var record = record
                 record.other[Self.member] = .string(String(now))

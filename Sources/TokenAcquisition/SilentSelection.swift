@@ -13,7 +13,9 @@ public struct SilentSelection: Sendable {
     private let now: Int
 
     /// Looks among records on behalf of a request and an account, at a time in seconds since 1970.
-    public init(_ records: StoredRecords, place: AuthorityPlace, account: AccountRecord, request: TokenRequest, now: Int) {
+    public init(
+        _ records: StoredRecords, place: AuthorityPlace, account: AccountRecord, request: TokenRequest, now: Int
+    ) {
         self.records = records
         self.place = place
         self.account = account

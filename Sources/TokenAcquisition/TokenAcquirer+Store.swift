@@ -47,7 +47,9 @@ extension TokenAcquirer {
     }
 
     /// The account for a request with what is stored for it, or nil where nobody has signed in yet.
-    func silentAccount(for request: TokenRequest, _ authority: Authority) async throws(AcquisitionError) -> SilentAccount? {
+    func silentAccount(for request: TokenRequest, _ authority: Authority) async throws(AcquisitionError)
+        -> SilentAccount?
+    {
         let records = try load(authority.place)
         let known = AccountSelection(records.accounts, at: authority.place)
         let account = try known.account(named: request.account, hint: request.userHint)
@@ -83,7 +85,8 @@ extension TokenAcquirer {
     func requireWritable() throws(StoreError) {
         switch store.state() {
         case .unlocked: return
-        case .locked where store.configuration.mayPrompt, .noDefaultCollection where store.configuration.mayPrompt: return
+        case .locked where store.configuration.mayPrompt, .noDefaultCollection where store.configuration.mayPrompt:
+            return
         case .locked: throw StoreError(.locked)
         case .noDefaultCollection: throw StoreError(.noDefaultCollection)
         case .noSessionBus: throw StoreError(.noSessionBus)

@@ -131,7 +131,8 @@ public struct TokenAcquirer: Sendable {
     }
 
     private func askPerson(
-        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?, person: Person?
+        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?,
+        person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         guard let person, request.prompt != "none" else { throw .interactionRequired(error) }
         // A sign-in that cannot be kept would be asked for again at once.

@@ -36,6 +36,11 @@ struct Console: Sendable {
         for hint in failure.hints { say("lanyard: hint: \(hint)") }
     }
 
+    /// Passes on the argument parser's complaint, which has a form of its own.
+    func complain(_ text: String) {
+        say(text)
+    }
+
     private func say(_ text: String) {
         _ = try? errors.writeAll(Array("\(text)\n".utf8))
     }

@@ -7,14 +7,16 @@ struct Presence: Sendable, Equatable {
     var hasTerminal: Bool
     /// Whether a browser can be opened here.
     var hasBrowser: Bool
-    /// Whether the session came over SSH, so that a keyring's prompt would show on somebody else's screen.
+    /// Whether a window can open before the person; over SSH it would show on somebody else's screen.
+    var hasDisplay: Bool
+    /// Whether the session came over SSH.
     var isRemote: Bool
 
     /// Whether anybody can be asked at all.
     var isSomebodyThere: Bool { hasTerminal || hasBrowser }
 
     /// Nobody.
-    static let nobody = Presence(hasTerminal: false, hasBrowser: false, isRemote: false)
+    static let nobody = Presence(hasTerminal: false, hasBrowser: false, hasDisplay: false, isRemote: false)
 
     /// Looks around.
     init(_ context: CommandContext, browser: String?, isInteractive: Bool) {
@@ -28,15 +30,16 @@ struct Presence: Sendable, Equatable {
         }
         isRemote = context.variable("SSH_CONNECTION") != nil
         hasTerminal = Terminal.isThere
-        let hasDisplay = context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil
+        hasDisplay = !isRemote && (context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil)
         let isWSL = context.variable("WSL_DISTRO_NAME") != nil
         let named = browser ?? context.variable("BROWSER")
-        hasBrowser = named != nil || ((hasDisplay || isWSL) && !isRemote)
+        hasBrowser = named != nil || hasDisplay || (isWSL && !isRemote)
     }
 
-    private init(hasTerminal: Bool, hasBrowser: Bool, isRemote: Bool) {
+    private init(hasTerminal: Bool, hasBrowser: Bool, hasDisplay: Bool, isRemote: Bool) {
         self.hasTerminal = hasTerminal
         self.hasBrowser = hasBrowser
+        self.hasDisplay = hasDisplay
         self.isRemote = isRemote
     }
 }

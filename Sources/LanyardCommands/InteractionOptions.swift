@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import Rules
+
+/// The options of every command that may ask the person.
+struct InteractionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("How to sign in: auto, browser or device-code.", valueName: "flow"))
+    var flow: Configuration.FlowChoice?
+
+    @Option(help: ArgumentHelp("The command that opens a browser.", valueName: "command"))
+    var browser: String?
+
+    @Option(help: ArgumentHelp("How long you have to sign in.", valueName: "seconds"))
+    var timeout: Int?
+
+    @Flag(help: "Never ask; fail with exit status 2 where only you could go on.")
+    var nonInteractive = false
+
+    mutating func validate() throws {
+        if let timeout, !(10...86_400).contains(timeout) {
+            throw ValidationError("--timeout takes 10 to 86400 seconds")
+        }
+    }
+
+    /// The options' values, for commands that have none.
+    struct Values: Sendable {
+        var flow: Configuration.FlowChoice?
+        var browser: String?
+        var timeout: Int?
+        var isInteractive = true
+    }
+
+    var values: Values {
+        Values(flow: flow, browser: browser, timeout: timeout, isInteractive: !nonInteractive)
+    }
+}
+
+extension Configuration.FlowChoice: ExpressibleByArgument {}

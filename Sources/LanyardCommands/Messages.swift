@@ -1,0 +1,174 @@
+internal import AuthorityPlugin
+internal import CredentialProtocol
+internal import Rules
+internal import SettingsFile
+internal import TokenAcquisition
+internal import TokenStore
+
+// Every error's text for people, in one place. Texts from elsewhere are made displayable here.
+
+extension Failure {
+    /// A wrong file.
+    init(_ error: SettingsError) {
+        self.init(error.description, hints: [error.hint].compactMap(\.self))
+    }
+
+    /// A request that can't be read.
+    init(_ error: ProtocolError) {
+        let reason =
+            switch error {
+            case .malformedLine: "a line is not of the form key=value"
+            case .forbiddenByte: "a value holds a NUL byte, or a carriage return at its end"
+            case .lineTooLong: "a line has more than \(AttributeParser.longestLine) bytes"
+            case .inputTooLong: "it is longer than 1 MiB"
+            case .notUTF8: "it is not UTF-8"
+            }
+        self.init("the request cannot be read: \(reason)", hints: [Self.protocolHint])
+    }
+
+    /// A request with a value that its key can't have.
+    init(_ error: RequestError) {
+        switch error {
+        case .invalid(let key):
+            self.init("the request's `\(key.displayable(limit: 60))` is not valid", hints: [Self.protocolHint])
+        }
+    }
+
+    static let protocolHint = "lanyard expects git's credential format; see git help credential"
+
+    /// A request that needs a token which can't be had.
+    init(_ error: ResolutionError) {
+        switch error {
+        case .incomplete:
+            self.init(
+                "a token needs both an authority and a scope",
+                hints: ["name them: lanyard token --authority URL --scope SCOPE, or give a URL that a rule maps"])
+        case .notMapped(let host, let scope):
+            self.init(
+                "\(host.displayable(limit: 255)) is not mapped to the resource of \(scope.displayable(limit: 255))",
+                hints: [
+                    "a token goes only to hosts that a [[rule]] or a plugin maps to its resource; see lanyard-config(5)"
+                ])
+        case .noClientID(let authority):
+            self.init(
+                "no client id is configured for \(authority.displayable(limit: 255))",
+                hints: [
+                    "register an app in the Entra admin centre: App registrations, New registration, platform \"Mobile and desktop applications\" with redirect URI http://localhost, and allow public client flows",
+                    "then put its application (client) id as client-id = \"…\" into \(Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml")",
+                ])
+        case .badScope:
+            self.init("a scope holds no space, quote or control character", hints: ["give each scope on its own"])
+        }
+    }
+
+    /// A keyring that doesn't work.
+    init(_ error: StoreError) {
+        let (message, hint) = Self.keyring(error.reason)
+        let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
+        self.init(error.reason == .broken || error.reason == .badBackend ? message + detail : message, hints: [hint])
+    }
+
+    private static func keyring(_ reason: StoreError.Reason) -> (message: String, hint: String) {
+        switch reason {
+        case .locked:
+            ("the keyring is locked", "unlock it: gnome-keyring-daemon --replace --unlock, with the password on stdin")
+        case .noSessionBus:
+            ("there is no D-Bus session, so no keyring can be reached", "run inside one: dbus-run-session -- COMMAND")
+        case .noProvider:
+            ("no keyring service is installed or running", "install one: sudo apt install gnome-keyring")
+        case .noDefaultCollection:
+            (
+                "there is no default keyring yet",
+                "make one: gnome-keyring-daemon --replace --unlock, with its new password on stdin"
+            )
+        case .timedOut:
+            ("the keyring service does not answer", "restart it: pkill gnome-keyring-d, then try again")
+        case .denied: ("the keyring service refused", "answer its prompt, or try again")
+        case .badBackend: ("SECRET_BACKEND names no backend", "unset SECRET_BACKEND")
+        case .broken: ("the keyring service failed", "try again; if it stays so, restart the keyring service")
+        }
+    }
+
+    /// A token that couldn't be got.
+    init(_ error: AcquisitionError, request: TokenRequest, url: String?) {
+        switch error {
+        case .unknownAuthority(let authority):
+            self.init(
+                "no plugin serves the authority \(authority.displayable(limit: 255))",
+                hints: ["name it in a [[rule]] in \(Self.userFile), or install its plugin; see lanyard-plugin(7)"])
+        case .ambiguousAccount(let accounts):
+            let names = accounts.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+            self.init(
+                "several accounts could be meant: \(names)",
+                hints: ["name one: account = \"…\" in the rule, username@ in the URL, or --account"])
+        case .noSuchAccount(let name, let known):
+            let names = known.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+            self.init(
+                "the account \(name.displayable(limit: 100)) has not signed in"
+                    + (known.isEmpty ? "" : "; these have: \(names)"),
+                hints: ["sign in: \(Self.login(request, url: url)) --account \(name.displayable(limit: 100))"],
+                status: .interactionRequired)
+        case .interactionRequired(let cause):
+            let why = cause.map { ": \($0.message.displayable(limit: 500))" } ?? ""
+            let hint = cause?.hint.map { [$0.displayable(limit: 500)] } ?? []
+            self.init(
+                "interaction required\(why)", hints: hint + ["sign in: \(Self.login(request, url: url))"],
+                status: .interactionRequired)
+        case .wrongAccount(let wanted, let signedIn):
+            self.init(
+                "\(signedIn.displayable(limit: 100)) signed in, but the account wanted is \(wanted.displayable(limit: 100))",
+                hints: ["sign in again and pick it: \(Self.login(request, url: url)) --prompt select_account"])
+        case .scopesDeclined(let granted, let declined):
+            self.init(
+                "declined: \(Self.list(declined)); granted: \(Self.list(granted))",
+                hints: ["consent to all of it, or ask your administrator; then: \(Self.login(request, url: url))"],
+                status: .scopesDeclined)
+        case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url)
+        case .store(let error): self.init(error)
+        case .busy:
+            self.init(
+                "another lanyard is still signing in to \(request.authority.displayable(limit: 255))",
+                hints: ["finish that sign-in, or end it, and try again"])
+        }
+    }
+
+    private init(_ error: PluginError, plugin: String, request: TokenRequest, url: String?) {
+        var message = error.message.displayable(limit: 800)
+        if let id = error.correlationID { message += " (correlation id \(id.displayable(limit: 64)))" }
+        var hints = [error.hint?.displayable(limit: 500)].compactMap(\.self)
+        switch error.code {
+        case .interactionRequired: hints.append("sign in: \(Self.login(request, url: url))")
+        case .throttled:
+            if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
+        case .unavailable where hints.isEmpty:
+            hints.append("check the network and the proxy settings, then try again; nothing stored was lost")
+        case .cancelled where hints.isEmpty: hints.append("to try again: \(Self.login(request, url: url))")
+        case .internal where hints.isEmpty:
+            hints.append("see the conversation with the plugin \(plugin): LANYARD_TRACE=plugin")
+        default: break
+        }
+        let status: ExitStatus =
+            switch error.code {
+            case .interactionRequired: .interactionRequired
+            case .declinedScopes: .scopesDeclined
+            default: .failed
+            }
+        self.init(message, hints: hints, status: status)
+    }
+
+    private static var userFile: String {
+        Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml"
+    }
+
+    private static func list(_ scopes: [String]) -> String {
+        scopes.isEmpty ? "nothing" : scopes.map { $0.displayable(limit: 200) }.joined(separator: " ")
+    }
+
+    /// The command that would sign in.
+    private static func login(_ request: TokenRequest, url: String?) -> String {
+        if let url { return "lanyard login \(url.displayable(limit: 500))" }
+        let scopes = request.scopes.map { " --scope \($0.displayable(limit: 200))" }.joined()
+        return
+            "lanyard login --authority \(request.authority.displayable(limit: 255)) --client-id \(request.clientID)\(scopes)"
+    }
+}

@@ -1,0 +1,31 @@
+internal import CredentialProtocol
+private import TokenAcquisition
+private import TokenStore
+
+/// `erase`: forgets what a consumer found not to work.
+struct CredentialErase {
+    private let context: CommandContext
+
+    init(_ context: CommandContext) {
+        self.context = context
+    }
+
+    func run() throws(Failure) {
+        let request = try context.readRequest()
+        guard let query = PasswordQuery(request) else { return }
+        let session = try Session(context)
+        if let wanted = try? session.resolve(request), let wanted {
+            do throws(AcquisitionError) {
+                try session.acquirer.reject(request.credential ?? request.password, for: wanted)
+            } catch {
+                throw Failure(error, request: wanted, url: request.url)
+            }
+            return
+        }
+        do throws(StoreError) {
+            _ = try session.passwords.erase(query)
+        } catch {
+            throw Failure(error)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import ArgumentParser
+internal import CredentialProtocol
+internal import SystemPackage
+
+/// git's verbs.
+enum ProtocolVerb: String, CaseIterable {
+    case get, store, erase, capability
+
+    /// Runs the verb on stdin and stdout and reports what goes wrong on stderr.
+    func run(_ options: InteractionOptions.Values) async -> ExitStatus {
+        let context = CommandContext.current
+        do throws(Failure) {
+            switch self {
+            case .get: try await CredentialGet(context, options).run()
+            case .store: try CredentialStore(context).run()
+            case .erase: try CredentialErase(context).run()
+            case .capability: context.console.write(Array(Self.capabilities.utf8))
+            }
+            return .done
+        } catch {
+            context.console.report(error)
+            return error.status
+        }
+    }
+
+    /// The answer to `capability`: the format's version, then what lanyard understands (git 2.46).
+    private static let capabilities = "version 0\ncapability authtype\ncapability state\n"
+}
+
+/// `lanyard get`.
+struct Get: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Answer a credential request on stdin, in git's key=value format.")
+    @OptionGroup var interaction: InteractionOptions
+    mutating func run() async throws { try await ProtocolVerb.get.finish(interaction.values) }
+}
+
+/// `lanyard store`.
+struct Store: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Keep the password on stdin, in git's key=value format.")
+    mutating func run() async throws { try await ProtocolVerb.store.finish(.init()) }
+}
+
+/// `lanyard erase`.
+struct Erase: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forget the password or token on stdin, in git's key=value format.")
+    mutating func run() async throws { try await ProtocolVerb.erase.finish(.init()) }
+}
+
+/// `lanyard capability`.
+struct Capability: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Tell what of git's protocol lanyard understands.")
+    mutating func run() async throws { try await ProtocolVerb.capability.finish(.init()) }
+}
+
+extension ProtocolVerb {
+    /// Runs the verb for the argument parser.
+    fileprivate func finish(_ options: InteractionOptions.Values) async throws {
+        let status = await run(options)
+        guard status == .done else { throw ExitCode(status.rawValue) }
+    }
+}
+
+extension CommandContext {
+    /// The longest request that is read: 1 MiB.
+    private static let longestRequest = 1 << 20
+
+    /// Reads a request from stdin, up to a blank line or its end.
+    func readRequest() throws(Failure) -> CredentialRequest {
+        do {
+            var parser = AttributeParser(longestInput: Self.longestRequest)
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = try buffer.withUnsafeMutableBytes { try input.read(into: $0) }
+                if let block = try parser.consume(buffer[..<count]).first { return try CredentialRequest(block) }
+                if count == 0 { return try CredentialRequest(try parser.finish() ?? Attributes()) }
+            }
+        } catch let error as ProtocolError {
+            throw Failure(error)
+        } catch let error as RequestError {
+            throw Failure(error)
+        } catch {
+            throw Failure("stdin cannot be read")
+        }
+    }
+}

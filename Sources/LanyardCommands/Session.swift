@@ -1,0 +1,114 @@
+internal import AuthorityPlugin
+internal import CredentialProtocol
+private import Logging
+internal import Rules
+internal import TokenAcquisition
+internal import TokenStore
+
+/// What a command works with once the configuration has been read.
+struct Session: Sendable {
+    let context: CommandContext
+    let configuration: Configuration
+    let registry: PluginRegistry
+    let presence: Presence
+    private let options: InteractionOptions.Values
+
+    /// Reads the configuration and finds the plugins; starts none.
+    ///
+    /// - Throws: `Failure` where the configuration is wrong.
+    init(_ context: CommandContext = .current, options: InteractionOptions.Values = .init()) throws(Failure) {
+        self.context = context
+        self.options = options
+        var configuration: Configuration
+        do {
+            configuration = try Configuration.load(environment: context.environment)
+        } catch {
+            throw Failure(error)
+        }
+        if let flow = options.flow { configuration.flow = flow }
+        if let timeout = options.timeout { configuration.timeout = timeout }
+        if let browser = options.browser { configuration.browser = browser }
+        self.configuration = configuration
+        registry = PluginRegistry(environment: context.environment, executable: context.executable)
+        presence = Presence(context, browser: configuration.browser, isInteractive: options.isInteractive)
+    }
+
+    /// The token store.
+    var store: SecretServiceStore { SecretServiceStore(configuration: keyring) }
+
+    /// The password store.
+    var passwords: PasswordStore { PasswordStore(configuration: keyring) }
+
+    private var keyring: KeyringConfiguration {
+        KeyringConfiguration(
+            group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default,
+            mayPrompt: presence.hasDisplay)
+    }
+
+    /// What gets tokens.
+    var acquirer: TokenAcquirer {
+        let context = context
+        return TokenAcquirer(
+            store: store, registry: registry, host: PluginHost(environment: context.environment, trace: trace),
+            singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
+            configuration: configuration, clock: { Int(context.now) })
+    }
+
+    /// The token that a request comes to, or nil where it comes to none.
+    func resolve(_ request: CredentialRequest) throws(Failure) -> TokenRequest? {
+        do {
+            return try configuration.resolve(request) { host in
+                registry.resource(forHost: host.name).map { WellKnownResource(name: $0.name, scopes: $0.scopes) }
+            }
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// Gets a token, asking the person where the command allows it and somebody is there.
+    ///
+    /// `url` is what the token is for, where it is for a URL: git's configuration may forbid to ask on its behalf.
+    func token(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
+        do throws(AcquisitionError) {
+            return try await acquirer.token(for: request, person: await person(for: url))
+        } catch {
+            throw Failure(error, request: request, url: url)
+        }
+    }
+
+    /// Has the person sign in.
+    func signIn(_ request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
+        guard let person = await person(for: url) else {
+            throw Failure(.interactionRequired(nil), request: request, url: url)
+        }
+        do throws(AcquisitionError) {
+            return try await acquirer.signIn(request, person: person)
+        } catch {
+            throw Failure(error, request: request, url: url)
+        }
+    }
+
+    private func person(for url: String?) async -> TokenAcquirer.Person? {
+        guard presence.isSomebodyThere else { return nil }
+        if let url, await GitConfiguration.forbidsPrompts(for: url) { return nil }
+        let interface = PersonAtTerminal(
+            console: context.console, presence: presence,
+            browser: presence.hasBrowser ? Browser(context, configured: configuration.browser) : nil)
+        return TokenAcquirer.Person(interface: interface, flows: flows, patience: configuration.timeout)
+    }
+
+    private var flows: [PluginRequest.Flow] {
+        switch configuration.flow {
+        case .browser: [.browser]
+        case .deviceCode: [.deviceCode]
+        case .automatic: presence.hasBrowser ? [.browser, .deviceCode] : [.deviceCode, .browser]
+        }
+    }
+
+    /// Tees conversations with plugins to stderr for `LANYARD_TRACE=plugin`; secrets are masked already.
+    private var trace: PluginHost.Trace? {
+        guard context.variable("LANYARD_TRACE") == "plugin" else { return nil }
+        let console = context.console
+        return { direction, line in console.note("trace: \(direction) \(line.displayable(limit: 2000))") }
+    }
+}

@@ -1,0 +1,83 @@
+internal import AuthorityPlugin
+private import CredentialProtocol
+
+/// The person, reached through stderr, the terminal and the browser.
+struct PersonAtTerminal: PersonInterface {
+    let console: Console
+    let presence: Presence
+    /// Nil where no browser can open here, or the person asked for none.
+    let browser: Browser?
+
+    func answer(_ event: PluginEvent) async -> PluginReply {
+        switch event {
+        case .openURL(let url, let redirectURI): await open(url, redirectURI: redirectURI)
+        case .showCode(let code, let page, _, let expiresIn): show(code, page: page, expiresIn: expiresIn)
+        case .prompt(let kind, let message): await prompt(kind, message)
+        case .progress(let message): progress(message)
+        }
+    }
+
+    private func open(_ url: String, redirectURI: String?) async -> PluginReply {
+        let host = url.hostForPeople
+        if let browser, await browser.open(url) {
+            console.note("waiting for you to sign in to \(host) in your browser; if it did not open, go to:")
+            console.note("  \(url.displayable(limit: 8192))")
+            return .done
+        }
+        guard presence.hasTerminal else {
+            console.note("no browser could be opened; to sign in to \(host), go to:")
+            console.note("  \(url.displayable(limit: 8192))")
+            return .unsupported
+        }
+        console.note("to sign in to \(host), open this page in any browser:")
+        console.note("  \(url.displayable(limit: 8192))")
+        if presence.isRemote, let port = redirectURI?.portOfURL {
+            console.note("to be led back here by itself, run on the machine with the browser first:")
+            console.note("  ssh -N -L \(port):localhost:\(port) THIS-HOST")
+        }
+        return await pastedRedirect()
+    }
+
+    /// Waits for the address that the browser was led to, which shows an error there but holds the code.
+    private func pastedRedirect() async -> PluginReply {
+        guard let terminal = Terminal() else { return .done }
+        let question = "lanyard: then paste the address the browser ends at here, if it cannot show that page: "
+        guard let line = await terminal.ask(question, echo: false), !line.isEmpty else { return .done }
+        return .redirected(Secret(line))
+    }
+
+    private func show(_ code: String, page: String, expiresIn: Int) -> PluginReply {
+        console.note("to sign in, open \(page.displayable(limit: 500)) in any browser and enter the code")
+        console.note("  \(code.displayable(limit: 100))")
+        console.note("waiting; the code is good for \(max(1, expiresIn / 60)) minutes")
+        return .done
+    }
+
+    private func prompt(_ kind: PluginEvent.PromptKind, _ message: String) async -> PluginReply {
+        guard let terminal = Terminal() else { return .unsupported }
+        let text = message.displayable(limit: 500)
+        let question = kind == .confirm ? "lanyard: \(text) [y/N] " : "lanyard: \(text): "
+        guard let line = await terminal.ask(question, echo: kind != .secret) else { return .cancelled }
+        guard kind == .confirm else { return .answer(Secret(line)) }
+        return .answer(Secret(["y", "yes"].contains(line.lowercased()) ? "yes" : "no"))
+    }
+
+    private func progress(_ message: String) -> PluginReply {
+        console.note(message.displayable(limit: 500))
+        return .done
+    }
+}
+
+extension String {
+    /// The host and port of a URL, fit to show.
+    fileprivate var hostForPeople: String {
+        let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
+        return String(rest.prefix { !"/?#".contains($0) }).displayable(limit: 255)
+    }
+
+    /// The port of a URL that names one.
+    fileprivate var portOfURL: Int? {
+        let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
+        return RequestHost(String(rest.prefix { !"/?#".contains($0) }))?.port
+    }
+}
