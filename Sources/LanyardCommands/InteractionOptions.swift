@@ -27,6 +27,8 @@ struct InteractionOptions: ParsableArguments {
         var browser: String?
         var timeout: Int?
         var isInteractive = true
+        /// Whether the command itself is the person's wish to be asked, as `login` is.
+        var isAskedFor = false
     }
 
     var values: Values {

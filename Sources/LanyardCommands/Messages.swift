@@ -65,7 +65,8 @@ extension Failure {
     init(_ error: StoreError) {
         let (message, hint) = Self.keyring(error.reason)
         let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
-        self.init(error.reason == .broken || error.reason == .badBackend ? message + detail : message, hints: [hint])
+        let shown = [.broken, .badBackend].contains(error.reason) ? message + detail : message
+        self.init(shown, hints: [hint], cause: .keyring)
     }
 
     private static func keyring(_ reason: StoreError.Reason) -> (message: String, hint: String) {
@@ -153,7 +154,7 @@ extension Failure {
             case .declinedScopes: .scopesDeclined
             default: .failed
             }
-        self.init(message, hints: hints, status: status)
+        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? .cancellation : .other)
     }
 
     private static var userFile: String {

@@ -11,14 +11,12 @@ struct Session: Sendable {
     let configuration: Configuration
     let registry: PluginRegistry
     let presence: Presence
-    private let options: InteractionOptions.Values
 
     /// Reads the configuration and finds the plugins; starts none.
     ///
     /// - Throws: `Failure` where the configuration is wrong.
     init(_ context: CommandContext = .current, options: InteractionOptions.Values = .init()) throws(Failure) {
         self.context = context
-        self.options = options
         var configuration: Configuration
         do {
             configuration = try Configuration.load(environment: context.environment)
@@ -30,8 +28,13 @@ struct Session: Sendable {
         if let browser = options.browser { configuration.browser = browser }
         self.configuration = configuration
         registry = PluginRegistry(environment: context.environment, executable: context.executable)
-        presence = Presence(context, browser: configuration.browser, isInteractive: options.isInteractive)
+        presence = Presence(
+            context, browser: configuration.browser, isInteractive: options.isInteractive,
+            isAskedFor: options.isAskedFor)
     }
+
+    /// The user's configuration file, for messages.
+    var userFile: String { Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml" }
 
     /// The token store.
     var store: SecretServiceStore { SecretServiceStore(configuration: keyring) }

@@ -127,4 +127,9 @@ extension Configuration {
         let hosts = named.compactMap { $0.hostOfURL?.text } + knownAuthorities.map { $0.lowercased() }
         return Set(hosts).sorted()
     }
+
+    /// The client ids that the configuration names, lower-cased.
+    public var clientIDs: Set<String> {
+        Set((rules.map(\.clientID) + [clientID]).compactMap { $0?.lowercased() })
+    }
 }

@@ -47,6 +47,13 @@ public struct URLPattern: Sendable, Equatable {
         segments = rest[slash...].split(separator: "/")
     }
 
+    /// `SCHEME://HOST` of a pattern that has a path and no wildcard, else nil.
+    public var placeWithPath: String? {
+        guard !segments.isEmpty, !labels.contains("*") else { return nil }
+        let name = labels.joined(separator: ".")
+        return "\(scheme)://" + RequestHost(name: name, port: port).text
+    }
+
     /// How the pattern fits a request, or nil where it doesn't match.
     public func fit(_ request: CredentialRequest) -> Fit? {
         guard let host = request.host, request.scheme == scheme else { return nil }

@@ -1,1 +1,4 @@
-print("stub")
+import Glibc
+import LanyardCommands
+
+exit(await Lanyard.run(arguments: CommandLine.arguments))

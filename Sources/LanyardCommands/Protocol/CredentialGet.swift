@@ -16,21 +16,30 @@ struct CredentialGet {
     func run() async throws(Failure) {
         let request = try context.readRequest()
         try request.requireTarget()
-        let session = try Session(context, options: options)
         do throws(Failure) {
-            guard let wanted = try session.resolve(request) else {
-                return try answer(try password(for: request, session), to: request)
-            }
-            let token = try await session.token(for: wanted, url: request.url)
-            try answer(
-                .token(token.accessToken, username: token.account.username.orStandIn, expiry: Int64(token.expiresOn)),
-                to: request)
-        } catch  where error.isCancellation {
+            try await answer(request)
+        } catch  where error.cause == .keyring {
+            // Abstain: git goes on to its next helper, and nothing that is stored is taken for absent.
+            context.console.report(error)
+        } catch  where error.cause == .cancellation {
             // The person said no: git must not go on to ask for a password.
             context.console.write(Array("quit=1\n".utf8))
             throw error
         }
     }
+
+    private func answer(_ request: CredentialRequest) async throws(Failure) {
+        let session = try Session(context, options: options)
+        guard let wanted = try session.resolve(request) else {
+            return try write(try password(for: request, session), for: request)
+        }
+        let token = try await session.token(for: wanted, url: request.url)
+        let username = token.account.username.isEmpty ? Self.standInUsername : token.account.username
+        try write(.token(token.accessToken, username: username, expiry: Int64(token.expiresOn)), for: request)
+    }
+
+    /// git needs some user name; a B2C account may have none.
+    private static let standInUsername = "token"
 
     private func password(for request: CredentialRequest, _ session: Session) throws(Failure) -> CredentialAnswer? {
         guard let query = PasswordQuery(request) else { return nil }
@@ -46,11 +55,11 @@ struct CredentialGet {
                 return .credential(credential, authtype: type, username: found.username, expiry: expiry)
             }
         } catch {
-            throw Failure(error).abstaining
+            throw Failure(error)
         }
     }
 
-    private func answer(_ answer: CredentialAnswer?, to request: CredentialRequest) throws(Failure) {
+    private func write(_ answer: CredentialAnswer?, for request: CredentialRequest) throws(Failure) {
         guard let answer else { return }
         do {
             context.console.write(try answer.attributes(for: request).encoded)
@@ -85,9 +94,4 @@ extension PasswordQuery {
         credential = request.credential
         acceptsAuthtype = request.capabilities.contains(.authtype)
     }
-}
-
-extension String {
-    /// git needs some user name; B2C accounts may have none.
-    fileprivate var orStandIn: String { isEmpty ? "token" : self }
 }

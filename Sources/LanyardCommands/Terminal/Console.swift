@@ -48,15 +48,27 @@ struct Console: Sendable {
 
 /// What a command ends with when it can't do its work.
 struct Failure: Error, Sendable, Equatable {
+    /// Where it lies, as far as a command does something else for it.
+    enum Cause: Sendable {
+        /// The keyring can't be used now; what it holds is untouched.
+        case keyring
+        /// The person said no, or let the time run out.
+        case cancellation
+        /// Anywhere else.
+        case other
+    }
+
     let message: String
     let hints: [String]
     let status: ExitStatus
+    let cause: Cause
 
     /// A failure; texts from elsewhere must have been made displayable.
-    init(_ message: String, hints: [String] = [], status: ExitStatus = .failed) {
+    init(_ message: String, hints: [String] = [], status: ExitStatus = .failed, cause: Cause = .other) {
         self.message = message
         self.hints = hints
         self.status = status
+        self.cause = cause
     }
 }
 

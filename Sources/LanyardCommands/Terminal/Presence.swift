@@ -19,7 +19,9 @@ struct Presence: Sendable, Equatable {
     static let nobody = Presence(hasTerminal: false, hasBrowser: false, hasDisplay: false, isRemote: false)
 
     /// Looks around.
-    init(_ context: CommandContext, browser: String?, isInteractive: Bool) {
+    ///
+    /// A command that is itself the wish to be asked, such as `login`, needs no terminal: what it says shows on stderr.
+    init(_ context: CommandContext, browser: String?, isInteractive: Bool, isAskedFor: Bool) {
         let forbidden =
             !isInteractive || context.variable("GIT_TERMINAL_PROMPT").isFalse
             || context.variable("LANYARD_INTERACTIVE").isFalse
@@ -29,7 +31,7 @@ struct Presence: Sendable, Equatable {
             return
         }
         isRemote = context.variable("SSH_CONNECTION") != nil
-        hasTerminal = Terminal.isThere
+        hasTerminal = isAskedFor || Terminal.isThere
         hasDisplay = !isRemote && (context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil)
         let isWSL = context.variable("WSL_DISTRO_NAME") != nil
         let named = browser ?? context.variable("BROWSER")

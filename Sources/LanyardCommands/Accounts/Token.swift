@@ -1,0 +1,48 @@
+internal import ArgumentParser
+private import CredentialProtocol
+private import Glibc
+private import TokenAcquisition
+
+/// `lanyard token`.
+struct Token: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print an access token.",
+        discussion: "For a URL that a rule maps, or for an authority, a client id and scopes given by name.")
+
+    @OptionGroup var token: TokenOptions
+    @OptionGroup var interaction: InteractionOptions
+
+    @Flag(help: "Print JSON in the shape of `az account get-access-token`.")
+    var json = false
+
+    mutating func run() async throws {
+        let session = try Session(options: interaction.values)
+        let (request, url) = try token.request(in: session)
+        let acquired = try await session.token(for: request, url: url)
+        let console = session.context.console
+        console.print(json ? Self.json(acquired) : acquired.accessToken.reveal())
+    }
+
+    /// The members that az prints; `expiresOn` is local time as there, `expires_on` seconds since 1970.
+    private static func json(_ token: AcquiredToken) -> String {
+        JSONText.object([
+            ("accessToken", .string(token.accessToken.reveal())),
+            ("expiresOn", .string(localTime(token.expiresOn))),
+            ("expires_on", .number(token.expiresOn)),
+            ("tenant", .string(token.realm)),
+            ("tokenType", .string(token.tokenType)),
+        ]).text
+    }
+
+    private static func localTime(_ seconds: Int) -> String {
+        var moment = time_t(seconds)
+        var parts = tm()
+        guard localtime_r(&moment, &parts) != nil else { return "" }
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            strftime(
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, "%Y-%m-%d %H:%M:%S.000000", &parts)
+        }
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+}

@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import CredentialProtocol
+internal import Rules
+
+/// What says which token is meant: a URL that a rule maps, or authority and scopes by name.
+struct TokenOptions: ParsableArguments {
+    @Argument(help: "The URL that needs the token; a rule or a plugin says which.")
+    var url: String?
+
+    @Option(help: ArgumentHelp("The authority.", valueName: "url"))
+    var authority: String?
+
+    @Option(help: ArgumentHelp("The application's client id.", valueName: "id"))
+    var clientId: String?
+
+    @Option(help: ArgumentHelp("A scope; may be given several times.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("The account, by user name or identifier.", valueName: "account"))
+    var account: String?
+
+    /// The request that the options come to.
+    ///
+    /// Without any of them it is the only rule's, where the configuration has just one.
+    func request(in session: Session) throws(Failure) -> (request: TokenRequest, url: String?) {
+        var asked = CredentialRequest()
+        if let url = try place(in: session) {
+            var attributes = Attributes()
+            do {
+                try attributes.append("url", url.contains("://") ? url : "https://\(url)")
+                asked = try CredentialRequest(attributes)
+            } catch {
+                throw Failure(
+                    "\(url.displayable(limit: 200)) is not a URL",
+                    hints: ["write it like https://dev.azure.com/contoso"])
+            }
+        }
+        asked.wish.authority = authority
+        asked.wish.clientID = clientId
+        asked.wish.scopes = scope
+        asked.wish.account = account
+        guard let request = try session.resolve(asked) else {
+            guard asked.host != nil else { throw Failure(.incomplete) }
+            throw Failure(
+                "no rule maps \(asked.url)",
+                hints: ["add a [[rule]] with this url to \(session.userFile); see lanyard-config(5)"])
+        }
+        return (request, asked.host == nil ? nil : asked.url)
+    }
+
+    private func place(in session: Session) throws(Failure) -> String? {
+        if let url { return url }
+        guard authority == nil, scope.isEmpty else { return nil }
+        let rules = session.configuration.rules
+        if rules.count == 1 { return rules[0].pattern.text }
+        guard !rules.isEmpty else { return nil }
+        let urls = rules.map { $0.pattern.text.displayable(limit: 200) }.joined(separator: ", ")
+        throw Failure("which of them: \(urls)?", hints: ["name the URL"], status: .usage)
+    }
+}
