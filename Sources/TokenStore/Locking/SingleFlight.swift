@@ -1,0 +1,34 @@
+/// A lock that the processes of one user share, so that only one of them renews a token or asks the person.
+///
+/// The lock is the kernel's (`flock`) and dies with its holder; the file it is on stays and means nothing.
+public struct SingleFlight: Sendable {
+    /// The directory of the lock files; made with mode 0700 where it is missing.
+    public let directory: String
+
+    /// Makes a lock in the user's runtime directory, or in one of the user's own below `/tmp` where there is none.
+    public init(runtimeDirectory: String?) {
+        directory = runtimeDirectory.map { $0 + "/lanyard" } ?? "/tmp/lanyard"
+    }
+
+    /// Runs the body while no other process or task of this user does so under the same key.
+    ///
+    /// - Parameters:
+    ///   - key: what the lock is for; only its digest shows.
+    ///   - deadline: seconds to wait for the lock. The body may take as long as it likes.
+    ///   - body: what to do under the lock.
+    /// - Throws: `SingleFlightError`, `CancellationError` while waiting, and whatever the body throws.
+    public func withLock<Result>(
+        key: String, deadline: Double, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> sending Result
+    ) async throws -> sending Result {
+        try await body()
+    }
+}
+
+/// Why a lock could not be taken.
+public enum SingleFlightError: Error, Sendable, Equatable {
+    /// Another process held it until the deadline.
+    case timedOut
+    /// The directory or file of the lock is not safely this user's; says which and why.
+    case unusable(String)
+}

@@ -1,0 +1,87 @@
+public import CredentialProtocol
+
+/// An access token as MSAL's unified cache keeps it.
+public struct AccessTokenRecord: Sendable, Equatable {
+    /// `uid.utid` of the account.
+    public var homeAccountID: String
+    /// The authority's host.
+    public var environment: String
+    /// The client the token was issued to.
+    public var clientID: String
+    /// The tenant the token is for.
+    public var realm: String
+    /// The granted scopes, separated by spaces.
+    public var target: String
+    /// The token.
+    public var secret: Secret
+    /// RFC 6749, 7.1.
+    public var tokenType = "Bearer"
+    /// When it was stored, in seconds since 1970.
+    public var cachedAt: Int
+    /// When it expires, in seconds since 1970.
+    public var expiresOn: Int
+    /// Until when it may be used while the authority is down, in seconds since 1970.
+    public var extendedExpiresOn: Int?
+    /// When it should be renewed though it still lives, in seconds since 1970.
+    public var refreshOn: Int?
+    /// The realm named in the authority that was asked, such as a domain or `common`; lanyard's own member.
+    public var requestedRealm: String?
+    /// Members nobody here knows; they survive.
+    public var other: [String: JSONValue] = [:]
+
+    /// Makes a record of what every access token has.
+    public init(
+        homeAccountID: String, environment: String, clientID: String, realm: String, target: String, secret: Secret,
+        cachedAt: Int, expiresOn: Int
+    ) {
+        self.homeAccountID = homeAccountID
+        self.environment = environment
+        self.clientID = clientID
+        self.realm = realm
+        self.target = target
+        self.secret = secret
+        self.cachedAt = cachedAt
+        self.expiresOn = expiresOn
+    }
+
+    /// The scopes in `target`.
+    public var scopes: [String] { target.split(separator: " ").map(String.init) }
+}
+
+extension AccessTokenRecord: MSALRecord {
+    init?(members: [String: JSONValue]) {
+        var members = Members(members)
+        guard let secret = members.secret("secret"), let expiresOn = members.number("expires_on") else { return nil }
+        self.init(
+            homeAccountID: members.text("home_account_id"), environment: members.text("environment"),
+            clientID: members.text("client_id"), realm: members.text("realm"), target: members.text("target"),
+            secret: secret, cachedAt: members.number("cached_at") ?? 0, expiresOn: expiresOn)
+        _ = members.optionalText("credential_type")
+        tokenType = members.optionalText("token_type") ?? "Bearer"
+        extendedExpiresOn = members.number("extended_expires_on")
+        refreshOn = members.number("refresh_on")
+        requestedRealm = members.optionalText("requested_realm")
+        other = members.rest
+    }
+
+    var members: [String: JSONValue] {
+        var members = other
+        members.put("credential_type", isBearer ? "AccessToken" : "AccessToken_With_AuthScheme")
+        members.put("home_account_id", homeAccountID)
+        members.put("environment", environment)
+        members.put("client_id", clientID)
+        members.put("realm", realm)
+        members.put("target", target)
+        members.put("secret", secret.reveal())
+        members.put("token_type", tokenType)
+        members.put("cached_at", seconds: cachedAt)
+        members.put("expires_on", seconds: expiresOn)
+        members.put("extended_expires_on", seconds: extendedExpiresOn)
+        members.put("refresh_on", seconds: refreshOn)
+        members.put("requested_realm", requestedRealm)
+        return members
+    }
+
+    /// Whether whoever holds the token may use it.
+    package var isBearer: Bool { tokenType.isEmpty || tokenType.lowercased() == "bearer" }
+}

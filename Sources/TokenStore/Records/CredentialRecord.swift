@@ -1,0 +1,75 @@
+/// What every record does: it reads the members of the unified cache's JSON and writes them.
+protocol MSALRecord: Sendable, Equatable {
+    /// Reads the members; nil where one that the record can't do without is missing.
+    ///
+    /// Lenient: a number may be a string and a string a number. Members it does not know are kept.
+    init?(members: [String: JSONValue])
+
+    /// The members, as MSAL names them; times are decimal strings.
+    var members: [String: JSONValue] { get }
+}
+
+/// One stored item: a token, an account or what is known of a client.
+public enum CredentialRecord: Sendable, Equatable {
+    /// An access token.
+    case accessToken(AccessTokenRecord)
+    /// A refresh token.
+    case refreshToken(RefreshTokenRecord)
+    /// An id token.
+    case idToken(IDTokenRecord)
+    /// An account.
+    case account(AccountRecord)
+    /// A client's metadata.
+    case appMetadata(AppMetadataRecord)
+}
+
+extension CredentialRecord {
+    /// Reads a record of the unified cache's JSON; nil where it is not one of that kind.
+    ///
+    /// - Parameters:
+    ///   - kind: what it is meant to be.
+    ///   - json: one JSON object.
+    public init?(kind: CredentialKind, json: some Sequence<UInt8>) {
+        guard let members = JSONValue(bytes: json)?.members else { return nil }
+        self.init(kind: kind, members: members)
+    }
+
+    /// Reads a record of a decoded JSON object; nil where it is not one of that kind.
+    package init?(kind: CredentialKind, members: [String: JSONValue]) {
+        let record: CredentialRecord? =
+            switch kind {
+            case .accessToken, .accessTokenWithScheme: AccessTokenRecord(members: members).map(Self.accessToken)
+            case .refreshToken: RefreshTokenRecord(members: members).map(Self.refreshToken)
+            case .idToken: IDTokenRecord(members: members).map(Self.idToken)
+            case .account: AccountRecord(members: members).map(Self.account)
+            case .appMetadata: AppMetadataRecord(members: members).map(Self.appMetadata)
+            }
+        guard let record else { return nil }
+        self = record
+    }
+
+    /// What the record is.
+    public var kind: CredentialKind {
+        switch self {
+        case .accessToken(let token): token.isBearer ? .accessToken : .accessTokenWithScheme
+        case .refreshToken: .refreshToken
+        case .idToken: .idToken
+        case .account: .account
+        case .appMetadata: .appMetadata
+        }
+    }
+
+    /// The record as the unified cache's JSON, secrets included.
+    public var json: [UInt8] { JSONValue.object(members).encoded() }
+
+    /// The record's members as the unified cache names them, secrets included.
+    package var members: [String: JSONValue] {
+        switch self {
+        case .accessToken(let record): record.members
+        case .refreshToken(let record): record.members
+        case .idToken(let record): record.members
+        case .account(let record): record.members
+        case .appMetadata(let record): record.members
+        }
+    }
+}

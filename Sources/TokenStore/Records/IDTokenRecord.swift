@@ -1,0 +1,49 @@
+public import CredentialProtocol
+
+/// An id token as MSAL's unified cache keeps it.
+public struct IDTokenRecord: Sendable, Equatable {
+    /// `uid.utid` of the account.
+    public var homeAccountID: String
+    /// The authority's host.
+    public var environment: String
+    /// The client the token was issued to.
+    public var clientID: String
+    /// The tenant the token is for.
+    public var realm: String
+    /// The token.
+    public var secret: Secret
+    /// Members nobody here knows; they survive.
+    public var other: [String: JSONValue] = [:]
+
+    /// Makes a record.
+    public init(homeAccountID: String, environment: String, clientID: String, realm: String, secret: Secret) {
+        self.homeAccountID = homeAccountID
+        self.environment = environment
+        self.clientID = clientID
+        self.realm = realm
+        self.secret = secret
+    }
+}
+
+extension IDTokenRecord: MSALRecord {
+    init?(members: [String: JSONValue]) {
+        var members = Members(members)
+        guard let secret = members.secret("secret") else { return nil }
+        self.init(
+            homeAccountID: members.text("home_account_id"), environment: members.text("environment"),
+            clientID: members.text("client_id"), realm: members.text("realm"), secret: secret)
+        _ = members.optionalText("credential_type")
+        other = members.rest
+    }
+
+    var members: [String: JSONValue] {
+        var members = other
+        members.put("credential_type", "IdToken")
+        members.put("home_account_id", homeAccountID)
+        members.put("environment", environment)
+        members.put("client_id", clientID)
+        members.put("realm", realm)
+        members.put("secret", secret.reveal())
+        return members
+    }
+}

@@ -1,0 +1,83 @@
+/// Any JSON value, so that members nobody here knows survive a round trip.
+public enum JSONValue: Sendable, Equatable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A number without a fraction that 64 bits hold.
+    case integer(Int64)
+    /// Any other number.
+    case number(Double)
+    /// A string.
+    case string(String)
+    /// An array.
+    case array([JSONValue])
+    /// An object; the order of its members is not kept.
+    case object([String: JSONValue])
+}
+
+extension JSONValue {
+    /// The text of a string or, leniently, of a number; nil of anything else.
+    ///
+    /// Libraries differ in which they write: timestamps are decimal strings in some caches and numbers in others.
+    public var text: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        case .number(let number): String(number)
+        case .null, .bool, .array, .object: nil
+        }
+    }
+
+    /// The whole number in a number or a decimal string; nil of anything else, or out of range.
+    public var wholeNumber: Int? {
+        switch self {
+        case .integer(let number): Int(exactly: number)
+        case .number(let number): Int(exactly: number.rounded(.towardZero))
+        case .string(let text): Int(text) ?? Double(text).flatMap { Int(exactly: $0.rounded(.towardZero)) }
+        case .null, .bool, .array, .object: nil
+        }
+    }
+
+    /// The members of an object; nil of anything else.
+    public var members: [String: JSONValue]? {
+        guard case .object(let members) = self else { return nil }
+        return members
+    }
+}
+
+extension JSONValue: Codable {
+    /// Decodes any value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    /// Encodes the value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}

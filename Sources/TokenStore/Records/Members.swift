@@ -1,0 +1,47 @@
+import CredentialProtocol
+
+/// The members of a JSON object, taken out one by one; what nobody took is left over.
+struct Members {
+    private(set) var rest: [String: JSONValue]
+
+    init(_ members: [String: JSONValue]) {
+        rest = members
+    }
+
+    /// Takes a text; "" where it is absent or not a text.
+    mutating func text(_ name: String) -> String {
+        optionalText(name) ?? ""
+    }
+
+    /// Takes a text; a member of another type is left where it is, so that it survives.
+    mutating func optionalText(_ name: String) -> String? {
+        guard let text = rest[name]?.text else { return nil }
+        rest[name] = nil
+        return text
+    }
+
+    /// Takes a whole number, written as a number or a decimal string.
+    mutating func number(_ name: String) -> Int? {
+        guard let number = rest[name]?.wholeNumber else { return nil }
+        rest[name] = nil
+        return number
+    }
+
+    /// Takes a secret; nil where it is absent or empty.
+    mutating func secret(_ name: String) -> Secret? {
+        guard let text = optionalText(name), !text.isEmpty else { return nil }
+        return Secret(text)
+    }
+}
+
+extension [String: JSONValue] {
+    /// Puts a text in; an absent one leaves whatever is there.
+    mutating func put(_ name: String, _ text: String?) {
+        if let text { self[name] = .string(text) }
+    }
+
+    /// Puts a time in the way MSAL writes it: as a decimal string.
+    mutating func put(_ name: String, seconds: Int?) {
+        if let seconds { self[name] = .string(String(seconds)) }
+    }
+}

@@ -1,0 +1,73 @@
+/// Which records to read or to delete.
+///
+/// What a query does not name matches anything. Texts are compared as MSAL's keys are: without regard to case.
+public struct RecordQuery: Sendable, Equatable {
+    /// The kinds wanted.
+    public var kinds: Set<CredentialKind>
+    /// The account wanted; metadata of clients, which have no account, match too.
+    public var homeAccountID: String?
+    /// The environments wanted, the aliases of one authority; empty for any.
+    public var environments: [String]
+    /// The client wanted.
+    public var clientID: String?
+    /// Whether a query that names a client also matches what no one client owns: accounts and family refresh tokens.
+    public var includesShared: Bool
+    /// The realm wanted; records without a realm (refresh tokens, metadata) match too.
+    public var realm: String?
+
+    /// Makes a query.
+    public init(
+        kinds: Set<CredentialKind> = Set(CredentialKind.allCases), homeAccountID: String? = nil,
+        environments: [String] = [], clientID: String? = nil, includesShared: Bool = true, realm: String? = nil
+    ) {
+        self.kinds = kinds
+        self.homeAccountID = homeAccountID
+        self.environments = environments
+        self.clientID = clientID
+        self.includesShared = includesShared
+        self.realm = realm
+    }
+
+    /// Matches every record of the group.
+    public static var all: RecordQuery { RecordQuery() }
+}
+
+/// What a search found, by kind.
+public struct StoredRecords: Sendable, Equatable {
+    /// The access tokens, those of other schemes than `Bearer` included.
+    public var accessTokens: [AccessTokenRecord] = []
+    /// The refresh tokens.
+    public var refreshTokens: [RefreshTokenRecord] = []
+    /// The id tokens.
+    public var idTokens: [IDTokenRecord] = []
+    /// The accounts.
+    public var accounts: [AccountRecord] = []
+    /// The metadata of clients.
+    public var appMetadata: [AppMetadataRecord] = []
+    /// Why items that match were skipped: one short text each, without secrets.
+    public var unreadable: [String] = []
+
+    /// Makes an empty result.
+    public init() {}
+
+    /// Whether nothing was found, readable or not.
+    public var isEmpty: Bool { all.isEmpty && unreadable.isEmpty }
+
+    /// Every record, by kind.
+    public var all: [CredentialRecord] {
+        accessTokens.map(CredentialRecord.accessToken) + refreshTokens.map(CredentialRecord.refreshToken)
+            + idTokens.map(CredentialRecord.idToken) + accounts.map(CredentialRecord.account)
+            + appMetadata.map(CredentialRecord.appMetadata)
+    }
+
+    /// Adds a record to the others of its kind.
+    public mutating func append(_ record: CredentialRecord) {
+        switch record {
+        case .accessToken(let record): accessTokens.append(record)
+        case .refreshToken(let record): refreshTokens.append(record)
+        case .idToken(let record): idTokens.append(record)
+        case .account(let record): accounts.append(record)
+        case .appMetadata(let record): appMetadata.append(record)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+public import CredentialProtocol
+
+/// A refresh token as MSAL's unified cache keeps it; one of a family serves every client of the family.
+public struct RefreshTokenRecord: Sendable, Equatable {
+    /// `uid.utid` of the account.
+    public var homeAccountID: String
+    /// The authority's host.
+    public var environment: String
+    /// The client the token was issued to.
+    public var clientID: String
+    /// The token.
+    public var secret: Secret
+    /// The family of clients that may share it (`foci`); nil where it is this client's alone.
+    public var familyID: String?
+    /// The scopes it was issued with, separated by spaces; MSAL for Python keeps them, nobody needs them.
+    public var target = ""
+    /// When it was stored or rotated, in seconds since 1970.
+    public var lastModificationTime: Int?
+    /// Members nobody here knows; they survive.
+    public var other: [String: JSONValue] = [:]
+
+    /// Makes a record of what every refresh token has.
+    public init(
+        homeAccountID: String, environment: String, clientID: String, secret: Secret, familyID: String? = nil
+    ) {
+        self.homeAccountID = homeAccountID
+        self.environment = environment
+        self.clientID = clientID
+        self.secret = secret
+        self.familyID = familyID
+    }
+}
+
+extension RefreshTokenRecord: MSALRecord {
+    init?(members: [String: JSONValue]) {
+        var members = Members(members)
+        guard let secret = members.secret("secret") else { return nil }
+        self.init(
+            homeAccountID: members.text("home_account_id"), environment: members.text("environment"),
+            clientID: members.text("client_id"), secret: secret)
+        _ = members.optionalText("credential_type")
+        familyID = members.optionalText("family_id").flatMap { $0.isEmpty ? nil : $0 }
+        target = members.text("target")
+        lastModificationTime = members.number("last_modification_time")
+        other = members.rest
+    }
+
+    var members: [String: JSONValue] {
+        var members = other
+        members.put("credential_type", "RefreshToken")
+        members.put("home_account_id", homeAccountID)
+        members.put("environment", environment)
+        members.put("client_id", clientID)
+        members.put("secret", secret.reveal())
+        members.put("family_id", familyID)
+        members.put("target", target.isEmpty ? nil : target)
+        members.put("last_modification_time", seconds: lastModificationTime)
+        return members
+    }
+}

@@ -1,0 +1,51 @@
+/// Where and how records are kept.
+public struct KeyringConfiguration: Sendable, Equatable {
+    /// A collection of the Secret Service, by its alias.
+    public enum Collection: String, Sendable {
+        /// The person's own keyring, on disk.
+        case `default`
+        /// The provider's memory: needs no unlocking, gone at log-out.
+        case session
+    }
+
+    /// The analogue of a keychain access group: items of the same group are shared.
+    public var group: String
+    /// Where new items go.
+    public var collection: Collection
+    /// How many seconds one operation may take, less the time a person needs to answer the provider's prompt.
+    public var deadline: Double
+    /// Whether the provider may ask the person to unlock the keyring.
+    ///
+    /// It never does over SSH (`SSH_CONNECTION` set), where the prompt would open on somebody else's screen.
+    public var mayPrompt: Bool
+
+    /// Makes a configuration.
+    public init(
+        group: String = "lanyard", collection: Collection = .default, deadline: Double = 2, mayPrompt: Bool = false
+    ) {
+        self.group = group
+        self.collection = collection
+        self.deadline = deadline
+        self.mayPrompt = mayPrompt
+    }
+}
+
+/// What the keyring is like, found out without a prompt.
+public enum KeyringState: Sendable, Equatable {
+    /// Items can be read and stored.
+    case unlocked
+    /// The collection is there and locked.
+    case locked
+    /// The provider has no default collection: no keyring was ever made, or none is exposed.
+    case noDefaultCollection
+    /// There is no session bus, or its address is stale.
+    case noSessionBus
+    /// Nothing on the bus provides the Secret Service.
+    case noProvider
+    /// The provider did not answer within the deadline.
+    case hung
+    /// `SECRET_BACKEND` has a value that libsecret hangs on.
+    case badBackend(String)
+    /// Something else is wrong; in the provider's words.
+    case failed(String)
+}
