@@ -15,7 +15,7 @@ struct Accounts: AsyncParsableCommand {
         let accounts = try session.accounts()
         let console = session.context.console
         if json {
-            console.print(JSONText.array(accounts.map { .object($0.members) }).text)
+            console.print(JSONValue.array(accounts.map(\.json)).encoded(pretty: true))
             return
         }
         guard !accounts.isEmpty else {
@@ -49,12 +49,12 @@ struct KnownAccount: Sendable {
     let account: AccountRecord
     let clientIDs: [String]
 
-    fileprivate var members: [(String, JSONText)] {
-        [
-            ("username", .string(account.username)), ("name", .string(account.name ?? "")),
-            ("homeAccountId", .string(account.homeAccountID)), ("environment", .string(account.environment)),
-            ("tenant", .string(account.homeTenant)), ("clientIds", .array(clientIDs.map(JSONText.string))),
-        ]
+    fileprivate var json: JSONValue {
+        .object([
+            "username": .string(account.username), "name": .string(account.name ?? ""),
+            "homeAccountId": .string(account.homeAccountID), "environment": .string(account.environment),
+            "tenant": .string(account.homeTenant), "clientIds": .array(clientIDs.map(JSONValue.string)),
+        ])
     }
 }
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 private import CredentialProtocol
 private import Glibc
 private import TokenAcquisition
+private import TokenStore
 
 /// `lanyard token`.
 struct Token: AsyncParsableCommand {
@@ -20,18 +21,20 @@ struct Token: AsyncParsableCommand {
         let (request, url) = try token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
         let console = session.context.console
-        console.print(json ? Self.json(acquired) : acquired.accessToken.reveal())
+        if json {
+            console.print(Self.json(acquired).encoded(pretty: true))
+        } else {
+            console.print(acquired.accessToken.reveal())
+        }
     }
 
     /// The members that az prints; `expiresOn` is local time as there, `expires_on` seconds since 1970.
-    private static func json(_ token: AcquiredToken) -> String {
-        JSONText.object([
-            ("accessToken", .string(token.accessToken.reveal())),
-            ("expiresOn", .string(localTime(token.expiresOn))),
-            ("expires_on", .number(token.expiresOn)),
-            ("tenant", .string(token.realm)),
-            ("tokenType", .string(token.tokenType)),
-        ]).text
+    private static func json(_ token: AcquiredToken) -> JSONValue {
+        .object([
+            "accessToken": .string(token.accessToken.reveal()), "expiresOn": .string(localTime(token.expiresOn)),
+            "expires_on": .integer(Int64(token.expiresOn)), "tenant": .string(token.realm),
+            "tokenType": .string(token.tokenType),
+        ])
     }
 
     private static func localTime(_ seconds: Int) -> String {

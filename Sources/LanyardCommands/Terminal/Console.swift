@@ -25,6 +25,11 @@ struct Console: Sendable {
         write(Array(line.utf8) + [0x0A])
     }
 
+    /// Writes a document of a result to stdout.
+    func print(_ document: [UInt8]) {
+        write(document + [0x0A])
+    }
+
     /// Tells the person something.
     func note(_ line: String) {
         say("lanyard: \(line)")
