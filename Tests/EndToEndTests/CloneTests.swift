@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+/// One kind of authority: the repository behind it and who may read it.
+struct AuthorityKind: CustomTestStringConvertible, Sendable {
+    let name: String
+    let repository: String
+    let user: String
+    var testDescription: String { name }
+
+    static let all = [
+        AuthorityKind(name: "aad-common", repository: "common/hello.git", user: "alice@contoso.example"),
+        AuthorityKind(name: "aad-tenant", repository: "contoso/hello.git", user: "bob@contoso.example"),
+        AuthorityKind(name: "aad-b2c", repository: "b2c/hello.git", user: "erin@example.net"),
+    ]
+}
+
+@Suite struct CloneTests {
+    @Test(arguments: AuthorityKind.all)
+    func `a clone signs in once, is silent after, renews once, and asks again after revocation`(kind: AuthorityKind) async throws {
+        try await World.with { world in
+            let sandbox = world.sandbox
+            let url = "\(sandbox.resource)/\(kind.repository)"
+            // Two seconds more than a token must live on to be handed out.
+            try await sandbox.set(#"{"access_token_lifetime": 303}"#)
+            let clone = try await world.git(["clone", "--quiet", url, "hello"], world.browser(as: kind.user))
+            #expect(clone.status == 0, "\(clone)")
+            #expect(FileManager.default.fileExists(atPath: world.folder + "/work/hello/README.md"))
+            #expect(try await sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+
+            try await sandbox.clearLog()
+            let trace = ["LANYARD_TRACE": "plugin"]
+            let silent = try await world.git(["-C", "hello", "fetch"], trace)
+            #expect(silent.status == 0, "\(silent)")
+            #expect(silent.errors.isEmpty)
+            #expect(try await sandbox.authorityRequests().isEmpty)
+
+            try await Task.sleep(for: .seconds(4))
+            try await sandbox.set(#"{"access_token_lifetime": 3600}"#)
+            let renewed = try await world.git(["-C", "hello", "fetch"], trace)
+            #expect(renewed.status == 0, "\(renewed)")
+            #expect(renewed.errors.contains("trace: "))
+            let again = try await world.git(["-C", "hello", "fetch"], trace)
+            #expect(again.status == 0 && again.errors.isEmpty, "\(again)")
+            let requests = try await sandbox.authorityRequests()
+            #expect(requests.count(grant: "refresh_token") == 1)
+            #expect(requests.count(grant: "authorization_code") == 0)
+        }
+    }
+
+    @Test(arguments: AuthorityKind.all)
+    func `after revocation a clone says so where nobody is there, and asks where somebody is`(kind: AuthorityKind) async throws {
+        try await World.with { world in
+            let sandbox = world.sandbox
+            let url = "\(sandbox.resource)/\(kind.repository)"
+            try await sandbox.set(#"{"access_token_lifetime": 200}"#)
+            #expect(try await world.git(["clone", "-q", url, "one"], world.browser(as: kind.user)).status == 0)
+            try await sandbox.revoke()
+            let alone = try await world.git(["clone", "-q", url, "two"])
+            #expect(alone.status == 128)
+            #expect(alone.errors.contains("lanyard: error: interaction required"), "\(alone)")
+            #expect(alone.errors.contains("lanyard: hint: sign in: lanyard login \(url)"), "\(alone)")
+            try await sandbox.clearLog()
+            let asked = try await world.git(["clone", "-q", url, "two"], world.browser(as: kind.user))
+            #expect(asked.status == 0, "\(asked)")
+            #expect(try await sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+        }
+    }
+
+    @Test(arguments: AuthorityKind.all)
+    func `headless Chromium signs in on the real page`(kind: AuthorityKind) async throws {
+        try await World.with { world in
+            let shots = world.folder + "/shots"
+            try FileManager.default.createDirectory(atPath: shots, withIntermediateDirectories: true)
+            let clone = try await world.git(
+                ["clone", "-q", "\(world.sandbox.resource)/\(kind.repository)", "hello"],
+                ["BROWSER": "\(Built.chromium) \(kind.user) \(Sandbox.password) \(shots)"])
+            #expect(clone.status == 0, "\(clone)")
+            #expect(FileManager.default.fileExists(atPath: world.folder + "/work/hello/README.md"))
+        }
+    }
+
+    @Test(arguments: AuthorityKind.all)
+    func `a clone signs in by device code`(kind: AuthorityKind) async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"device_code_interval": 1}"#)
+            let url = "\(world.sandbox.resource)/\(kind.repository)"
+            let seen = world.folder + "/seen"
+            // `script` gives git a terminal, so that somebody is there who can read a code.
+            async let cloned = run(
+                "/usr/bin/script",
+                [
+                    "--quiet", "--return", "--flush", "--command",
+                    "git -c credential.helper= -c credential.helper='lanyard --flow device-code' clone -q \(url) hello", seen,
+                ], environment: world.environment, folder: world.folder + "/work")
+            let (page, code) = try await Self.deviceCode(in: seen)
+            let typed = try await run(
+                Built.sandbox,
+                ["sign-in", "--ca", world.sandbox.caFile, "--as", kind.user, "--code", code, page],
+                environment: world.environment)
+            #expect(typed.status == 0, "\(typed)")
+            let ended = try await cloned
+            #expect(ended.status == 0, "\(ended)")
+            #expect(FileManager.default.fileExists(atPath: world.folder + "/work/hello/README.md"))
+        }
+    }
+
+    /// Waits for the lines that show a page and a code.
+    private static func deviceCode(in file: String) async throws -> (page: String, code: String) {
+        for _ in 0..<300 {
+            try await Task.sleep(for: .milliseconds(100))
+            let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+            guard let open = text.firstRange(of: "to sign in, open "), let in_ = text.firstRange(of: " in any browser") else {
+                continue
+            }
+            let rest = text[in_.upperBound...]
+            guard let mark = rest.firstRange(of: "lanyard:   "), rest[mark.upperBound...].contains(where: \.isNewline) else {
+                continue
+            }
+            let code = rest[mark.upperBound...].prefix { !$0.isNewline }
+            return (String(text[open.upperBound..<in_.lowerBound]), String(code))
+        }
+        throw CancellationError()
+    }
+
+    @Test func `two sign-ins at once open one page`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let browser = world.browser(as: "alice@contoso.example")
+            async let one = world.git(["clone", "-q", url, "one"], browser)
+            async let two = world.git(["clone", "-q", url, "two"], browser)
+            let both = try await [one, two]
+            #expect(both.allSatisfy { $0.status == 0 }, "\(both)")
+            #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+        }
+    }
+
+    @Test func `a push goes through as well`() async throws {
+        try await World.with { world in
+            let browser = world.browser(as: "alice@contoso.example")
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            #expect(try await world.git(["clone", "-q", url, "hello"], browser).status == 0)
+            let identity = ["-c", "user.name=Alice", "-c", "user.email=alice@contoso.example"]
+            try await world.git(["-C", "hello"] + identity + ["commit", "-q", "--allow-empty", "-m", "A change"])
+            let push = try await world.git(["-C", "hello", "push", "-q", "origin", "HEAD:refs/heads/topic"])
+            #expect(push.status == 0, "\(push)")
+        }
+    }
+}

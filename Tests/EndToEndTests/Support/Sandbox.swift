@@ -1,0 +1,115 @@
+import Foundation
+
+/// A running sandbox and its control interface.
+final class Sandbox: Sendable {
+    /// One request that it served.
+    struct Request: Decodable, Sendable, CustomStringConvertible {
+        let method: String
+        let host: String
+        let path: String
+        let status: Int
+        let grantType: String?
+
+        var description: String { "\(method) \(host) \(path) \(grantType ?? "") \(status)" }
+
+        enum CodingKeys: String, CodingKey {
+            case method, host, path, status
+            case grantType = "grant_type"
+        }
+    }
+
+    private struct Facts: Decodable {
+        let authority: String
+        let resource: String
+        let ca_file: String
+        let control_token: String
+        let client_id: String
+        let b2c_client_id: String
+    }
+
+    let folder: String
+    let authority: String
+    let resource: String
+    let caFile: String
+    let clientID: String
+    let b2cClientID: String
+    private let controlToken: String
+    private let process: Process
+
+    /// The password of every user.
+    static let password = "sandbox"
+
+    /// Starts a sandbox in a folder and waits until it serves.
+    init(folder: String) async throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Built.sandbox)
+        process.arguments = ["serve", "--directory", folder]
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        self.folder = folder
+        let file = URL(fileURLWithPath: folder + "/sandbox.json")
+        var facts: Facts?
+        for _ in 0..<600 where facts == nil {
+            try await Task.sleep(for: .milliseconds(50))
+            facts = (try? Data(contentsOf: file)).flatMap { try? JSONDecoder().decode(Facts.self, from: $0) }
+        }
+        guard let facts else {
+            process.terminate()
+            throw SandboxError.didNotStart
+        }
+        authority = facts.authority
+        resource = facts.resource
+        caFile = facts.ca_file
+        controlToken = facts.control_token
+        clientID = facts.client_id
+        b2cClientID = facts.b2c_client_id
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    /// `host:port` of the resources.
+    var resourceHost: String { String(resource.dropFirst("https://".count)) }
+
+    /// What was asked of the authority since the log was last cleared, less the control interface's own requests.
+    func authorityRequests() async throws -> [Request] {
+        try await requests().filter { $0.host == "authority" && !$0.path.hasPrefix("/_sandbox") }
+    }
+
+    func requests() async throws -> [Request] {
+        try JSONDecoder().decode([Request].self, from: Data(try await control("GET", "log").utf8))
+    }
+
+    func clearLog() async throws { _ = try await control("DELETE", "log") }
+    func set(_ settings: String) async throws { _ = try await control("POST", "settings", settings) }
+    func fault(_ fault: String) async throws { _ = try await control("POST", "faults", fault) }
+    func clearFaults() async throws { _ = try await control("DELETE", "faults") }
+    func revoke(_ what: String = "{}") async throws { _ = try await control("POST", "revoke", what) }
+
+    private func control(_ method: String, _ name: String, _ body: String? = nil) async throws -> String {
+        var arguments = [
+            "--silent", "--show-error", "--fail", "--max-time", "20", "--cacert", caFile, "--request", method,
+            "--header", "X-Sandbox-Control: \(controlToken)", "\(authority)/_sandbox/\(name)",
+        ]
+        if let body { arguments += ["--header", "Content-Type: application/json", "--data-binary", body] }
+        let ended = try await run("curl", arguments, environment: ["PATH": "/usr/bin:/bin"])
+        guard ended.status == 0 else { throw SandboxError.control(ended.errors) }
+        return ended.output
+    }
+}
+
+enum SandboxError: Error {
+    case didNotStart
+    case control(String)
+}
+
+extension [Sandbox.Request] {
+    /// How often a grant was asked for.
+    func count(grant: String) -> Int { count { $0.grantType == grant } }
+}
