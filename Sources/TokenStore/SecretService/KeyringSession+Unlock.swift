@@ -59,7 +59,8 @@ extension KeyringSession {
         guard GRef(owned: collection) != nil else { throw .found(StoreError(.noDefaultCollection)) }
     }
 
-    private func collection() throws(ProviderFailure) -> GRef<SecretCollection>? {
+    /// The configured collection, or nil where there is none.
+    func collection() throws(ProviderFailure) -> GRef<SecretCollection>? {
         GRef(
             owned: try calling {
                 secret_collection_for_alias_sync(

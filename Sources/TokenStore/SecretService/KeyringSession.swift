@@ -77,17 +77,29 @@ extension KeyringSession {
         return items
     }
 
-    /// Creates an item in the configured collection, in place of one that has all these attributes.
+    /// Creates an item in the configured collection.
+    ///
+    /// - Parameter replacing: whether an item that has *at least* these attributes is replaced instead.
     func create(
         _ schema: UnsafePointer<SecretSchema>, _ attributes: [String: String], label: String,
-        _ content: borrowing SecretContent
+        _ content: borrowing SecretContent, replacing: Bool = true
     ) throws(ProviderFailure) {
         let table = try Self.table(attributes)
-        _ = try calling {
-            secret_service_store_sync(
-                service.pointer, schema, table.pointer, configuration.collection.rawValue, label, content.pointer,
-                watchdog.cancellable, $0)
+        guard !replacing else {
+            _ = try calling {
+                secret_service_store_sync(
+                    service.pointer, schema, table.pointer, configuration.collection.rawValue, label, content.pointer,
+                    watchdog.cancellable, $0)
+            }
+            return
         }
+        guard let collection = try collection() else { throw .found(StoreError(.noDefaultCollection)) }
+        _ = GRef(
+            owned: try calling {
+                secret_item_create_sync(
+                    collection.pointer, schema, table.pointer, label, content.pointer, SECRET_ITEM_CREATE_NONE,
+                    watchdog.cancellable, $0)
+            })
     }
 
     /// Replaces an item's secret.
