@@ -1,3 +1,6 @@
+internal import Crypto
+internal import Glibc
+
 /// A lock that the processes of one user share, so that only one of them renews a token or asks the person.
 ///
 /// The lock is the kernel's (`flock`) and dies with its holder; the file it is on stays and means nothing.
@@ -5,9 +8,18 @@ public struct SingleFlight: Sendable {
     /// The directory of the lock files; made with mode 0700 where it is missing.
     public let directory: String
 
+    /// The longest pause between two attempts, in milliseconds.
+    private static let longestPause = 25
+
     /// Makes a lock in the user's runtime directory, or in one of the user's own below `/tmp` where there is none.
+    ///
+    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; not absolute counts as absent.
     public init(runtimeDirectory: String?) {
-        directory = runtimeDirectory.map { $0 + "/lanyard" } ?? "/tmp/lanyard"
+        if let runtimeDirectory, runtimeDirectory.hasPrefix("/") {
+            directory = runtimeDirectory + "/lanyard"
+        } else {
+            directory = "/tmp/lanyard-\(geteuid())"
+        }
     }
 
     /// Runs the body while no other process or task of this user does so under the same key.
@@ -15,13 +27,25 @@ public struct SingleFlight: Sendable {
     /// - Parameters:
     ///   - key: what the lock is for; only its digest shows.
     ///   - deadline: seconds to wait for the lock. The body may take as long as it likes.
+    ///   - isolation: where the body runs.
     ///   - body: what to do under the lock.
     /// - Throws: `SingleFlightError`, `CancellationError` while waiting, and whatever the body throws.
     public func withLock<Result>(
         key: String, deadline: Double, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> sending Result
     ) async throws -> sending Result {
-        try await body()
+        try LockDirectory.prepare(directory)
+        let name = SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".lock"
+        let file = try LockDirectory.open(name, in: directory)
+        let end = ContinuousClock.now + .seconds(deadline)
+        var pause = 1
+        while !file.tryLock() {
+            guard ContinuousClock.now < end else { throw SingleFlightError.timedOut }
+            try await Task.sleep(for: .milliseconds(pause))
+            pause = min(pause * 2, Self.longestPause)
+        }
+        defer { withExtendedLifetime(file) {} }
+        return try await body()
     }
 }
 

@@ -1,3 +1,5 @@
+internal import CSecret
+internal import CredentialProtocol
 public import Logging
 
 /// git's passwords in the Secret Service, in the schema that git-credential-libsecret uses.
@@ -11,6 +13,10 @@ public struct PasswordStore: Sendable {
     let logger: Logger
 
     /// Makes a store; nothing is contacted yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: where and how passwords are kept.
+    ///   - logger: takes what GLib and libsecret have to say, which would else go to stderr.
     public init(configuration: KeyringConfiguration, logger: Logger = Logger(label: "lanyard.keyring")) {
         self.configuration = configuration
         self.logger = logger
@@ -21,15 +27,76 @@ public struct PasswordStore: Sendable {
     /// - Parameters:
     ///   - query: whose; its `password` and `credential` do not count.
     ///   - now: seconds since 1970; what expired before is not found.
-    public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? { throw StoreError(.broken) }
+    public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
+        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            var candidates = try session.passwords(for: query, .secrets)
+            if query.acceptsAuthtype { candidates += try session.authorizations(for: query, .secrets) }
+            let valid = candidates.sorted(by: PasswordItem.isNewer).lazy.compactMap(\.password)
+                .filter { $0.expiresOn.map { $0 > now } ?? true }
+            return valid.first
+        }
+    }
 
     /// Stores a password or an authorization, in place of the one the same user has for the same URL.
     public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) {
-        throw StoreError(.broken)
+        var query = query
+        query.username = password.username
+        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            try session.openForStoring()
+            switch password.proof {
+            case .password(let secret): try session.store(secret, of: password, for: query)
+            case .authorization: try session.storeAuthorization(password, for: query)
+            }
+        }
     }
 
     /// Erases everything that matches, and tells how many items that were.
     ///
     /// A query with a password erases only passwords equal to it, one with a credential only equal authorizations.
-    public func erase(_ query: PasswordQuery) throws(StoreError) -> Int { throw StoreError(.broken) }
+    public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
+        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            let search: KeyringSession.Search = query.password ?? query.credential == nil ? .attributes : .secrets
+            var items: [PasswordItem] = []
+            if query.credential == nil { items += try session.passwords(for: query, search) }
+            if query.password == nil { items += try session.authorizations(for: query, search) }
+            let doomed = items.filter { $0.isProvenBy(query) }
+            for item in doomed { try session.delete(item.item) }
+            return doomed.count
+        }
+    }
+}
+
+extension KeyringSession {
+    /// Stores git's way: the item's attributes vary, so that one is replaced only after a look at which is meant.
+    fileprivate func store(
+        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery
+    ) throws(ProviderFailure) {
+        let lines = PasswordText(
+            password: secret, expiresOn: password.expiresOn, oauthRefreshToken: password.oauthRefreshToken)
+        guard let text = lines.text, let content = SecretContent([UInt8](text.utf8), contentType: "text/plain") else {
+            throw .found(StoreError(.broken, detail: "a password with a line feed can't be kept"))
+        }
+        let existing = try passwords(for: query, .attributes).filter { $0.username == query.username }
+        for item in existing { try replaceSecret(of: item.item, content) }
+        guard existing.isEmpty else { return }
+        let address = PasswordAddress(query)
+        var attributes = address.attributes
+        attributes["user"] = query.username
+        try create(
+            lanyard_git_password_schema(), attributes, label: address.label.displayable(), content,
+            replacing: try items(with: attributes, .attributes).isEmpty)
+    }
+
+    fileprivate func storeAuthorization(
+        _ password: StoredPassword, for query: PasswordQuery
+    ) throws(ProviderFailure) {
+        let record = AuthorizationRecord(address: PasswordAddress(query), password: password)
+        guard let json = record.json, let content = SecretContent(json, contentType: "application/json") else {
+            throw .found(StoreError(.broken, detail: "an authorization can't be kept"))
+        }
+        let attributes = record.attributes(group: configuration.group)
+        try create(
+            lanyard_credential_schema(), attributes.dictionary,
+            label: "lanyard: authorization for \(attributes.environment.displayable(limit: 100))", content)
+    }
 }

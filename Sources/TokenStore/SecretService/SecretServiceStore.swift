@@ -1,3 +1,5 @@
+internal import CSecret
+internal import CredentialProtocol
 public import Logging
 
 /// Records in the Secret Service, one item each.
@@ -20,22 +22,128 @@ public struct SecretServiceStore: Sendable {
     }
 
     /// Tells what the keyring is like, without a prompt and within the deadline.
-    public func state() -> KeyringState { .failed("not connected") }
+    public func state() -> KeyringState {
+        do throws(StoreError) {
+            let state = try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+                try session.collectionState()
+            }
+            switch state {
+            case .unlocked: return .unlocked
+            case .locked: return .locked
+            case .missing: return .noDefaultCollection
+            }
+        } catch {
+            return KeyringState(error)
+        }
+    }
 
     /// Reads the records that match.
     ///
-    /// Items that match and cannot be read are told of in `unreadable`. Finding nothing is not an error, unless the
-    /// keyring is locked, so that nobody can know; that includes a user who has no keyring at all.
-    public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords { throw StoreError(.broken) }
+    /// Items that match and cannot be read are told of in `unreadable`. Finding nothing is not an error, not even
+    /// without any keyring; it is one where the keyring is locked, because nobody can know then.
+    public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords {
+        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            let items = try session.readableItems(of: query.searchAttributes(group: configuration.group), .secrets) {
+                isOurs($0) && query.kind(of: $0.attributes) != nil
+            }
+            return read(items, for: query)
+        }
+    }
 
     /// Stores records, each in place of the one with the same key.
-    public func save(_ records: [CredentialRecord]) throws(StoreError) { throw StoreError(.broken) }
+    ///
+    /// Records are stored one after the other; where one fails, those before it are stored.
+    public func save(_ records: [CredentialRecord]) throws(StoreError) {
+        guard !records.isEmpty else { return }
+        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            try session.openForStoring()
+            for record in records {
+                guard let content = SecretContent(record.json, contentType: "application/json") else {
+                    throw .found(StoreError(.broken, detail: "no memory for a secret"))
+                }
+                let attributes = ItemAttributes(record, group: configuration.group)
+                try session.create(lanyard_credential_schema(), attributes.dictionary, label: record.label, content)
+            }
+        }
+    }
 
     /// Deletes the records that match, and tells how many.
     ///
-    /// Where one of them is locked, nothing is deleted.
-    public func delete(matching query: RecordQuery) throws(StoreError) -> Int { throw StoreError(.broken) }
+    /// Where one of them is locked and may not be unlocked, nothing is deleted.
+    public func delete(matching query: RecordQuery) throws(StoreError) -> Int {
+        try delete(query.searchAttributes(group: configuration.group)) { query.kind(of: $0) != nil }
+    }
 
-    /// Deletes the items that have exactly these records' keys, whatever they hold, and tells how many.
-    public func delete(_ records: [CredentialRecord]) throws(StoreError) -> Int { throw StoreError(.broken) }
+    /// Deletes the items that have exactly these records' keys, whatever they hold now, and tells how many.
+    public func delete(_ records: [CredentialRecord]) throws(StoreError) -> Int {
+        var count = 0
+        for record in records {
+            let key = ItemAttributes(record, group: configuration.group).dictionary
+            count += try delete(key) { attributes in key.allSatisfy { attributes[$0.key] == $0.value } }
+        }
+        return count
+    }
+
+    private func delete(
+        _ search: [String: String], where matches: ([String: String]) -> Bool
+    ) throws(StoreError) -> Int {
+        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            let items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
+            for item in items { try session.delete(item) }
+            return items.count
+        }
+    }
+
+    /// Whether an item is one of ours; of another schema, nothing is read and nothing deleted.
+    private func isOurs(_ item: KeyringItem) -> Bool {
+        item.schema == ItemAttributes.schemaName && item.attributes["group"] == configuration.group
+    }
+
+    private func read(_ items: [KeyringItem], for query: RecordQuery) -> StoredRecords {
+        var found = StoredRecords()
+        for item in items {
+            guard !item.isLocked, let kind = query.kind(of: item.attributes) else {
+                found.unreadable.append("an item is locked")
+                continue
+            }
+            guard let secret = item.secret else {
+                found.unreadable.append("an item of kind \(kind.rawValue) has no secret")
+                continue
+            }
+            guard let record = CredentialRecord(kind: kind, json: secret) else {
+                found.unreadable.append("an item of kind \(kind.rawValue) is not the JSON that was expected")
+                continue
+            }
+            found.append(record)
+        }
+        return found
+    }
+}
+
+extension KeyringState {
+    init(_ error: StoreError) {
+        self =
+            switch error.reason {
+            case .locked: .locked
+            case .noSessionBus: .noSessionBus
+            case .noProvider: .noProvider
+            case .noDefaultCollection: .noDefaultCollection
+            case .timedOut: .hung
+            case .badBackend: .badBackend(error.detail)
+            case .denied, .broken: .failed(error.detail)
+            }
+    }
+}
+
+extension CredentialRecord {
+    /// What a keyring's own interface shows for the item; nothing that tells whose it is.
+    fileprivate var label: String {
+        switch self {
+        case .accessToken(let record): "lanyard: access token for \(record.environment.displayable(limit: 100))"
+        case .refreshToken(let record): "lanyard: refresh token for \(record.environment.displayable(limit: 100))"
+        case .idToken(let record): "lanyard: id token for \(record.environment.displayable(limit: 100))"
+        case .account(let record): "lanyard: account at \(record.environment.displayable(limit: 100))"
+        case .appMetadata(let record): "lanyard: client at \(record.environment.displayable(limit: 100))"
+        }
+    }
 }

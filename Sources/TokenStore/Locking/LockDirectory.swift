@@ -1,0 +1,47 @@
+internal import Glibc
+
+/// A directory that nobody but this user can have put anything into.
+enum LockDirectory {
+    /// Makes the directory where it is missing, and checks that it is this user's and no link.
+    static func prepare(_ path: String) throws(SingleFlightError) {
+        if mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw .unusable("\(path) can't be made: \(String(cString: strerror(errno)))")
+        }
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw .unusable("\(path) can't be looked at") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .unusable("\(path) is not a directory") }
+        guard status.st_uid == geteuid() else { throw .unusable("\(path) belongs to somebody else") }
+        guard status.st_mode & 0o077 == 0 || chmod(path, 0o700) == 0 else {
+            throw .unusable("\(path) is open to others")
+        }
+    }
+
+    /// Opens a lock file in the directory, making it where it is missing; never through a link.
+    static func open(_ name: String, in directory: String) throws(SingleFlightError) -> LockFile {
+        let path = directory + "/" + name
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .unusable("\(path) can't be opened: \(String(cString: strerror(errno)))") }
+        let file = LockFile(descriptor: descriptor)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+            throw .unusable("\(path) is not a file of this user's")
+        }
+        return file
+    }
+}
+
+/// An open lock file; closing it gives the lock back, however the process ends.
+struct LockFile: ~Copyable {
+    private let descriptor: CInt
+
+    init(descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Takes the lock where nobody holds it.
+    func tryLock() -> Bool {
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    }
+}

@@ -1,0 +1,63 @@
+internal import Crypto
+internal import CredentialProtocol
+
+/// An HTTP authorization that git asked to keep (`authtype` and `credential`), as an item of our own schema.
+///
+/// It is no item of git's schema, where git-credential-libsecret would hand it out as an empty password. The user name
+/// is part of the key as a digest only: attributes are not secret.
+struct AuthorizationRecord {
+    static let kind = "authorization"
+
+    var address: PasswordAddress
+    var password: StoredPassword
+
+    /// The eight attributes; the address takes the place of the environment and the target.
+    static func attributes(of address: PasswordAddress, username: String?, group: String) -> ItemAttributes {
+        let port = address.port.map { ":\($0)" } ?? ""
+        return ItemAttributes(
+            group: group, kind: kind, homeAccount: username.map(digest) ?? "",
+            environment: "\(address.scheme)://\(address.server)\(port)", target: address.path)
+    }
+
+    /// The full key of the item.
+    func attributes(group: String) -> ItemAttributes {
+        Self.attributes(of: address, username: password.username, group: group)
+    }
+
+    /// The secret; nil where the password is no authorization.
+    var json: [UInt8]? {
+        guard case .authorization(let type, let credential) = password.proof else { return nil }
+        var members: [String: JSONValue] = [:]
+        members.put("authtype", type)
+        members.put("credential", credential.reveal())
+        members.put("username", password.username)
+        members.put("expires_on", seconds: password.expiresOn)
+        members.put("oauth_refresh_token", password.oauthRefreshToken?.reveal())
+        return JSONValue.object(members).encoded()
+    }
+
+    /// Reads a secret; nil where it is not one of these.
+    static func password(json: [UInt8]) -> StoredPassword? {
+        guard let object = JSONValue(bytes: json)?.members else { return nil }
+        var members = Members(object)
+        guard let type = members.optionalText("authtype"), let credential = members.optionalText("credential") else {
+            return nil
+        }
+        return StoredPassword(
+            username: members.optionalText("username"),
+            proof: .authorization(type: type, credential: Secret(credential)), expiresOn: members.number("expires_on"),
+            oauthRefreshToken: members.secret("oauth_refresh_token"))
+    }
+
+    private static func digest(_ username: String) -> String {
+        SHA256.hash(data: [UInt8](username.utf8)).hexadecimal
+    }
+}
+
+extension SHA256.Digest {
+    /// The digest in lower-case hexadecimal.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef")
+        return String(flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+}

@@ -1,0 +1,45 @@
+/// Where git uses a password, as git-credential-libsecret splits it into attributes.
+struct PasswordAddress: Equatable {
+    var scheme: String
+    var server: String
+    var port: UInt16?
+    var path: String
+
+    /// The address of a query: absent and empty path are the same.
+    init(_ query: PasswordQuery) {
+        scheme = query.scheme
+        path = query.path ?? ""
+        (server, port) = Self.split(query.host)
+    }
+
+    /// The address of an item, of either schema; nil where it has none.
+    init?(_ attributes: [String: String]) {
+        guard let scheme = attributes["protocol"], let server = attributes["server"] else { return nil }
+        self.scheme = scheme
+        self.server = server
+        path = attributes["object"] ?? ""
+        // libsecret keeps integers as decimal text; 0 is what the helper calls no port.
+        port = attributes["port"].flatMap(UInt16.init).flatMap { $0 == 0 ? nil : $0 }
+    }
+
+    /// The attributes of the address, without those that do not apply, as git-credential-libsecret leaves them out.
+    var attributes: [String: String] {
+        var attributes = ["protocol": scheme, "server": server]
+        if let port { attributes["port"] = String(port) }
+        if !path.isEmpty { attributes["object"] = path }
+        return attributes
+    }
+
+    /// The label that git-credential-libsecret gives an item.
+    var label: String {
+        "Git: \(scheme)://\(server)\(port.map { ":\($0)" } ?? "")/\(path)"
+    }
+
+    /// Splits `host:port`; a colon inside the brackets of an IPv6 address is not one before a port.
+    private static func split(_ host: String) -> (server: String, port: UInt16?) {
+        guard let colon = host.lastIndex(of: ":"), !host[colon...].contains("]"),
+            let port = UInt16(host[host.index(after: colon)...]), port > 0
+        else { return (host, nil) }
+        return (String(host[..<colon]), port)
+    }
+}

@@ -1,0 +1,75 @@
+internal import CredentialProtocol
+
+/// An item that a password query found.
+struct PasswordItem {
+    let item: KeyringItem
+    let username: String?
+    /// What it holds; nil where its secret was not loaded, or is nothing of ours.
+    let password: StoredPassword?
+
+    /// Whether the item holds what the query proves it knows; true where it proves nothing.
+    func isProvenBy(_ query: PasswordQuery) -> Bool {
+        guard let known = query.credential ?? query.password else { return true }
+        switch password?.proof {
+        case .password(let secret): return secret == known
+        case .authorization(_, let credential): return credential == known
+        case nil: return false
+        }
+    }
+
+    /// Orders items by when they were stored, the newest first; of the same second the one created last.
+    static func isNewer(_ one: PasswordItem, _ other: PasswordItem) -> Bool {
+        (one.item.modified, one.item.number, one.item.path) > (other.item.modified, other.item.number, other.item.path)
+    }
+}
+
+extension KeyringItem {
+    /// The number that providers end an item's path with, counting up; 0 where they do not.
+    fileprivate var number: Int {
+        path.split(separator: "/").last.flatMap { Int($0) } ?? 0
+    }
+
+    /// Whether the item is of git's schema, or of the one that older builds of git's helper use.
+    fileprivate var isGitPassword: Bool {
+        schema == "org.git.Password" || schema == "org.gnome.keyring.NetworkPassword"
+    }
+}
+
+extension KeyringSession {
+    /// Finds the passwords of exactly this address, of the query's user where it names one.
+    func passwords(for query: PasswordQuery, _ search: Search) throws(ProviderFailure) -> [PasswordItem] {
+        let address = PasswordAddress(query)
+        var attributes = address.attributes
+        attributes["user"] = query.username
+        let items = try readableItems(of: attributes, search) { item in
+            item.isGitPassword && PasswordAddress(item.attributes) == address
+                && (query.username == nil || item.attributes["user"] == query.username)
+        }
+        return items.filter { !$0.isLocked }.map { item in
+            let username = item.attributes["user"]
+            guard let text = item.secret.flatMap({ PasswordText(bytes: $0) }) else {
+                return PasswordItem(item: item, username: username, password: nil)
+            }
+            let password = StoredPassword(
+                username: username, proof: .password(Secret(text.password)), expiresOn: text.expiresOn,
+                oauthRefreshToken: text.oauthRefreshToken.map { Secret($0) })
+            return PasswordItem(item: item, username: username, password: password)
+        }
+    }
+
+    /// Finds the authorizations of exactly this address, of the query's user where it names one.
+    func authorizations(for query: PasswordQuery, _ search: Search) throws(ProviderFailure) -> [PasswordItem] {
+        let wanted = AuthorizationRecord.attributes(
+            of: PasswordAddress(query), username: query.username, group: configuration.group)
+        var attributes = wanted.dictionary
+        if query.username == nil { attributes["home-account"] = nil }
+        let items = try readableItems(of: attributes, search) { item in
+            item.schema == ItemAttributes.schemaName
+                && attributes.allSatisfy { item.attributes[$0.key] == $0.value }
+        }
+        return items.filter { !$0.isLocked }.map { item in
+            let password = item.secret.flatMap { AuthorizationRecord.password(json: $0) }
+            return PasswordItem(item: item, username: password?.username, password: password)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import CredentialProtocol
+
+/// The secret of a password item: the password, then `key=value` lines, as git-credential-libsecret writes it.
+///
+/// The lines are no attributes because attributes are neither secret nor meant to change.
+struct PasswordText {
+    var password: String
+    var expiresOn: Int?
+    var oauthRefreshToken: String?
+
+    init(password: Secret, expiresOn: Int?, oauthRefreshToken: Secret?) {
+        self.password = password.reveal()
+        self.expiresOn = expiresOn
+        self.oauthRefreshToken = oauthRefreshToken?.reveal()
+    }
+
+    /// Reads a secret; nil where it is not UTF-8. Lines it does not know are nothing to it.
+    init?(bytes: [UInt8]) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        password = lines.first.map(String.init) ?? ""
+        for line in lines.dropFirst() {
+            if let value = line.value(of: "password_expiry_utc=") { expiresOn = Int(value) }
+            if let value = line.value(of: "oauth_refresh_token=") { oauthRefreshToken = value }
+        }
+        // 0 is git's word for never.
+        if expiresOn == 0 { expiresOn = nil }
+    }
+
+    /// The secret as text; nil where a line feed in a part would read as the start of another.
+    var text: String? {
+        var lines = [password]
+        if let expiresOn { lines.append("password_expiry_utc=\(expiresOn)") }
+        if let oauthRefreshToken { lines.append("oauth_refresh_token=\(oauthRefreshToken)") }
+        return lines.contains { $0.utf8.contains(UInt8(ascii: "\n")) } ? nil : lines.joined(separator: "\n")
+    }
+}
+
+extension Substring {
+    fileprivate func value(of prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
+}

@@ -1,0 +1,91 @@
+/// The attributes of an item: the same eight always, "" where one does not apply.
+///
+/// A provider that replaces an item replaces the first one that has *at least* the attributes given, so an item with
+/// fewer than the others would overwrite one of them. Attributes are not secret, hence neither user names nor times.
+struct ItemAttributes {
+    static let schemaName = "dev.lanyard.Credential"
+
+    var group: String
+    var kind: String
+    var homeAccount = ""
+    var environment = ""
+    var client = ""
+    var realm = ""
+    var target = ""
+    var family = ""
+
+    var dictionary: [String: String] {
+        [
+            "group": group, "kind": kind, "home-account": homeAccount, "environment": environment, "client": client,
+            "realm": realm, "target": target, "family": family,
+        ]
+    }
+}
+
+extension ItemAttributes {
+    /// The attributes a record is stored under: what MSAL's keychain keys are made of, lower-case as they are.
+    init(_ record: CredentialRecord, group: String) {
+        self.init(group: group, kind: record.kind.rawValue)
+        switch record {
+        case .accessToken(let token):
+            setOwner(token.homeAccountID, token.environment, client: token.clientID, realm: token.realm)
+            target = token.target.sortedScopes + (token.isBearer ? "" : "-" + token.tokenType.lowercased())
+        case .refreshToken(let token):
+            // A family's refresh token is the family's, whichever of its clients got it.
+            setOwner(token.homeAccountID, token.environment, client: token.familyID == nil ? token.clientID : "")
+            family = token.familyID?.lowercased() ?? ""
+        case .idToken(let token):
+            setOwner(token.homeAccountID, token.environment, client: token.clientID, realm: token.realm)
+        case .account(let account):
+            setOwner(account.homeAccountID, account.environment, realm: account.realm)
+        case .appMetadata(let metadata):
+            setOwner("", metadata.environment, client: metadata.clientID)
+        }
+    }
+
+    private mutating func setOwner(
+        _ homeAccountID: String, _ environment: String, client: String = "", realm: String = ""
+    ) {
+        homeAccount = homeAccountID.lowercased()
+        self.environment = environment.lowercased()
+        self.client = client.lowercased()
+        self.realm = realm.lowercased()
+    }
+}
+
+extension String {
+    /// Scopes in one order and one case, so that the same scopes asked for in another order are the same item.
+    fileprivate var sortedScopes: String {
+        Set(lowercased().split(separator: " ")).sorted().joined(separator: " ")
+    }
+}
+
+extension RecordQuery {
+    /// What to ask the provider for; it may find more than the query matches, never less.
+    func searchAttributes(group: String) -> [String: String] {
+        var attributes = ["group": group]
+        if kinds.count == 1, let kind = kinds.first { attributes["kind"] = kind.rawValue }
+        if environments.count == 1, let environment = environments.first {
+            attributes["environment"] = environment.lowercased()
+        }
+        if let homeAccountID, !kinds.contains(.appMetadata) { attributes["home-account"] = homeAccountID.lowercased() }
+        if let clientID, !includesShared { attributes["client"] = clientID.lowercased() }
+        return attributes
+    }
+
+    /// The kind of an item that matches the query, or nil where it does not match.
+    func kind(of attributes: [String: String]) -> CredentialKind? {
+        guard let kind = attributes["kind"].flatMap(CredentialKind.init), kinds.contains(kind),
+            environments.isEmpty || environments.contains(where: { $0.lowercased() == attributes["environment"] }),
+            Self.agree(homeAccountID, attributes["home-account"], orEmpty: true),
+            Self.agree(clientID, attributes["client"], orEmpty: includesShared),
+            Self.agree(realm, attributes["realm"], orEmpty: true)
+        else { return nil }
+        return kind
+    }
+
+    private static func agree(_ wanted: String?, _ attribute: String?, orEmpty: Bool) -> Bool {
+        guard let wanted, let attribute else { return wanted == nil }
+        return wanted.lowercased() == attribute || (orEmpty && attribute.isEmpty)
+    }
+}

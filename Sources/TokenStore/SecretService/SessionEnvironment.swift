@@ -1,0 +1,42 @@
+internal import Glibc
+
+/// What the process's environment says about the keyring before anything is contacted.
+struct SessionEnvironment {
+    private let variables: (String) -> String?
+
+    /// The environment of this process.
+    static var process: SessionEnvironment {
+        SessionEnvironment { name in getenv(name).map { String(cString: $0) } }
+    }
+
+    /// Makes an environment of a look-up.
+    init(_ variables: @escaping (String) -> String?) {
+        self.variables = variables
+    }
+
+    /// Whether a prompt would open on a screen that the person does not look at.
+    var isRemote: Bool { value("SSH_CONNECTION") != nil }
+
+    /// Finds what would make libsecret hang or start a bus of its own.
+    func check() throws(ProviderFailure) {
+        let backend = variables("SECRET_BACKEND") ?? ""
+        guard ["", "service", "file"].contains(backend) else {
+            throw .found(StoreError(.badBackend, detail: "SECRET_BACKEND is \(backend)"))
+        }
+        guard hasBus else { throw .found(StoreError(.noSessionBus, detail: "no session bus is announced")) }
+    }
+
+    /// Whether a bus is announced; without one, GLib would run dbus-launch, which may leave a stray bus behind.
+    private var hasBus: Bool {
+        if let address = value("DBUS_SESSION_BUS_ADDRESS") {
+            return !address.hasPrefix("autolaunch:") && !address.hasPrefix("disabled:")
+        }
+        guard let directory = value("XDG_RUNTIME_DIR") else { return false }
+        var status = stat()
+        return stat(directory + "/bus", &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    private func value(_ name: String) -> String? {
+        variables(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
