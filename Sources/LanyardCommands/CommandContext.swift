@@ -1,5 +1,5 @@
-private import Glibc
-internal import SystemPackage
+import Glibc
+import SystemPackage
 
 /// What a command works in: the process's environment and streams, as values that tests can replace.
 struct CommandContext: Sendable {

@@ -1,5 +1,5 @@
-internal import ArgumentParser
-private import Glibc
+import ArgumentParser
+import Glibc
 
 /// The program: argv[0] and argv[1] pick a command.
 public enum Lanyard {

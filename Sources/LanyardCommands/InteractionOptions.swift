@@ -1,10 +1,10 @@
-internal import ArgumentParser
-internal import Rules
+import ArgumentParser
+import Rules
 
 /// The options of every command that may ask the person.
 struct InteractionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How to sign in: auto, browser or device-code.", valueName: "flow"))
-    var flow: Configuration.FlowChoice?
+    var flow: FlowName?
 
     @Option(help: ArgumentHelp("The command that opens a browser.", valueName: "command"))
     var browser: String?
@@ -32,8 +32,15 @@ struct InteractionOptions: ParsableArguments {
     }
 
     var values: Values {
-        Values(flow: flow, browser: browser, timeout: timeout, isInteractive: !nonInteractive)
+        Values(
+            flow: flow.flatMap { .init(rawValue: $0.rawValue) }, browser: browser, timeout: timeout,
+            isInteractive: !nonInteractive)
     }
 }
 
-extension Configuration.FlowChoice: ExpressibleByArgument {}
+/// `--flow`'s values.
+enum FlowName: String, ExpressibleByArgument, CaseIterable {
+    case auto
+    case browser
+    case deviceCode = "device-code"
+}

@@ -1,9 +1,9 @@
-internal import AuthorityPlugin
-internal import CredentialProtocol
-internal import Rules
-internal import SettingsFile
-internal import TokenAcquisition
-internal import TokenStore
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import SettingsFile
+import TokenAcquisition
+import TokenStore
 
 // Every error's text for people, in one place. Texts from elsewhere are made displayable here.
 

@@ -1,9 +1,9 @@
-internal import AuthorityPlugin
-internal import CredentialProtocol
-private import Logging
-internal import Rules
-internal import TokenAcquisition
-internal import TokenStore
+import AuthorityPlugin
+import CredentialProtocol
+import Logging
+import Rules
+import TokenAcquisition
+import TokenStore
 
 /// What a command works with once the configuration has been read.
 struct Session: Sendable {

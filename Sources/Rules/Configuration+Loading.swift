@@ -1,6 +1,6 @@
-private import CredentialProtocol
+import CredentialProtocol
 public import SettingsFile
-private import SystemPackage
+import SystemPackage
 
 extension Configuration {
     /// The system's file.

@@ -1,5 +1,5 @@
-private import CredentialProtocol
-internal import SettingsFile
+import CredentialProtocol
+import SettingsFile
 
 /// Says that URLs need a token: from which authority, for which application and scopes, of which account.
 public struct Rule: Sendable, Equatable {

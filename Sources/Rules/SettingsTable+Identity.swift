@@ -1,5 +1,5 @@
-private import CredentialProtocol
-internal import SettingsFile
+import CredentialProtocol
+import SettingsFile
 
 extension SettingsTable {
     /// Checks an authority's URL: https, with a host and a path.

@@ -1,5 +1,5 @@
-private import CredentialProtocol
-private import TOMLKit
+import CredentialProtocol
+import TOMLKit
 
 /// A table of a TOML file, read strictly: a key of the wrong type or an unknown one is an error that names its line.
 public struct SettingsTable: Sendable {

@@ -1,6 +1,6 @@
-internal import AuthorityPlugin
-internal import Rules
-internal import TokenStore
+import AuthorityPlugin
+import Rules
+import TokenStore
 
 /// What a plugin's result comes to in the store.
 struct RecordsOfResult {

@@ -1,5 +1,5 @@
-public import CredentialProtocol
-internal import TokenStore
+import CredentialProtocol
+import TokenStore
 
 /// What becomes of a token that a consumer says was refused.
 ///

@@ -1,4 +1,4 @@
-public import AuthorityPlugin
+import AuthorityPlugin
 public import CredentialProtocol
 public import Rules
 public import TokenStore

@@ -1,6 +1,6 @@
-internal import AuthorityPlugin
-internal import Rules
-internal import TokenStore
+import AuthorityPlugin
+import Rules
+import TokenStore
 
 extension TokenAcquirer {
     /// An authority as its plugin's manifest and the store see it.

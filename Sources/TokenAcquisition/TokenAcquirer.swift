@@ -1,5 +1,5 @@
 public import AuthorityPlugin
-private import CredentialProtocol
+import CredentialProtocol
 public import Rules
 public import TokenStore
 
@@ -93,24 +93,32 @@ public struct TokenAcquirer: Sendable {
         guard request.prompt == nil || request.prompt == "none" else { return .needsPerson(nil) }
         var last: PluginError?
         for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
-            var ask = PluginRequest(.renew)
-            fill(&ask, from: request, authority)
-            ask.account = found.account.homeAccountID
-            ask.refreshToken = refreshToken.secret
-            do throws(PluginError) {
-                let result = try await host.run(ask, at: authority.match, person: nil, patience: 0)
+            switch await redeem(refreshToken, request, authority) {
+            case .success(let result):
                 return .renewed(try keep(result, request, authority, redeemed: refreshToken, source: .renewed))
-            } catch {
-                last = error
-                guard try keepGoing(after: error, refreshToken, found) else { break }
+            case .failure(let error): last = error
             }
+            guard let last, try keepGoing(after: last, refreshToken, found) else { break }
         }
-        if let last, !last.code.wantsPerson {
-            if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
-            throw .plugin(last, name: authority.match.manifest.name)
-        }
+        // A token that was only due early stays usable whatever became of its renewal.
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
-        return .needsPerson(last)
+        guard let last, !last.code.wantsPerson else { return .needsPerson(last) }
+        if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
+        throw .plugin(last, name: authority.match.manifest.name)
+    }
+
+    private func redeem(
+        _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: Authority
+    ) async -> Result<PluginResult, PluginError> {
+        var ask = PluginRequest(.renew)
+        fill(&ask, from: request, authority)
+        ask.account = refreshToken.homeAccountID
+        ask.refreshToken = refreshToken.secret
+        do {
+            return .success(try await host.run(ask, at: authority.match, person: nil, patience: 0))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule).

@@ -1,7 +1,7 @@
-internal import ArgumentParser
-private import CredentialProtocol
-private import TokenAcquisition
-private import TokenStore
+import ArgumentParser
+import CredentialProtocol
+import TokenAcquisition
+import TokenStore
 
 /// `lanyard accounts`.
 struct Accounts: AsyncParsableCommand {

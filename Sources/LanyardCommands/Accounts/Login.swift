@@ -1,5 +1,8 @@
-internal import ArgumentParser
-private import CredentialProtocol
+import ArgumentParser
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
 
 /// `lanyard login`.
 struct Login: AsyncParsableCommand {

@@ -1,7 +1,8 @@
-internal import ArgumentParser
-private import CredentialProtocol
-private import TokenAcquisition
-private import TokenStore
+import ArgumentParser
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
 
 /// `lanyard logout`.
 struct Logout: AsyncParsableCommand {

@@ -1,8 +1,8 @@
-internal import ArgumentParser
-private import CredentialProtocol
-private import Glibc
-private import TokenAcquisition
-private import TokenStore
+import ArgumentParser
+import CredentialProtocol
+import Glibc
+import TokenAcquisition
+import TokenStore
 
 /// `lanyard token`.
 struct Token: AsyncParsableCommand {

@@ -1,6 +1,6 @@
-internal import ArgumentParser
-internal import CredentialProtocol
-internal import Rules
+import ArgumentParser
+import CredentialProtocol
+import Rules
 
 /// What says which token is meant: a URL that a rule maps, or authority and scopes by name.
 struct TokenOptions: ParsableArguments {

@@ -1,6 +1,6 @@
-private import CredentialProtocol
-private import Subprocess
-private import SystemPackage
+import CredentialProtocol
+import Subprocess
+import SystemPackage
 
 /// git's configuration, read and written by git itself.
 struct GitConfiguration: Sendable {

@@ -1,6 +1,6 @@
-internal import CredentialProtocol
-private import TokenAcquisition
-private import TokenStore
+import CredentialProtocol
+import TokenAcquisition
+import TokenStore
 
 /// `erase`: forgets what a consumer found not to work.
 struct CredentialErase {
@@ -14,7 +14,7 @@ struct CredentialErase {
         let request = try context.readRequest()
         guard let query = PasswordQuery(request) else { return }
         let session = try Session(context)
-        if let wanted = try? session.resolve(request), let wanted {
+        if let wanted = try? session.resolve(request) {
             do throws(AcquisitionError) {
                 try session.acquirer.reject(request.credential ?? request.password, for: wanted)
             } catch {

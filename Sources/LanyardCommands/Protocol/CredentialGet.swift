@@ -1,7 +1,7 @@
-internal import CredentialProtocol
-private import Rules
-private import TokenAcquisition
-private import TokenStore
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
 
 /// `get`: prints the credential for a request, or nothing.
 struct CredentialGet {

@@ -1,5 +1,5 @@
-internal import CredentialProtocol
-private import TokenStore
+import CredentialProtocol
+import TokenStore
 
 /// `store`: keeps a password, or an authorization of another scheme, that a consumer found to work.
 struct CredentialStore {
@@ -17,7 +17,7 @@ struct CredentialStore {
         if let expiry = request.passwordExpiry, expiry <= context.now { return }
         let session = try Session(context, options: .init(isInteractive: true))
         // Where a token answers, what comes back is that token, which is stored already.
-        if let wanted = try? session.resolve(request), wanted != nil { return }
+        if (try? session.resolve(request)) != nil { return }
         do throws(StoreError) {
             try session.passwords.store(password, for: query)
         } catch {

@@ -1,6 +1,6 @@
-internal import ArgumentParser
-internal import CredentialProtocol
-internal import SystemPackage
+import ArgumentParser
+import CredentialProtocol
+import SystemPackage
 
 /// git's verbs.
 enum ProtocolVerb: String, CaseIterable {

@@ -1,6 +1,7 @@
-internal import ArgumentParser
-private import CredentialProtocol
-private import Glibc
+import ArgumentParser
+import CredentialProtocol
+import Glibc
+import Rules
 
 /// `lanyard configure`.
 struct Configure: AsyncParsableCommand {

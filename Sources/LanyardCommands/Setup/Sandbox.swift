@@ -1,5 +1,5 @@
-internal import ArgumentParser
-private import Glibc
+import ArgumentParser
+import Glibc
 
 /// `lanyard sandbox`.
 struct Sandbox: AsyncParsableCommand {

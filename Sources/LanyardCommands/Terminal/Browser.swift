@@ -1,5 +1,5 @@
-private import Subprocess
-private import SystemPackage
+import Subprocess
+import SystemPackage
 
 /// The person's browser, started without a hand on our streams: what it prints must never reach the consumer.
 struct Browser: Sendable {

@@ -1,5 +1,5 @@
-private import CredentialProtocol
-internal import SystemPackage
+import CredentialProtocol
+import SystemPackage
 
 // The rules of what a person reads, kept in one place:
 //

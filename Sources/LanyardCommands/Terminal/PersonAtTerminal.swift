@@ -1,5 +1,5 @@
-internal import AuthorityPlugin
-private import CredentialProtocol
+import AuthorityPlugin
+import CredentialProtocol
 
 /// The person, reached through stderr, the terminal and the browser.
 struct PersonAtTerminal: PersonInterface {

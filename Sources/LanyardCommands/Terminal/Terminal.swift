@@ -1,6 +1,6 @@
-internal import CredentialProtocol
-private import Glibc
-internal import SystemPackage
+import CredentialProtocol
+import Glibc
+import SystemPackage
 
 /// The person's terminal, apart from stdin and stdout, which belong to the consumer.
 struct Terminal: ~Copyable, Sendable {

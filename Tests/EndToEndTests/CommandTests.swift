@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+
+/// What people and scripts run.
+@Suite struct CommandTests {
+    @Test func `login, accounts, token and logout`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let none = try await world.lanyard(["accounts"])
+            #expect(none.status == 0 && none.output.isEmpty)
+            #expect(none.errors == "lanyard: nobody is signed in\n")
+
+            let login = try await world.lanyard(["login", url], world.browser(as: "alice@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            #expect(login.output.isEmpty)
+            #expect(login.errors.hasSuffix("lanyard: signed in as alice@contoso.example\n"), "\(login)")
+
+            let accounts = try await world.lanyard(["accounts"])
+            #expect(accounts.lines.count == 2)
+            #expect(accounts.lines.last?.hasPrefix("alice@contoso.example  ") == true, "\(accounts)")
+            let listed = try await world.lanyard(["accounts", "--json"])
+            let json = try #require(
+                try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]])
+            #expect(json.count == 1)
+            #expect(json.first?["username"] as? String == "alice@contoso.example")
+
+            try await world.sandbox.clearLog()
+            let token = try await world.lanyard(["token", url])
+            #expect(token.status == 0 && token.errors.isEmpty, "\(token)")
+            #expect(token.lines.count == 1 && token.lines.first?.split(separator: ".").count == 3)
+            let shaped = try await world.lanyard(["token", "--json", url])
+            let az = try #require(try JSONSerialization.jsonObject(with: Data(shaped.output.utf8)) as? [String: Any])
+            #expect(az["accessToken"] as? String == token.lines.first)
+            #expect(az["tokenType"] as? String == "Bearer")
+            #expect((az["expires_on"] as? Int ?? 0) > Int(Date().timeIntervalSince1970) + 300)
+            #expect((az["expiresOn"] as? String)?.hasSuffix(".000000") == true)
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+
+            let logout = try await world.lanyard(["logout", "ALICE@contoso.example"])
+            #expect(logout.status == 0 && logout.errors == "lanyard: signed out alice@contoso.example\n", "\(logout)")
+            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            let after = try await world.lanyard(["token", url])
+            #expect(after.status == 2)
+            #expect(after.errors.hasPrefix("lanyard: error: interaction required\nlanyard: hint: sign in: lanyard login "), "\(after)")
+        }
+    }
+
+    @Test func `get takes a token by name, without a rule or a host`() async throws {
+        try await World.with { world in
+            let authority = "\(world.sandbox.authority)/common"
+            let wish = "authority=\(authority)\nclient_id=\(world.sandbox.clientID)\nscope[]=https://graph.microsoft.com/User.Read\n"
+            let first = try await world.lanyard(["get"], world.browser(as: "alice@contoso.example"), input: wish)
+            #expect(first.status == 0, "\(first)")
+            let bearer = try await world.lanyard(["get"], input: "capability[]=authtype\n" + wish)
+            #expect(
+                bearer.lines.map { $0.prefix { $0 != "=" } }
+                    == ["capability[]", "authtype", "credential", "password_expiry_utc"])
+            #expect(bearer.value("credential") == first.value("password"))
+            let header = world.folder + "/header"
+            try "Authorization: Bearer \(first.value("password") ?? "")".write(
+                toFile: header, atomically: true, encoding: .utf8)
+            let me = try await run(
+                "curl",
+                ["--silent", "--cacert", world.sandbox.caFile, "--header", "@\(header)", "\(world.sandbox.resource)/v1.0/me"],
+                environment: world.environment)
+            #expect(me.output.contains("alice@contoso.example"), "\(me)")
+        }
+    }
+
+    @Test func `two accounts and no word which is an error that lists them, and a user name chooses`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            for user in ["alice@contoso.example", "carol@fabrikam.example"] {
+                let login = try await world.lanyard(["login", url, "--account", user], world.browser(as: user))
+                #expect(login.status == 0, "\(login)")
+            }
+            let both = try await world.get("common/hello.git")
+            #expect(both.status == 1)
+            #expect(
+                both.errors.hasPrefix(
+                    "lanyard: error: several accounts could be meant: alice@contoso.example, carol@fabrikam.example\n"),
+                "\(both)")
+            let carol = try await world.get("common/hello.git", lines: "username=carol@fabrikam.example\n")
+            #expect(carol.value("username") == "carol@fabrikam.example", "\(carol)")
+            let alice = try await world.get("common/hello.git", lines: "account=Alice@Contoso.Example\n")
+            #expect(alice.value("username") == "alice@contoso.example", "\(alice)")
+            let nobody = try await world.get("common/hello.git", lines: "account=zoe@contoso.example\n")
+            #expect(nobody.status == 2)
+            #expect(nobody.errors.hasPrefix("lanyard: error: the account zoe@contoso.example has not signed in"))
+        }
+    }
+
+    @Test func `an erased token is renewed once, and then the person is asked`() async throws {
+        try await World.with { world in
+            let path = "common/hello.git"
+            func erase(_ token: String?) async throws {
+                let ended = try await world.lanyard(
+                    ["erase"], input: "url=\(world.sandbox.resource)/\(path)\nusername=x\npassword=\(token ?? "")\n")
+                #expect(ended.status == 0 && ended.output.isEmpty && ended.errors.isEmpty, "\(ended)")
+            }
+            let first = try await world.get(path, world.browser(as: "alice@contoso.example")).value("password")
+            try await erase("some other token")
+            #expect(try await world.get(path).value("password") == first)
+            try await erase(first)
+            let second = try await world.get(path).value("password")
+            #expect(second != nil && second != first)
+            // An old refusal that comes late takes nothing away.
+            try await erase(first)
+            #expect(try await world.get(path).value("password") == second)
+            try await erase(second)
+            let third = try await world.get(path)
+            #expect(third.status == 2 && third.output.isEmpty, "\(third)")
+            let asked = try await world.get(path, world.browser(as: "alice@contoso.example"))
+            #expect(asked.status == 0 && asked.value("password") != second)
+        }
+    }
+
+    @Test func `a token that lanyard issued is never stored as a password`() async throws {
+        try await World.with { world in
+            let path = "common/hello.git"
+            let token = try await world.get(path, world.browser(as: "alice@contoso.example")).value("password") ?? ""
+            let store = try await world.lanyard(
+                ["store"], input: "url=\(world.sandbox.resource)/\(path)\nusername=alice@contoso.example\npassword=\(token)\n")
+            #expect(store.status == 0)
+            let found = try await run(
+                "secret-tool", ["search", "--all", "protocol", "https"], environment: world.environment)
+            #expect(!found.output.contains(token))
+        }
+    }
+
+    @Test func `configure git is idempotent, keeps other helpers and sets useHttpPath`() async throws {
+        try await World.with { world in
+            try await world.git(["config", "--global", "--unset-all", "credential.helper"])
+            try await world.git(["config", "--global", "--add", "credential.helper", "cache"])
+            for _ in 0..<2 { #expect(try await world.lanyard(["configure", "git"]).status == 0) }
+            #expect(
+                try await world.git(["config", "--global", "--get-all", "credential.helper"]).lines == ["cache", "lanyard"])
+            #expect(
+                try await world.git(["config", "--global", "credential.https://dev.azure.com.useHttpPath"]).lines == ["true"])
+            #expect(
+                try await world.git(["config", "--global", "credential.\(world.sandbox.resource).useHttpPath"]).lines
+                    == ["true"])
+        }
+    }
+
+    @Test func `sandbox starts a sandbox`() async throws {
+        try await World.with { world in
+            let ended = try await world.lanyard(["sandbox", "--", "--help"])
+            #expect(ended.status == 0)
+            #expect(ended.output.contains("lanyard-sandbox"))
+        }
+    }
+
+    @Test(arguments: [["--no-such-option"], ["login", "--flow", "carrier-pigeon"], ["login", "--timeout", "1"]])
+    func `a wrong command line is status 64 and says what is right`(arguments: [String]) async throws {
+        let ended = try await run(
+            Built.lanyard, arguments, environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
+        #expect(ended.status == 64)
+        #expect(ended.output.isEmpty)
+        #expect(ended.errors.contains("Usage: lanyard"))
+    }
+}
