@@ -89,7 +89,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "AuthorityPlugin", logging, crypto,
+                "AuthorityPlugin", "CredentialProtocol", logging, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -111,5 +111,14 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: strict, linkerSettings: small),
+
+        .testTarget(
+            name: "MicrosoftIdentityTests",
+            dependencies: [
+                "AuthorityPlugin", "CredentialProtocol", "MicrosoftIdentity", "AADCommon", "AADTenant", "AADB2C",
+                subprocess,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
     ]
 )
