@@ -14,7 +14,7 @@ public struct PluginRequest: Sendable, Equatable {
         case describe
     }
 
-    /// A way to have the person sign in. Open: a plugin may name flows of its own.
+    /// A way to have the person sign in; a plugin may name flows of its own.
     public struct Flow: RawRepresentable, Sendable, Hashable {
         /// The name on the wire.
         public let rawValue: String
