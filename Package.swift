@@ -90,7 +90,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "AuthorityPlugin", logging, crypto,
+                "AuthorityPlugin", "CredentialProtocol", logging, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -117,5 +117,13 @@ let package = Package(
             name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["CredentialProtocol", "Rules", "SettingsFile"], swiftSettings: strict),
+        .testTarget(
+            name: "MicrosoftIdentityTests",
+            dependencies: [
+                "AuthorityPlugin", "CredentialProtocol", "MicrosoftIdentity", "AADCommon", "AADTenant", "AADB2C",
+                subprocess,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,154 @@
+import FoundationEssentials
+
+/// The issuer that a person signs in at: an environment (its host), a tenant there and, for B2C, a policy.
+///
+/// Made only from an https URL whose host and path are plain ASCII names; a query, a fragment, further path segments and
+/// a trailing slash are dropped.
+package struct Authority: Sendable, Equatable {
+    /// What speaks at the URL.
+    package enum Kind: String, Sendable, Equatable {
+        /// Microsoft Entra ID: `/{tenant}`.
+        case aad
+        /// Azure AD B2C: `/tfp/{tenant}/{policy}` or `/{tenant}/{policy}`.
+        case b2c
+        /// Active Directory Federation Services: `/adfs`; recognised so that it can be refused by name.
+        case adfs
+    }
+
+    /// Whom the tenant of an Entra authority lets in.
+    package enum Audience: String, Sendable, Equatable {
+        /// Work, school and personal accounts.
+        case common
+        /// Work and school accounts.
+        case organizations
+        /// Personal accounts.
+        case consumers
+        /// The accounts of one tenant.
+        case identifier
+    }
+
+    /// What speaks at the URL.
+    package let kind: Kind
+    /// The host, lower case.
+    package let host: String
+    /// The port where it is not 443.
+    package let port: Int?
+    /// The tenant's id or domain, or an audience; lower case for Entra, as given for B2C.
+    package let tenant: String
+    /// B2C's user flow or custom policy.
+    package let policy: String?
+    /// Whether a B2C path starts with `tfp`.
+    private let hasTrustFrameworkSegment: Bool
+
+    /// The host as tokens are kept under it: with `:port` where the port is not 443.
+    package var environment: String {
+        port.map { "\(host):\($0)" } ?? host
+    }
+
+    /// The normalised URL, without a trailing slash.
+    package var url: String {
+        let segments = [hasTrustFrameworkSegment ? "tfp" : nil, kind == .adfs ? "adfs" : tenant, policy]
+        return "https://\(environment)/" + segments.compactMap(\.self).joined(separator: "/")
+    }
+
+    /// Whom the tenant lets in.
+    package var audience: Audience {
+        Audience(rawValue: tenant) ?? .identifier
+    }
+
+    /// Reads an authority's URL.
+    ///
+    /// - Parameters:
+    ///   - text: the URL; nil or empty is `AuthorityError.missing`.
+    ///   - kind: the kind it must be of. Nil tells the kind from the URL, as far as a URL tells: a B2C custom domain with
+    ///     a custom policy looks like Entra.
+    /// - Throws: what is wrong with the URL.
+    package init(_ text: String?, as kind: Kind? = nil) throws(AuthorityError) {
+        guard let text, !text.isEmpty else { throw .missing }
+        let address = try WebAddress(text)
+        let found = Self.kind(of: address)
+        switch kind ?? found {
+        case .aad:
+            guard found == .aad || (kind == .aad && address.segments.count < 3 && !address.isTrustFramework) else {
+                throw .wrongKind(expected: .aad, found: found)
+            }
+            guard let tenant = address.segments.first else { throw .noTenant }
+            self.init(.aad, at: address, tenant: tenant.lowercased(), policy: nil)
+        case .b2c:
+            let names = address.segments.dropFirst(address.isTrustFramework ? 1 : 0)
+            guard names.count >= 2, let tenant = names.first else { throw .shortB2C }
+            self.init(.b2c, at: address, tenant: tenant, policy: names[names.startIndex + 1])
+        case .adfs:
+            self.init(.adfs, at: address, tenant: "adfs", policy: nil)
+        }
+    }
+
+    private init(_ kind: Kind, at address: WebAddress, tenant: String, policy: String?) {
+        self.init(
+            kind: kind, host: address.host, port: address.port, tenant: tenant, policy: policy,
+            hasTrustFrameworkSegment: kind == .b2c && address.isTrustFramework)
+    }
+
+    private init(
+        kind: Kind, host: String, port: Int?, tenant: String, policy: String?, hasTrustFrameworkSegment: Bool
+    ) {
+        self.kind = kind
+        self.host = host
+        self.port = port
+        self.tenant = tenant
+        self.policy = policy
+        self.hasTrustFrameworkSegment = hasTrustFrameworkSegment
+    }
+
+    /// This authority for another tenant of the same environment.
+    ///
+    /// - Throws: `AuthorityError.malformed` where the tenant is not a single plain path segment.
+    package func replacingTenant(_ tenant: String) throws(AuthorityError) -> Authority {
+        guard WebAddress.isName(tenant) else { throw .malformed }
+        return Authority(
+            kind: kind, host: host, port: port, tenant: tenant, policy: policy,
+            hasTrustFrameworkSegment: hasTrustFrameworkSegment)
+    }
+
+    /// This authority at another host of the same environment, on the default port.
+    package func replacingHost(_ host: String) -> Authority {
+        Authority(
+            kind: kind, host: host, port: nil, tenant: tenant, policy: policy,
+            hasTrustFrameworkSegment: hasTrustFrameworkSegment)
+    }
+
+    private static func kind(of address: WebAddress) -> Kind {
+        if address.isTrustFramework || B2CHost.contains(address.host) { return .b2c }
+        if address.segments.first?.lowercased() == "adfs" { return .adfs }
+        let hasPolicy = address.segments.count == 2 && address.segments[1].lowercased().hasPrefix("b2c_")
+        return hasPolicy ? .b2c : .aad
+    }
+}
+
+/// The hosts that Microsoft gives B2C tenants.
+package enum B2CHost {
+    private static let suffixes = [".b2clogin.com", ".b2clogin.cn", ".b2clogin.us", ".b2clogin.de"]
+
+    /// Whether the host is a B2C tenant's own; a name with more labels before the suffix is not.
+    package static func contains(_ host: String) -> Bool {
+        suffixes.contains { suffix in
+            host.hasSuffix(suffix) && host.count > suffix.count && !host.dropLast(suffix.count).contains(".")
+        }
+    }
+}
+
+/// Why a URL is no authority that can be used.
+package enum AuthorityError: Error, Sendable, Equatable {
+    /// There is no URL.
+    case missing
+    /// The URL is not https.
+    case notHTTPS
+    /// The URL has no host, has a user name, or its host or path is not plain ASCII.
+    case malformed
+    /// The URL's path is empty.
+    case noTenant
+    /// A B2C path without a policy.
+    case shortB2C
+    /// The URL is of another kind than asked for.
+    case wrongKind(expected: Authority.Kind, found: Authority.Kind)
+}

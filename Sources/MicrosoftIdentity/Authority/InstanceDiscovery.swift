@@ -1,0 +1,92 @@
+import AuthorityPlugin
+import CredentialProtocol
+
+/// Decides whether an authority's host is to be trusted, and which hosts are one environment with it.
+enum InstanceDiscovery {
+    /// Where hosts that nobody here knows are asked about.
+    static let trustedHost = "login.microsoftonline.com"
+
+    /// The environment of an authority.
+    ///
+    /// Microsoft's own clouds are built in, a B2C tenant's own host and the hosts that the configuration names stand for
+    /// themselves; only another host is asked about at Microsoft's. Unlike MSAL .NET and Go, a host that could not be
+    /// asked about is not used: the person's code and refresh token would go there.
+    ///
+    /// - Throws: `invalid-request` where Microsoft doesn't know the host.
+    static func resolve(
+        _ authority: Authority, knownHosts: [String], over transport: Transport
+    ) async throws(PluginError) -> InstanceMetadata {
+        if let metadata = InstanceMetadata.known(authority.environment) { return metadata }
+        if isNamed(authority, by: knownHosts) { return .single(authority.environment) }
+        if authority.kind == .b2c {
+            if authority.port == nil, B2CHost.contains(authority.host) { return .single(authority.host) }
+            throw unknown(authority)
+        }
+        return try await ask(authority, over: transport)
+    }
+
+    /// A host without a port stands for each of its ports.
+    private static func isNamed(_ authority: Authority, by knownHosts: [String]) -> Bool {
+        knownHosts.contains { known in
+            known.lowercased() == authority.environment || known.lowercased() == authority.host
+        }
+    }
+
+    private static func ask(
+        _ authority: Authority, over transport: Transport
+    ) async throws(PluginError) -> InstanceMetadata {
+        let answer = try await transport.get(url(for: authority))
+        if answer.status != 200 {
+            guard let failure = OAuthFailure(answer) else { throw unreadable }
+            throw failure.error == "invalid_instance" ? unknown(authority) : failure.pluginError(.configuration)
+        }
+        guard let document = answer.json(Document.self), document.endpoint != nil else { throw unreadable }
+        let entry = (document.metadata ?? []).first { $0.aliases.contains(authority.environment) }
+        guard let entry, entry.aliases.contains(entry.preferredNetwork),
+            entry.aliases.allSatisfy({ (try? WebAddress("https://\($0)"))?.environment == $0 })
+        else { return .single(authority.environment) }
+        return InstanceMetadata(
+            preferredNetwork: entry.preferredNetwork, preferredCache: entry.preferredCache, aliases: entry.aliases)
+    }
+
+    static func url(for authority: Authority) -> String {
+        let asked = ConventionalEndpoints(base: authority.url).authorization ?? ""
+        return FormEncoding.append(
+            [("api-version", "1.1"), ("authorization_endpoint", asked)],
+            to: "https://\(trustedHost)/common/discovery/instance")
+    }
+
+    private static var unreadable: PluginError {
+        PluginError(
+            .unavailable, "\(trustedHost) answered with something that is no instance discovery",
+            hint: "check that no proxy or network sign-in page stands between")
+    }
+
+    private static func unknown(_ authority: Authority) -> PluginError {
+        PluginError(
+            .invalidRequest, "\(authority.environment) is not known as an authority",
+            hint: "name it in a rule of the configuration if you trust it with your sign-in")
+    }
+
+    private struct Document: Decodable {
+        var endpoint: String?
+        var metadata: [Entry]?
+
+        enum CodingKeys: String, CodingKey {
+            case endpoint = "tenant_discovery_endpoint"
+            case metadata
+        }
+    }
+
+    private struct Entry: Decodable {
+        var preferredNetwork: String
+        var preferredCache: String
+        var aliases: [String]
+
+        enum CodingKeys: String, CodingKey {
+            case preferredNetwork = "preferred_network"
+            case preferredCache = "preferred_cache"
+            case aliases
+        }
+    }
+}

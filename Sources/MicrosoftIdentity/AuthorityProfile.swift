@@ -1,0 +1,44 @@
+package import AuthorityPlugin
+
+/// What makes one plugin of this family differ from the others.
+package struct AuthorityProfile: Sendable {
+    /// The version of the first-party plugins.
+    package static let version = "0.1.0"
+
+    /// The plugin's name.
+    package let name: String
+    /// The kind of authority it serves.
+    package let kind: Authority.Kind
+    /// Why the plugin doesn't serve an authority of its kind, or nil where it does.
+    package let refuses: @Sendable (Authority) -> PluginError?
+    /// The plugin's own reading of a refusal, before the one that all share.
+    package let explains: @Sendable (OAuthFailure, Authority) -> PluginError?
+
+    /// Makes a profile.
+    ///
+    /// - Parameters:
+    ///   - name: the plugin's name.
+    ///   - kind: the kind of authority.
+    ///   - refuses: why an authority isn't served, or nil.
+    ///   - explains: an error for a refusal that only this kind of authority knows, or nil.
+    package init(
+        name: String, kind: Authority.Kind, refuses: @escaping @Sendable (Authority) -> PluginError? = { _ in nil },
+        explains: @escaping @Sendable (OAuthFailure, Authority) -> PluginError? = { _, _ in nil }
+    ) {
+        self.name = name
+        self.kind = kind
+        self.refuses = refuses
+        self.explains = explains
+    }
+
+    /// What `describe` answers.
+    package var description: PluginDescription {
+        PluginDescription(
+            name: name, version: Self.version, protocols: ["v1"], flows: [.browser, .deviceCode, .paste])
+    }
+}
+
+extension PluginRequest.Flow {
+    /// Authorization code with PKCE in a browser anywhere; the person pastes the address that it ends at.
+    package static let paste = PluginRequest.Flow(rawValue: "paste")
+}

@@ -1,0 +1,159 @@
+import AuthorityPlugin
+import CredentialProtocol
+
+/// Authorization code with PKCE in a browser (RFC 8252), the answer posted to a loopback port or pasted by the person.
+struct BrowserFlow: Sendable {
+    /// How long a person may take; the page of the authority itself expires sooner.
+    private static let patience = Duration.seconds(900)
+    /// How long the last page may take to get to the browser.
+    private static let lastPage = Duration.seconds(2)
+
+    let session: AuthoritySession
+
+    /// What may happen while the browser is open.
+    private enum Event: Sendable {
+        case answered(AuthorizationResponse)
+        case replied(PluginReply)
+        case pageShown
+        case timeIsUp
+    }
+
+    /// Signs the person in.
+    ///
+    /// - Parameter person: asked to open the page.
+    /// - Returns: the tokens, or that no browser can be opened here.
+    /// - Throws: `cancelled` where the person refuses here or there, and what the authority refuses with.
+    func run(_ person: any Conversation) async throws(PluginError) -> FlowOutcome {
+        let target = try RedirectTarget(session.request.redirectURI)
+        guard target.isLoopback else { return try await PasteFlow(session: session).run(person) }
+        let listener = try await LoopbackListener.open(port: target.port)
+        let request = AuthorizationRequest(redirectURI: target.uri(port: listener.port), responseMode: .formPost)
+        do throws(PluginError) {
+            let url = try request.url(
+                at: session.configuration.authorizationEndpoint, for: session.request, claims: session.claims)
+            return try await run(request, url: url, listener: listener, path: target.path, person: person)
+        } catch {
+            await listener.close()
+            throw error
+        }
+    }
+
+    private func run(
+        _ request: AuthorizationRequest, url: String, listener: LoopbackListener, path: String,
+        person: any Conversation
+    ) async throws(PluginError) -> FlowOutcome {
+        let (events, happen) = AsyncStream.makeStream(of: Event.self)
+        let page = LastPage()
+        let catcher = RedirectCatcher(request: request, port: listener.port, path: path) { response in
+            happen.yield(.answered(response))
+            return await page.wait()
+        } refused: {
+            await person.progress("an answer that belongs to another sign-in came and was not used")
+        }
+        let outcome = await withTaskGroup(of: Void.self) { group -> Result<FlowOutcome, PluginError> in
+            group.addTask {
+                await listener.serve(answer: { await catcher.answer($0) }) { shown in
+                    if shown.isLast { happen.yield(.pageShown) }
+                }
+            }
+            group.addTask {
+                happen.yield(.replied(await person.ask(.openURL(url: url, redirectURI: request.redirectURI))))
+            }
+            group.addTask {
+                if (try? await Task.sleep(for: Self.patience)) != nil { happen.yield(.timeIsUp) }
+            }
+            let outcome = await conclude(events, of: request, page: page, person: person)
+            group.cancelAll()
+            return outcome
+        }
+        return try outcome.get()
+    }
+
+    /// Waits for whatever decides the flow, and tells the browser how it went.
+    private func conclude(
+        _ events: AsyncStream<Event>, of request: AuthorizationRequest, page: LastPage, person: any Conversation
+    ) async -> Result<FlowOutcome, PluginError> {
+        for await event in events {
+            switch event {
+            case .answered(let response):
+                let outcome = await redeem(response, of: request)
+                await page.set(Self.page(for: outcome))
+                await Self.waitUntilShown(events)
+                return outcome
+            case .replied(.done), .replied(.answer), .pageShown: continue
+            case .replied(.redirected(let pasted)):
+                return await self.pasted(pasted, of: request, person: person)
+            case .replied(.unsupported):
+                return .success(.notHere(PluginError(.unsupported, "no browser can be opened here")))
+            case .replied(.cancelled): return .failure(PluginError(.cancelled, "the sign-in was cancelled"))
+            case .timeIsUp:
+                return .failure(
+                    PluginError(.cancelled, "nobody signed in within \(Self.patience.components.seconds / 60) minutes"))
+            }
+        }
+        return .failure(PluginError(.cancelled, "the sign-in was ended"))
+    }
+
+    private func redeem(
+        _ response: AuthorizationResponse, of request: AuthorizationRequest
+    ) async -> Result<FlowOutcome, PluginError> {
+        do throws(PluginError) {
+            return .success(.signedIn(try await CodeRedemption(session: session).redeem(response, of: request)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A pasted address that carries no answer is where a posted one failed to arrive: the next one is asked for in
+    /// the address.
+    private func pasted(
+        _ text: Secret, of request: AuthorizationRequest, person: any Conversation
+    ) async -> Result<FlowOutcome, PluginError> {
+        let response = AuthorizationResponse(pasted: text)
+        do throws(PluginError) {
+            if response.isResponse {
+                return .success(.signedIn(try await CodeRedemption(session: session).redeem(response, of: request)))
+            }
+            return .success(try await PasteFlow(session: session).run(person))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func page(for outcome: Result<FlowOutcome, PluginError>) -> LoopbackPage {
+        switch outcome {
+        case .success: .success
+        case .failure(let error): error.code == .cancelled ? .declined : .failure
+        }
+    }
+
+    private static func waitUntilShown(_ events: AsyncStream<Event>) async {
+        try? await withDeadline(lastPage) {
+            for await case .pageShown in events { return }
+        }
+    }
+}
+
+/// The page that the browser gets when it is known how the sign-in went.
+private actor LastPage {
+    private var page: LoopbackPage?
+    private var waiting: [AsyncStream<LoopbackPage>.Continuation] = []
+
+    func set(_ page: LoopbackPage) {
+        self.page = page
+        for continuation in waiting {
+            continuation.yield(page)
+            continuation.finish()
+        }
+        waiting.removeAll()
+    }
+
+    /// Ends with the failure page where the task is cancelled before.
+    func wait() async -> LoopbackPage {
+        if let page { return page }
+        let (stream, continuation) = AsyncStream.makeStream(of: LoopbackPage.self)
+        waiting.append(continuation)
+        for await page in stream { return page }
+        return .failure
+    }
+}

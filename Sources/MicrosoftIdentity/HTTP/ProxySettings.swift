@@ -1,0 +1,57 @@
+import AsyncHTTPClient
+import AuthorityPlugin
+import FoundationEssentials
+
+/// Which proxy stands before a host, as `https_proxy` and `no_proxy` say it to curl.
+struct ProxySettings: Sendable {
+    /// The proxy for hosts that are not excepted.
+    let proxy: HTTPClient.Configuration.Proxy?
+    private let exceptions: [String]
+
+    /// Reads the variables; the lower-case name goes before the upper-case one.
+    ///
+    /// - Parameter environment: the process's environment.
+    /// - Throws: `invalid-request` where the proxy is not an `http://` one, the only kind spoken.
+    init(environment: [String: String]) throws(PluginError) {
+        func variable(_ name: String) -> String? {
+            [environment[name], environment[name.uppercased()]].compactMap(\.self).first { !$0.isEmpty }
+        }
+        exceptions = (variable("no_proxy") ?? "").split(separator: ",").map { entry in
+            entry.trimming(while: { $0 == " " }).lowercased()
+        }
+        guard let text = variable("https_proxy") else {
+            proxy = nil
+            return
+        }
+        guard let parts = URLComponents(string: text.contains("://") ? text : "http://\(text)"),
+            parts.scheme?.lowercased() == "http", let host = parts.host, !host.isEmpty
+        else {
+            throw PluginError(
+                .invalidRequest, "the proxy that https_proxy names cannot be used",
+                hint: "set https_proxy to http://HOST:PORT")
+        }
+        let authorization = parts.user.map {
+            HTTPClient.Authorization.basic(username: $0, password: parts.password ?? "")
+        }
+        proxy = .server(host: host, port: parts.port ?? 1_080, authorization: authorization)
+    }
+
+    /// Whether requests to the host go straight there.
+    func excepts(host: String, port: Int) -> Bool {
+        exceptions.contains { entry in
+            if entry == "*" { return true }
+            let name = entry.hasSuffix(":\(port)") ? String(entry.dropLast("\(port)".count + 1)) : entry
+            let suffix = name.hasPrefix(".") ? name : ".\(name)"
+            return !name.isEmpty && (host == name || ".\(host)".hasSuffix(suffix))
+        }
+    }
+}
+
+extension StringProtocol {
+    /// This text without the characters at either end that the predicate holds for.
+    func trimming(while isDropped: (Character) -> Bool) -> String {
+        var text = self.drop(while: isDropped)
+        while let last = text.last, isDropped(last) { text = text.dropLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,59 @@
+import AuthorityPlugin
+import CredentialProtocol
+import FoundationEssentials
+import NIOSSL
+
+/// The certificates that the authority's own may lead to.
+///
+/// They are the system's, and besides them those that the environment and the configuration name. Nothing turns
+/// checking off.
+enum TrustRoots {
+    /// Bundles that NIOSSL does not look for itself.
+    private static let furtherBundles = ["/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"]
+    /// Bundles that NIOSSL loads.
+    private static let systemBundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+    private static let mostFiles = 1_000
+
+    /// A client's TLS settings.
+    ///
+    /// - Parameters:
+    ///   - caFile: the configuration's `ca-file`.
+    ///   - environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked for.
+    /// - Returns: settings that check certificate and host name.
+    /// - Throws: `invalid-request` where a named file holds no certificates.
+    static func configuration(
+        caFile: String?, environment: [String: String]
+    ) throws(PluginError) -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        var roots: [NIOSSLCertificate] = []
+        if let path = environment["SSL_CERT_FILE"], !path.isEmpty, !systemBundles.contains(path) {
+            roots += try certificates(in: path, namedBy: "SSL_CERT_FILE")
+        }
+        for directory in (environment["SSL_CERT_DIR"] ?? "").split(separator: ":") where directory != "/etc/ssl/certs" {
+            roots += certificates(below: String(directory))
+        }
+        if let caFile { roots += try certificates(in: caFile, namedBy: "ca-file") }
+        if !systemBundles.contains(where: FileManager.default.fileExists(atPath:)) {
+            configuration.trustRoots = .certificates(
+                furtherBundles.flatMap { (try? NIOSSLCertificate.fromPEMFile($0)) ?? [] })
+        }
+        configuration.additionalTrustRoots = [.certificates(roots)]
+        return configuration
+    }
+
+    private static func certificates(
+        in path: String, namedBy name: String
+    ) throws(PluginError) -> [NIOSSLCertificate] {
+        if let found = try? NIOSSLCertificate.fromPEMFile(path), !found.isEmpty { return found }
+        throw PluginError(
+            .invalidRequest, "\(path.displayable()) holds no readable certificates",
+            hint: "make \(name) name a readable file of PEM certificates")
+    }
+
+    private static func certificates(below directory: String) -> [NIOSSLCertificate] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.sorted().prefix(mostFiles).flatMap { name in
+            (try? NIOSSLCertificate.fromPEMFile("\(directory)/\(name)")) ?? []
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package import AuthorityPlugin
+import CredentialProtocol
+import FoundationEssentials
+
+/// Does what the host asks of one of Microsoft's identity plugins.
+package struct IdentityClient: Sendable {
+    private let profile: AuthorityProfile
+    private let environment: [String: String]
+    private let limits: Transport.Limits
+
+    /// Makes a client.
+    ///
+    /// - Parameters:
+    ///   - profile: the plugin's.
+    ///   - environment: where proxies and certificates are looked for.
+    ///   - limits: how long and how much an authority may answer.
+    package init(
+        _ profile: AuthorityProfile, environment: [String: String] = ProcessInfo.processInfo.environment,
+        limits: Transport.Limits = .init()
+    ) {
+        self.profile = profile
+        self.environment = environment
+        self.limits = limits
+    }
+
+    /// Signs a person in, by the first of the request's flows that can be used here.
+    ///
+    /// - Parameters:
+    ///   - request: an `authorize` request.
+    ///   - person: who signs in.
+    /// - Returns: checked tokens.
+    /// - Throws: why there are none.
+    package func authorize(
+        _ request: PluginRequest, _ person: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        try await Transport.with(request, environment: environment, limits: limits) {
+            transport throws(PluginError) in
+            let session = try await AuthoritySession.open(request, profile: profile, over: transport)
+            var obstacle = PluginError(
+                .unsupported, "none of the flows asked for is known to \(profile.name)",
+                hint: "use browser, device-code or paste")
+            for flow in request.flows.isEmpty ? [.browser, .deviceCode] : request.flows {
+                switch try await Self.run(flow, in: session, person) {
+                case .signedIn(let result): return result
+                case .notHere(let error): obstacle = error
+                case nil: continue
+                }
+            }
+            throw obstacle
+        }
+    }
+
+    private static func run(
+        _ flow: PluginRequest.Flow, in session: AuthoritySession, _ person: any Conversation
+    ) async throws(PluginError) -> FlowOutcome? {
+        switch flow {
+        case .browser: try await BrowserFlow(session: session).run(person)
+        case .deviceCode: try await DeviceFlow(session: session).run(person)
+        case .paste: try await PasteFlow(session: session).run(person)
+        default: nil
+        }
+    }
+
+    /// Redeems a refresh token (RFC 6749, 6), for an audience at the account's home tenant.
+    ///
+    /// - Parameter request: a `renew` request.
+    /// - Returns: checked tokens; with a refresh token only where the authority gave a new one.
+    /// - Throws: why there are none; `interaction-required` where the person can help.
+    package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        guard let refreshToken = request.refreshToken, !refreshToken.isEmpty else {
+            throw PluginError(.invalidRequest, "the request brings no refresh token")
+        }
+        return try await Transport.with(request, environment: environment, limits: limits) {
+            transport throws(PluginError) in
+            let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
+            let grant: [FormEncoding.Field] = [
+                ("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal()),
+            ]
+            let tokens = try await session.redeem(
+                grant, stage: .refresh, anchor: Anchor.header(account: request.account))
+            return try session.result(tokens, nonce: nil, account: request.account)
+        }
+    }
+
+    /// Opens the authority's end-session page (OpenID Connect RP-Initiated Logout 1.0, 2).
+    ///
+    /// - Parameters:
+    ///   - request: a `sign-out` request.
+    ///   - person: whose browser has the session.
+    /// - Throws: `unsupported` where the authority has no such page or no browser can be opened.
+    package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
+        let url = try await Transport.with(request, environment: environment, limits: limits) {
+            transport throws(PluginError) in
+            let session = try await AuthoritySession.open(request, profile: profile, over: transport)
+            guard let endpoint = session.configuration.endSessionEndpoint else {
+                throw PluginError(.unsupported, "\(session.authority.environment) has no page to end a session at")
+            }
+            return FormEncoding.append(Self.logout(request), to: endpoint)
+        }
+        switch await person.ask(.openURL(url: url, redirectURI: nil)) {
+        case .done, .redirected, .answer: return
+        case .unsupported: throw PluginError(.unsupported, "no browser can be opened here")
+        case .cancelled: throw PluginError(.cancelled, "the sign-out was cancelled")
+        }
+    }
+
+    private static func logout(_ request: PluginRequest) -> [FormEncoding.Field] {
+        let token = request.idTokenHint.flatMap { try? IDToken($0) }
+        var fields: [FormEncoding.Field] = []
+        if let hint = request.idTokenHint { fields.append(("id_token_hint", hint.reveal())) }
+        if let hint = token?.loginHint ?? request.loginHint ?? token?.username { fields.append(("logout_hint", hint)) }
+        return fields
+    }
+}

@@ -1,0 +1,54 @@
+import CredentialProtocol
+import NIOHTTP1
+
+/// Tells the one answer that belongs to an authorization request from everything else that may come to the port.
+struct RedirectCatcher: Sendable {
+    let request: AuthorizationRequest
+    let port: Int
+    let path: String
+    /// Takes the answer and gives the page that tells how it went on; a second answer gets it too.
+    let take: @Sendable (AuthorizationResponse) async -> LoopbackPage
+    /// Told of answers that were refused.
+    let refused: @Sendable () async -> Void
+
+    /// The page for a request.
+    func answer(_ incoming: LoopbackRequest) async -> LoopbackPage {
+        guard isForUs(incoming.headers["host"]) else { return .wrongHost }
+        let parts = incoming.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.first.map(String.init) == path else { return .notHere }
+        guard incoming.method == .POST else {
+            return await answerAddress(parts.count == 2 ? parts[1] : "")
+        }
+        guard isForm(incoming.headers["content-type"]) else { return .wrongType }
+        guard let body = incoming.body else { return .tooLarge }
+        return await judge(AuthorizationResponse(form: body[...]))
+    }
+
+    /// An answer in the address: a code there is refused, as the authority was asked to post it; a refusal is taken.
+    private func answerAddress(_ query: Substring) async -> LoopbackPage {
+        let response = AuthorizationResponse(form: query)
+        if response.hasCode { return .codeInAddress }
+        return response.isResponse ? await judge(response) : .wrongMethod
+    }
+
+    private func judge(_ response: AuthorizationResponse) async -> LoopbackPage {
+        guard response.isResponse else { return .wrongType }
+        guard response.answers(state: request.state) else {
+            await refused()
+            return .wrongState
+        }
+        return await take(response)
+    }
+
+    private func isForUs(_ hosts: [String]) -> Bool {
+        guard let host = hosts.first, hosts.count == 1 else { return false }
+        return ["localhost", "127.0.0.1", "[::1]"].contains { name in
+            host.lowercased() == "\(name):\(port)" || (port == 80 && host.lowercased() == name)
+        }
+    }
+
+    private func isForm(_ types: [String]) -> Bool {
+        let type = types.first?.split(separator: ";").first?.trimming { $0 == " " }
+        return type?.lowercased() == "application/x-www-form-urlencoded"
+    }
+}

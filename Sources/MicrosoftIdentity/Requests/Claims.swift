@@ -1,0 +1,33 @@
+/// The `claims` parameter (OpenID Connect Core 1.0, 5.5): a claims challenge or request, and the client's capabilities.
+package enum Claims {
+    /// Lays claims over each other, later ones winning, and the capabilities over all.
+    ///
+    /// - Parameters:
+    ///   - claims: JSON objects; nil and empty ones are left out.
+    ///   - capabilities: what the client can handle, such as `CP1`; they replace an `xms_cc` that the claims bring.
+    /// - Returns: JSON, or nil where there is nothing to send.
+    /// - Throws: `ClaimsError.notAnObject` where a text is no JSON object, for instance still base64.
+    package static func merge(_ claims: [String?], capabilities: [String] = []) throws(ClaimsError) -> String? {
+        var merged: JSONValue?
+        for case .some(let text) in claims where !text.isEmpty {
+            guard let value = JSONValue(parsing: text), value.object != nil else { throw .notAnObject }
+            merged = merged?.merging(value) ?? value
+        }
+        if !capabilities.isEmpty {
+            let value = capabilityClaims(capabilities)
+            merged = merged?.merging(value) ?? value
+        }
+        return merged?.encoded
+    }
+
+    private static func capabilityClaims(_ capabilities: [String]) -> JSONValue {
+        let values = JSONValue.array(capabilities.map { .string($0) })
+        return .object(["access_token": .object(["xms_cc": .object(["values": values])])])
+    }
+}
+
+/// Why claims cannot be sent.
+package enum ClaimsError: Error, Sendable, Equatable {
+    /// The text is not a JSON object.
+    case notAnObject
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import MicrosoftIdentity
+
+struct RequestPartsTests {
+    @Test(arguments: Vectors.followed("pkce"))
+    func `the proof key is RFC 7636's`(_ vector: VectorCase) {
+        let key = vector.text("code_verifier").map { ProofKey(verifier: $0) } ?? ProofKey()
+        #expect(ProofKey.method == vector.expected("code_challenge_method"))
+        if let challenge = vector.expected("code_challenge") { #expect(key.challenge == challenge) }
+        #expect((43...128).contains(key.verifier.count))
+    }
+
+    @Test(arguments: Vectors.followed("client-info"))
+    func `client info tells the home account`(_ vector: VectorCase) throws {
+        let text = try #require(vector.text("client_info"))
+        if vector.expect["error"] == .bool(true) {
+            #expect(throws: ClientInfoError.self) { try ClientInfo(text) }
+            return
+        }
+        let info = try ClientInfo(text)
+        #expect(info.homeAccountID == vector.expected("home_account_id"))
+        if let uid = vector.expected("uid") { #expect(info.uid == uid) }
+        if let utid = vector.expected("utid") { #expect(info.utid == utid) }
+        if case .bool(let personal) = vector.expect["is_msa"] { #expect(info.isPersonal == personal) }
+    }
+
+    @Test(arguments: Vectors.followed("claims-merge"))
+    func `claims and capabilities are merged as MSAL Go merges them`(_ vector: VectorCase) throws {
+        let claims =
+            vector.input.keys.contains("claims1")
+            ? [vector.text("claims1"), vector.text("claims2")]
+            : [vector.text("challenge"), vector.text("client_claims")]
+        if vector.expect["error"] != nil {
+            #expect(throws: ClaimsError.notAnObject) {
+                try Claims.merge(claims, capabilities: vector.texts("capabilities"))
+            }
+            return
+        }
+        let merged = try Claims.merge(claims, capabilities: vector.texts("capabilities"))
+        #expect(merged.flatMap { JSONValue(parsing: $0) } ?? .null == vector.expect["claims"] ?? .null)
+    }
+}
