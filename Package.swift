@@ -125,5 +125,15 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        // The store's tests: a real keyring on a bus of its own, and a process for each operation.
+        .target(
+            name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "StoreProbe", dependencies: ["CredentialProtocol", "TokenStore"], path: "Tests/StoreProbe",
+            swiftSettings: strict),
+        .testTarget(
+            name: "TokenStoreTests", dependencies: ["CredentialProtocol", "KeyringFixture", "StoreProbe", "TokenStore"],
+            exclude: ["Fixtures"], swiftSettings: strict),
     ]
 )

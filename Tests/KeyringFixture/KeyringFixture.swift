@@ -1,0 +1,199 @@
+internal import Glibc
+internal import Subprocess
+internal import SystemPackage
+
+/// A real gnome-keyring-daemon on a private bus, in a throwaway home.
+///
+/// ## States
+/// Each of the states a person's keyring can be in is made for real: a locked one is locked through the Secret Service,
+/// one that hangs is a stopped daemon that still owns its name.
+///
+/// ## Lifetime
+/// Everything that is started ends with the body, whether it returns or throws. Nothing is shared between two fixtures,
+/// so that tests can run side by side. libsecret holds one connection for each process: operations on a fixture's
+/// keyring run in child processes, with ``environment``.
+public struct KeyringFixture: Sendable {
+    /// What a keyring can be like.
+    public enum State: String, Sendable, CaseIterable {
+        /// The login keyring is there and unlocked.
+        case unlocked
+        /// It was unlocked and is locked again.
+        case locked
+        /// It is on disk, and nobody unlocked it since the daemon started.
+        case neverUnlocked
+        /// The daemon runs; the user never had a keyring.
+        case noKeyring
+        /// No bus is announced.
+        case noBus
+        /// The announced address leads nowhere.
+        case staleBus
+        /// There is a bus, and nothing on it provides the Secret Service.
+        case noProvider
+        /// The daemon owns its name and does not answer.
+        case hung
+    }
+
+    /// The password of the login keyring.
+    public static let password = "correct horse"
+
+    /// The fixture's directory.
+    public let scratch: ScratchDirectory
+    /// The environment that processes need to see this keyring and nothing else.
+    public let environment: [String: String]
+
+    /// Runs the body with a keyring in the given state.
+    public static func with<Result: Sendable>(
+        _ state: State, isolation: isolated (any Actor)? = #isolation,
+        _ body: (KeyringFixture) async throws -> Result
+    ) async throws -> Result {
+        try await ScratchDirectory.with { scratch in
+            let address = "unix:path=\(scratch.path)/bus"
+            let announced = scratch.environment.merging(["DBUS_SESSION_BUS_ADDRESS": address]) { $1 }
+            switch state {
+            case .noBus: return try await body(KeyringFixture(scratch: scratch, environment: scratch.environment))
+            case .staleBus: return try await body(KeyringFixture(scratch: scratch, environment: announced))
+            case .unlocked, .locked, .neverUnlocked, .noKeyring, .noProvider, .hung:
+                let fixture = KeyringFixture(scratch: scratch, environment: announced)
+                return try await fixture.withBus(providers: state != .noProvider, at: address) {
+                    try await fixture.bring(to: state)
+                    return try await body(fixture)
+                }
+            }
+        }
+    }
+
+    /// Runs a process that sees this keyring; see ``FinishedProcess/run(_:_:environment:input:)``.
+    public func run(
+        _ executable: String, _ arguments: [String] = [], environment extra: [String: String] = [:], input: String = ""
+    ) async throws -> FinishedProcess {
+        try await .run(
+            executable, arguments, environment: environment.merging(extra) { $1 }, input: input)
+    }
+}
+
+extension KeyringFixture {
+    /// Locks the login keyring, as a person or a screen saver does.
+    public func lock() async throws {
+        let result = try await send(
+            to: "org.freedesktop.secrets", "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock",
+            "array:objpath:/org/freedesktop/secrets/collection/login")
+        guard result.status == 0 else { throw KeyringFixtureError(result.error) }
+    }
+
+    /// Ends the daemon; the bus starts another for the next call, which has never been unlocked.
+    public func endProvider() async throws {
+        guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
+        kill(provider, SIGKILL)
+        while try await self.provider() == provider { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// Stops the daemon in the middle of whatever it does; it keeps its name.
+    public func suspendProvider() async throws {
+        guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
+        kill(provider, SIGSTOP)
+    }
+
+    /// Starts a daemon and lets it make or unlock the login keyring.
+    public func unlock() async throws {
+        // The password must not end in a line feed, which would count.
+        _ = try await Subprocess.run(
+            .name("gnome-keyring-daemon"), arguments: ["--unlock", "--components=secrets"],
+            environment: .custom(
+                Dictionary(
+                    uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) })),
+            input: .string(Self.password), output: .discarded, error: .discarded)
+        try await eventually("a provider") { try await provider() != nil }
+    }
+
+    private func bring(to state: State) async throws {
+        switch state {
+        case .unlocked: try await unlock()
+        case .locked:
+            try await unlock()
+            try await lock()
+        case .neverUnlocked:
+            try await unlock()
+            try await endProvider()
+        case .hung:
+            try await unlock()
+            try await suspendProvider()
+        case .noKeyring, .noBus, .staleBus, .noProvider: return
+        }
+    }
+
+    /// The process that provides the Secret Service; nil where none does.
+    private func provider() async throws -> pid_t? {
+        let result = try await send(
+            to: "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.GetConnectionUnixProcessID",
+            "string:org.freedesktop.secrets")
+        return result.output.split(separator: " ").last.flatMap { pid_t($0.filter(\.isNumber)) }
+    }
+
+    private func send(to name: String, _ arguments: String...) async throws -> FinishedProcess {
+        try await run("dbus-send", ["--session", "--print-reply", "--dest=" + name] + arguments)
+    }
+}
+
+extension KeyringFixture {
+    /// Runs the body with a bus; ends the bus and the provider it started.
+    private func withBus<Result: Sendable>(
+        providers: Bool, at address: String, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        // A service that the bus starts has the bus's environment.
+        let configuration = providers ? "--session" : "--config-file=" + (try emptyConfiguration())
+        let keyed = environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) }
+        return try await Subprocess.run(
+            .name("dbus-daemon"), arguments: [configuration, "--nofork", "--nopidfile", "--address=" + address],
+            environment: .custom(Dictionary(uniqueKeysWithValues: keyed)), input: .none, output: .discarded,
+            error: .discarded
+        ) { bus in
+            let result: Swift.Result<Result, any Error>
+            do {
+                try await eventually("the bus") { access(scratch.path + "/bus", R_OK) == 0 }
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+            if let provider = try? await provider() { kill(provider, SIGKILL) }
+            try? bus.send(signal: .kill)
+            return try result.get()
+        }.closureResult
+    }
+
+    /// A bus that knows of no services.
+    private func emptyConfiguration() throws -> String {
+        try scratch.write(
+            """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+              <type>session</type>
+              <listen>unix:path=\(scratch.path)/bus</listen>
+              <policy context="default">
+                <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
+              </policy>
+            </busconfig>
+            """, to: "bus.conf")
+    }
+
+    private func eventually(
+        _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
+    ) async throws {
+        for _ in 0..<500 {
+            if try await condition() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw KeyringFixtureError("\(what) did not come up")
+    }
+}
+
+/// Why a fixture could not be set up.
+public struct KeyringFixtureError: Error, CustomStringConvertible {
+    /// What went wrong.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

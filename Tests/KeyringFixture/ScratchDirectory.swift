@@ -1,0 +1,47 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import SystemPackage
+
+/// A directory of its own for one test, with a home and the XDG directories in it; removed when the test ends.
+public struct ScratchDirectory: Sendable {
+    /// The directory.
+    public let path: String
+
+    /// Runs the body with a new directory.
+    public static func with<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (ScratchDirectory) async throws -> sending Result
+    ) async throws -> sending Result {
+        let directory = try ScratchDirectory()
+        defer { directory.remove() }
+        return try await body(directory)
+    }
+
+    private init() throws {
+        var template = Array("/tmp/lanyard-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        for name in ["home", "data", "run", "cache", "config"] { mkdir(path + "/" + name, 0o700) }
+    }
+
+    /// The environment of a process that must see nothing of the person's own.
+    public var environment: [String: String] {
+        [
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": path + "/home", "LANG": "C.UTF-8",
+            "XDG_DATA_HOME": path + "/data", "XDG_RUNTIME_DIR": path + "/run", "XDG_CACHE_HOME": path + "/cache",
+            "XDG_CONFIG_HOME": path + "/config", "GIT_CONFIG_NOSYSTEM": "1",
+        ]
+    }
+
+    /// Writes a file into the directory and gives its path.
+    public func write(_ text: String, to name: String) throws -> String {
+        let file = try FileDescriptor.open(
+            FilePath(path + "/" + name), .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
+        _ = try file.closeAfter { try file.writeAll(text.utf8) }
+        return path + "/" + name
+    }
+
+    /// Removes the tree without following links.
+    private func remove() {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

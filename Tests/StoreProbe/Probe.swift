@@ -1,0 +1,64 @@
+internal import CredentialProtocol
+internal import Glibc
+internal import TokenStore
+
+/// The operations that tests ask for by name.
+struct Probe {
+    private let arguments: ProbeArguments
+    private let configuration: KeyringConfiguration
+
+    init(_ arguments: ProbeArguments) {
+        self.arguments = arguments
+        configuration = KeyringConfiguration(
+            group: arguments["group"] ?? "test",
+            collection: arguments["collection"].flatMap(KeyringConfiguration.Collection.init) ?? .default,
+            deadline: arguments["deadline"].flatMap(Double.init) ?? 2, mayPrompt: arguments["prompt"] == "yes")
+    }
+
+    func run() async throws {
+        let store = SecretServiceStore(configuration: configuration)
+        switch arguments.operation {
+        case "state": print(store.state())
+        case "save": try store.save(UnifiedCache(json: readInput())?.records ?? [])
+        case "records": try show(store.records(matching: query))
+        case "delete": print(try store.delete(matching: query))
+        case "delete-exactly": print(try store.delete(UnifiedCache(json: readInput())?.records ?? []))
+        case "bench": try bench(store)
+        case "count": try await count()
+        case "get", "store", "erase": try GitPasswords(PasswordStore(configuration: configuration)).run(arguments)
+        default: exit(0)
+        }
+    }
+
+    private var query: RecordQuery {
+        RecordQuery(
+            kinds: arguments["kind"].flatMap(CredentialKind.init).map { [$0] } ?? Set(CredentialKind.allCases),
+            homeAccountID: arguments["home"], environments: arguments["environment"].map { [$0] } ?? [],
+            clientID: arguments["client"], includesShared: arguments["shared"] != "no", realm: arguments["realm"])
+    }
+
+    private func show(_ records: StoredRecords) {
+        print(String(decoding: UnifiedCache(records.all).json(), as: UTF8.self))
+        for reason in records.unreadable { print("unreadable: \(reason)") }
+    }
+
+    /// Prints the milliseconds that the first and the following calls take.
+    private func bench(_ store: SecretServiceStore) throws {
+        let clock = ContinuousClock()
+        for _ in 0..<3 { print("records", try clock.measure { _ = try store.records(matching: query) }) }
+        for _ in 0..<3 { print("state", clock.measure { _ = store.state() }) }
+    }
+
+    /// Adds one to the number in a file, slowly, under the lock.
+    private func count() async throws {
+        let path = arguments["file"] ?? ""
+        let flight = SingleFlight(runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+        let deadline = arguments["deadline"].flatMap(Double.init) ?? 20
+        try await flight.withLock(key: arguments["key"] ?? "", deadline: deadline) {
+            let number = Int(String(decoding: try readFile(path), as: UTF8.self)) ?? 0
+            try await Task.sleep(for: .milliseconds(arguments["hold"].flatMap(Int.init) ?? 1))
+            if arguments["die"] == "yes" { kill(getpid(), SIGKILL) }
+            try writeFile(path, String(number + 1))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import KeyringFixture
+import Testing
+
+/// What the store says of keyrings in every state they can be in, and how long it takes to say so.
+@Suite struct KeyringStateTests {
+    struct Case: CustomTestStringConvertible {
+        let keyring: KeyringFixture.State
+        let state: String
+        let reading: String?
+        let storing: String?
+        var testDescription: String { keyring.rawValue }
+    }
+
+    static let cases = [
+        Case(keyring: .unlocked, state: "unlocked", reading: nil, storing: nil),
+        Case(keyring: .locked, state: "locked", reading: "locked", storing: "locked"),
+        Case(keyring: .neverUnlocked, state: "locked", reading: "locked", storing: "locked"),
+        Case(keyring: .noKeyring, state: "noDefaultCollection", reading: nil, storing: "noDefaultCollection"),
+        Case(keyring: .noBus, state: "noSessionBus", reading: "noSessionBus", storing: "noSessionBus"),
+        Case(keyring: .staleBus, state: "noSessionBus", reading: "noSessionBus", storing: "noSessionBus"),
+        Case(keyring: .noProvider, state: "noProvider", reading: "noProvider", storing: "noProvider"),
+        Case(keyring: .hung, state: "hung", reading: "timedOut", storing: "timedOut"),
+    ]
+
+    @Test(arguments: cases) func `the state is told without a prompt and in time`(_ row: Case) async throws {
+        try await KeyringFixture.with(row.keyring) { keyring in
+            let state = try await keyring.probe("state")
+            #expect(state.output == row.state + "\n")
+            #expect(state.duration < .seconds(4))
+            #expect(state.error.isEmpty)
+        }
+    }
+
+    @Test(arguments: cases) func `reading and storing fail for the right reason, in time`(_ row: Case) async throws {
+        try await KeyringFixture.with(row.keyring) { keyring in
+            for (operation, reason) in [
+                ("records", row.reading), ("delete", row.reading), ("save", row.storing),
+            ] {
+                let input = operation == "save" ? #"{"AppMetadata":{"k":{"client_id":"c","environment":"e"}}}"# : ""
+                let result = try await keyring.probe(operation, input: input)
+                #expect(result.status == (reason == nil ? 0 : 1), "\(operation): \(result.output)")
+                if let reason { #expect(result.output.hasPrefix("error: \(reason)")) }
+                #expect(result.duration < .seconds(4))
+                #expect(result.error.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a backend that libsecret would hang on is refused before it is asked`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let result = try await keyring.probe("records", environment: ["SECRET_BACKEND": "typo"])
+            #expect(result.output.hasPrefix("error: badBackend"))
+            #expect(result.duration < .seconds(1))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import CredentialProtocol
+import FoundationEssentials
+import KeyringFixture
+import TokenStore
+
+extension KeyringFixture {
+    /// Runs one operation of the store in a process that sees this keyring.
+    func probe(
+        _ operation: String, _ options: [String: String] = [:], environment: [String: String] = [:],
+        input: String = ""
+    ) async throws -> FinishedProcess {
+        let arguments = options.sorted { $0.key < $1.key }.flatMap { ["--" + $0.key, $0.value] }
+        return try await run(Self.probePath, arguments + [operation], environment: environment, input: input)
+    }
+
+    /// Stores records, and gives what the process said.
+    @discardableResult
+    func save(_ records: [CredentialRecord], _ options: [String: String] = [:]) async throws -> FinishedProcess {
+        try await probe("save", options, input: String(decoding: UnifiedCache(records).json(), as: UTF8.self))
+    }
+
+    /// Reads the records that match.
+    func records(_ options: [String: String] = [:]) async throws -> [CredentialRecord] {
+        let result = try await probe("records", options)
+        let document = result.output.split(separator: "\n").first.map { Array($0.utf8) } ?? []
+        guard let cache = UnifiedCache(json: document) else { throw ProbeFailure(output: result.output) }
+        return cache.records
+    }
+
+    /// The probe, which is built beside the tests.
+    static var probePath: String {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return tests.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/StoreProbe"
+    }
+}
+
+/// What a probe said instead of an answer.
+struct ProbeFailure: Error {
+    let output: String
+}
+
+/// Records of one account for tests.
+enum Sample {
+    static let home = "uid.utid"
+    static let environment = "login.microsoftonline.com"
+    static let client = "00000000-0000-0000-0000-000000000001"
+    static let realm = "contoso-id"
+
+    static func accessToken(_ target: String = "User.Read", secret: String = "at", realm: String = realm)
+        -> CredentialRecord
+    {
+        .accessToken(
+            AccessTokenRecord(
+                homeAccountID: home, environment: environment, clientID: client, realm: realm, target: target,
+                secret: Secret(secret), cachedAt: 1000, expiresOn: 4600))
+    }
+
+    static func refreshToken(_ secret: String = "rt", family: String? = nil, client: String = client)
+        -> CredentialRecord
+    {
+        .refreshToken(
+            RefreshTokenRecord(
+                homeAccountID: home, environment: environment, clientID: client, secret: Secret(secret),
+                familyID: family))
+    }
+
+    static let idToken = CredentialRecord.idToken(
+        IDTokenRecord(
+            homeAccountID: home, environment: environment, clientID: client, realm: realm, secret: Secret("a.b.c")))
+
+    static let account = CredentialRecord.account(
+        AccountRecord(homeAccountID: home, environment: environment, realm: realm, username: "alice@contoso.example"))
+
+    static let appMetadata = CredentialRecord.appMetadata(
+        AppMetadataRecord(clientID: client, environment: environment, familyID: "1"))
+
+    static let all = [accessToken(), refreshToken(), idToken, account, appMetadata]
+}
