@@ -133,7 +133,12 @@ let package = Package(
             name: "StoreProbe", dependencies: ["CredentialProtocol", "TokenStore"], path: "Tests/StoreProbe",
             swiftSettings: strict),
         .testTarget(
-            name: "TokenStoreTests", dependencies: ["CredentialProtocol", "KeyringFixture", "StoreProbe", "TokenStore"],
+            name: "TokenStoreTests",
+            dependencies: ["CredentialProtocol", "KeyringFixture", "StoreProbe", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["KeyringFixture", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess, system],
+            exclude: ["Scripts"], swiftSettings: strict),
     ]
 )

@@ -27,7 +27,7 @@ struct Session: Sendable {
         if let timeout = options.timeout { configuration.timeout = timeout }
         if let browser = options.browser { configuration.browser = browser }
         self.configuration = configuration
-        registry = PluginRegistry(environment: context.environment, executable: context.executable)
+        registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
@@ -52,9 +52,15 @@ struct Session: Sendable {
     var acquirer: TokenAcquirer {
         let context = context
         return TokenAcquirer(
-            store: store, registry: registry, host: PluginHost(environment: context.environment, trace: trace),
+            store: store, registry: registry, host: host,
             singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
             configuration: configuration, clock: { Int(context.now) })
+    }
+
+    private var host: PluginHost {
+        var timeouts = PluginTimeouts()
+        timeouts.person = .seconds(configuration.timeout)
+        return PluginHost(environment: context.environment, timeouts: timeouts, trace: trace)
     }
 
     /// The token that a request comes to, or nil where it comes to none.
@@ -97,7 +103,7 @@ struct Session: Sendable {
         let interface = PersonAtTerminal(
             console: context.console, presence: presence,
             browser: presence.hasBrowser ? Browser(context, configured: configuration.browser) : nil)
-        return TokenAcquirer.Person(interface: interface, flows: flows, patience: configuration.timeout)
+        return TokenAcquirer.Person(interface: interface, flows: flows)
     }
 
     private var flows: [PluginRequest.Flow] {
@@ -109,9 +115,9 @@ struct Session: Sendable {
     }
 
     /// Tees conversations with plugins to stderr for `LANYARD_TRACE=plugin`; secrets are masked already.
-    private var trace: PluginHost.Trace? {
+    private var trace: PluginTrace? {
         guard context.variable("LANYARD_TRACE") == "plugin" else { return nil }
         let console = context.console
-        return { direction, line in console.note("trace: \(direction) \(line.displayable(limit: 2000))") }
+        return { direction, line in console.note("trace: \(direction.rawValue) \(line)") }
     }
 }

@@ -38,7 +38,7 @@ extension TokenAcquirer {
                 authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
         else { throw .unknownAuthority(request.authority) }
         let place = AuthorityPlace(
-            environment: match.environment, aliases: match.aliases, realm: match.realm, policy: match.policy)
+            environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)
         return Authority(match: match, place: place)
     }
 

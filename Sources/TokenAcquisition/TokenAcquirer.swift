@@ -11,14 +11,11 @@ public struct TokenAcquirer: Sendable {
         public var interface: any PersonInterface
         /// The flows that can work here, best first.
         public var flows: [PluginRequest.Flow]
-        /// Seconds the person has.
-        public var patience: Int
 
         /// Makes a person.
-        public init(interface: any PersonInterface, flows: [PluginRequest.Flow], patience: Int) {
+        public init(interface: any PersonInterface, flows: [PluginRequest.Flow]) {
             self.interface = interface
             self.flows = flows
-            self.patience = patience
         }
     }
 
@@ -104,7 +101,7 @@ public struct TokenAcquirer: Sendable {
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
         guard let last, !last.code.wantsPerson else { return .needsPerson(last) }
         if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
-        throw .plugin(last, name: authority.match.manifest.name)
+        throw .plugin(last, name: authority.match.plugin.name)
     }
 
     private func redeem(
@@ -115,7 +112,7 @@ public struct TokenAcquirer: Sendable {
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
         do {
-            return .success(try await host.run(ask, at: authority.match, person: nil, patience: 0))
+            return .success(try await host.run(ask, on: authority.match, person: NobodyThere()))
         } catch {
             return .failure(error)
         }
@@ -153,10 +150,9 @@ public struct TokenAcquirer: Sendable {
         ask.claims = request.claims ?? error?.claims
         let result: PluginResult
         do throws(PluginError) {
-            result = try await host.run(
-                ask, at: authority.match, person: person.interface, patience: person.patience)
+            result = try await host.run(ask, on: authority.match, person: person.interface)
         } catch {
-            throw .plugin(error, name: authority.match.manifest.name)
+            throw .plugin(error, name: authority.match.plugin.name)
         }
         let token = try keep(result, request, authority, redeemed: nil, source: .signedIn)
         if let wanted = request.account, !token.account.isNamed(wanted) {

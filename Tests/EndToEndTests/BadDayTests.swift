@@ -18,10 +18,12 @@ import Testing
             error: "lanyard: hint: try again in 7 seconds"),
         Fault(
             name: "HTML",
-            fault: #"{"path": "/token", "status": 200, "body": "<html>hi</html>", "content_type": "text/html", "times": 9}"#,
+            fault:
+                #"{"path": "/token", "status": 200, "body": "<html>hi</html>", "content_type": "text/html", "times": 9}"#,
             error: "lanyard: error: "),
         Fault(
-            name: "truncated JSON", fault: #"{"path": "/token", "truncate": true, "times": 9}"#, error: "lanyard: error: "),
+            name: "truncated JSON", fault: #"{"path": "/token", "truncate": true, "times": 9}"#,
+            error: "lanyard: error: "),
         Fault(name: "no answer", fault: #"{"path": "/token", "close": true, "times": 9}"#, error: "lanyard: error: "),
         Fault(
             name: "a foreign issuer", fault: #"{"path": "/token", "issuer": "https://evil.example/v2.0", "times": 9}"#,
@@ -41,7 +43,8 @@ import Testing
             #expect(down.status == 1, "\(down)")
             #expect(down.output.isEmpty)
             #expect(down.errors.contains(example.error), "\(down)")
-            #expect(down.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }.count == 1, "\(down)")
+            #expect(
+                down.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }.count == 1, "\(down)")
             #expect(down.errors.contains("lanyard: hint: "), "\(down)")
             try await sandbox.clearFaults()
             let after = try await world.get("common/hello.git")
@@ -51,7 +54,9 @@ import Testing
 
     @Test(arguments: [
         Fault(name: "a wrong nonce", fault: #"{"path": "/token", "nonce": "wrong", "times": 9}"#, error: "nonce"),
-        Fault(name: "a foreign issuer", fault: #"{"path": "/token", "issuer": "https://evil.example/v2.0", "times": 9}"#, error: "issuer"),
+        Fault(
+            name: "a foreign issuer", fault: #"{"path": "/token", "issuer": "https://evil.example/v2.0", "times": 9}"#,
+            error: "issuer"),
     ])
     func `a sign-in with a forged answer stores nothing`(example: Fault) async throws {
         try await World.with { world in
@@ -89,7 +94,7 @@ import Testing
     }
 
     struct Keyring: CustomTestStringConvertible, Sendable {
-        let state: KeyringState
+        let state: KeyringFixture.State
         let error: String
         var testDescription: String { "\(state)" }
     }
@@ -97,14 +102,16 @@ import Testing
     static let keyrings = [
         Keyring(state: .locked, error: "the keyring is locked"),
         Keyring(state: .neverUnlocked, error: "the keyring is locked"),
+        Keyring(state: .noKeyring, error: "there is no default keyring yet"),
         Keyring(state: .noBus, error: "there is no D-Bus session, so no keyring can be reached"),
-        Keyring(state: .staleAddress, error: "there is no D-Bus session, so no keyring can be reached"),
+        Keyring(state: .staleBus, error: "there is no D-Bus session, so no keyring can be reached"),
         Keyring(state: .noProvider, error: "no keyring service is installed or running"),
         Keyring(state: .hung, error: "the keyring service does not answer"),
     ]
 
     @Test(arguments: keyrings)
-    func `without a usable keyring lanyard says so, prints nothing, and starts no plugin`(example: Keyring) async throws {
+    func `without a usable keyring lanyard says so, prints nothing, and starts no plugin`(example: Keyring) async throws
+    {
         try await World.with(example.state) { world in
             let browser = world.browser(as: "alice@contoso.example").merging(["LANYARD_TRACE": "plugin"]) { $1 }
             for path in ["common/hello.git"] {
@@ -170,7 +177,8 @@ import Testing
                 input: "url=https://broken.example/\n", timeout: .seconds(120))
             #expect(ended.status == 1, "\(ended)")
             #expect(ended.output.isEmpty || ended.lines == ["quit=1"], "\(ended)")
-            #expect(ended.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }.count == 1, "\(ended)")
+            #expect(
+                ended.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }.count == 1, "\(ended)")
             #expect(ended.errors.contains("broken"), "\(ended)")
             #expect(ended.errors.contains("lanyard: hint: "), "\(ended)")
             #expect(try await world.lanyard(["accounts"]).output.isEmpty)

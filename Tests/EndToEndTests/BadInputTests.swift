@@ -25,12 +25,20 @@ import Testing
     static let cases = [
         Case("a line without =", "host\n", 1, unreadable + "a line is not of the form key=value"),
         Case("a NUL", "protocol=https\nhost=ex\0ample.com\n", 1, unreadable + "a value holds a NUL byte"),
-        Case("an over-long line", "host=" + String(repeating: "a", count: 70_000) + "\n", 1, unreadable + "a line has more"),
+        Case(
+            "an over-long line", "host=" + String(repeating: "a", count: 70_000) + "\n", 1,
+            unreadable + "a line has more"),
         Case("over-long input", String(repeating: "a=1\n", count: 300_000), 1, unreadable + "it is longer than 1 MiB"),
         Case("bytes that are not UTF-8", [0x61, 0x3D, 0xFF, 0x0A], 1, unreadable + "it is not UTF-8"),
-        Case("a carriage return in the host", "protocol=https\nhost=a\rb\n", 1, "lanyard: error: the request's `host` is not valid"),
-        Case("an escape sequence in the user name", "protocol=https\nhost=h\nusername=\u{1B}[2J\n", 1, "lanyard: error: the request's `username` is not valid"),
-        Case("a newline in a URL", "url=https://h%0ahost=victim/\n", 1, "lanyard: error: the request's `url` is not valid"),
+        Case(
+            "a carriage return in the host", "protocol=https\nhost=a\rb\n", 1,
+            "lanyard: error: the request's `host` is not valid"),
+        Case(
+            "an escape sequence in the user name", "protocol=https\nhost=h\nusername=\u{1B}[2J\n", 1,
+            "lanyard: error: the request's `username` is not valid"),
+        Case(
+            "a newline in a URL", "url=https://h%0ahost=victim/\n", 1,
+            "lanyard: error: the request's `url` is not valid"),
         Case("no host", "protocol=https\n", 1, "lanyard: error: the request names no host"),
         Case("no protocol", "host=example.com\n", 1, "lanyard: error: the request names no protocol"),
         Case("nothing at all", "", 1, "lanyard: error: the request names no host"),
@@ -41,7 +49,8 @@ import Testing
             1, "lanyard: error: evil.example is not mapped to the resource of https://graph.microsoft.com/User.Read"),
         Case(
             "an authority that nobody knows",
-            "authority=https://login.evil.example/common\nclient_id=c\nscope[]=https://graph.microsoft.com/User.Read\n", 1,
+            "authority=https://login.evil.example/common\nclient_id=c\nscope[]=https://graph.microsoft.com/User.Read\n",
+            1,
             "lanyard: error: no plugin serves the authority https://login.evil.example/common"),
         Case(
             "an authority without a scope", "authority=https://login.microsoftonline.com/common\n", 1,
@@ -67,7 +76,8 @@ import Testing
                 #expect(example.error.isEmpty || ended.errors.contains("lanyard: hint: "), "\(example.name): \(ended)")
                 #expect(!ended.errors.contains("trace: "), "\(example.name) started a plugin")
             }
-            #expect(try await world.lanyard(["get"], input: "protocol=https\nhost=kept.example\n").value("password") == "p")
+            #expect(
+                try await world.lanyard(["get"], input: "protocol=https\nhost=kept.example\n").value("password") == "p")
             #expect(try await world.sandbox.authorityRequests().isEmpty)
         }
     }
@@ -80,7 +90,8 @@ import Testing
             #expect(ended.output.isEmpty)
             #expect(
                 ended.errors
-                    == "lanyard: error: \(world.configFile):2: unknown key `browsr`\nlanyard: hint: did you mean `browser`?\n")
+                    == "lanyard: error: \(world.configFile):2: unknown key `browsr`\nlanyard: hint: did you mean `browser`?\n"
+            )
         }
     }
 }

@@ -17,7 +17,9 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
 
 @Suite struct CloneTests {
     @Test(arguments: AuthorityKind.all)
-    func `a clone signs in once, is silent after, renews once, and asks again after revocation`(kind: AuthorityKind) async throws {
+    func `a clone signs in once, is silent after, renews once, and asks again after revocation`(kind: AuthorityKind)
+        async throws
+    {
         try await World.with { world in
             let sandbox = world.sandbox
             let url = "\(sandbox.resource)/\(kind.repository)"
@@ -49,7 +51,9 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
     }
 
     @Test(arguments: AuthorityKind.all)
-    func `after revocation a clone says so where nobody is there, and asks where somebody is`(kind: AuthorityKind) async throws {
+    func `after revocation a clone says so where nobody is there, and asks where somebody is`(kind: AuthorityKind)
+        async throws
+    {
         try await World.with { world in
             let sandbox = world.sandbox
             let url = "\(sandbox.resource)/\(kind.repository)"
@@ -91,7 +95,8 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
                 "/usr/bin/script",
                 [
                     "--quiet", "--return", "--flush", "--command",
-                    "git -c credential.helper= -c credential.helper='lanyard --flow device-code' clone -q \(url) hello", seen,
+                    "git -c credential.helper= -c credential.helper='lanyard --flow device-code' clone -q \(url) hello",
+                    seen,
                 ], environment: world.environment, folder: world.folder + "/work")
             let (page, code) = try await Self.deviceCode(in: seen)
             let typed = try await run(
@@ -110,11 +115,13 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
         for _ in 0..<300 {
             try await Task.sleep(for: .milliseconds(100))
             let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-            guard let open = text.firstRange(of: "to sign in, open "), let in_ = text.firstRange(of: " in any browser") else {
+            guard let open = text.firstRange(of: "to sign in, open "), let in_ = text.firstRange(of: " in any browser")
+            else {
                 continue
             }
             let rest = text[in_.upperBound...]
-            guard let mark = rest.firstRange(of: "lanyard:   "), rest[mark.upperBound...].contains(where: \.isNewline) else {
+            guard let mark = rest.firstRange(of: "lanyard:   "), rest[mark.upperBound...].contains(where: \.isNewline)
+            else {
                 continue
             }
             let code = rest[mark.upperBound...].prefix { !$0.isNewline }

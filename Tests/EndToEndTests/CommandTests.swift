@@ -41,14 +41,17 @@ import Testing
             #expect(try await world.lanyard(["accounts"]).output.isEmpty)
             let after = try await world.lanyard(["token", url])
             #expect(after.status == 2)
-            #expect(after.errors.hasPrefix("lanyard: error: interaction required\nlanyard: hint: sign in: lanyard login "), "\(after)")
+            #expect(
+                after.errors.hasPrefix("lanyard: error: interaction required\nlanyard: hint: sign in: lanyard login "),
+                "\(after)")
         }
     }
 
     @Test func `get takes a token by name, without a rule or a host`() async throws {
         try await World.with { world in
             let authority = "\(world.sandbox.authority)/common"
-            let wish = "authority=\(authority)\nclient_id=\(world.sandbox.clientID)\nscope[]=https://graph.microsoft.com/User.Read\n"
+            let wish =
+                "authority=\(authority)\nclient_id=\(world.sandbox.clientID)\nscope[]=https://graph.microsoft.com/User.Read\n"
             let first = try await world.lanyard(["get"], world.browser(as: "alice@contoso.example"), input: wish)
             #expect(first.status == 0, "\(first)")
             let bearer = try await world.lanyard(["get"], input: "capability[]=authtype\n" + wish)
@@ -61,7 +64,10 @@ import Testing
                 toFile: header, atomically: true, encoding: .utf8)
             let me = try await run(
                 "curl",
-                ["--silent", "--cacert", world.sandbox.caFile, "--header", "@\(header)", "\(world.sandbox.resource)/v1.0/me"],
+                [
+                    "--silent", "--cacert", world.sandbox.caFile, "--header", "@\(header)",
+                    "\(world.sandbox.resource)/v1.0/me",
+                ],
                 environment: world.environment)
             #expect(me.output.contains("alice@contoso.example"), "\(me)")
         }
@@ -120,7 +126,8 @@ import Testing
             let path = "common/hello.git"
             let token = try await world.get(path, world.browser(as: "alice@contoso.example")).value("password") ?? ""
             let store = try await world.lanyard(
-                ["store"], input: "url=\(world.sandbox.resource)/\(path)\nusername=alice@contoso.example\npassword=\(token)\n")
+                ["store"],
+                input: "url=\(world.sandbox.resource)/\(path)\nusername=alice@contoso.example\npassword=\(token)\n")
             #expect(store.status == 0)
             let found = try await run(
                 "secret-tool", ["search", "--all", "protocol", "https"], environment: world.environment)
@@ -134,9 +141,13 @@ import Testing
             try await world.git(["config", "--global", "--add", "credential.helper", "cache"])
             for _ in 0..<2 { #expect(try await world.lanyard(["configure", "git"]).status == 0) }
             #expect(
-                try await world.git(["config", "--global", "--get-all", "credential.helper"]).lines == ["cache", "lanyard"])
+                try await world.git(["config", "--global", "--get-all", "credential.helper"]).lines == [
+                    "cache", "lanyard",
+                ])
             #expect(
-                try await world.git(["config", "--global", "credential.https://dev.azure.com.useHttpPath"]).lines == ["true"])
+                try await world.git(["config", "--global", "credential.https://dev.azure.com.useHttpPath"]).lines == [
+                    "true"
+                ])
             #expect(
                 try await world.git(["config", "--global", "credential.\(world.sandbox.resource).useHttpPath"]).lines
                     == ["true"])

@@ -90,7 +90,8 @@ import Testing
                 "11: another password is rejected")
             #expect(try await git("reject", ex + ["username=user1"]) == [])
             #expect(
-                try await git("fill", ex + ["username=user1"]).last == "askpass: Password for 'https://user1@example.com': ",
+                try await git("fill", ex + ["username=user1"]).last
+                    == "askpass: Password for 'https://user1@example.com': ",
                 "12: forgets the user")
             #expect(try await git("fill", ex + ["username=user2"]) == found("example.com", "user2", "pass2"), "13")
             let empty = ["protocol=https", "host=sso.tld"]
@@ -141,7 +142,9 @@ import Testing
             #expect(try await get(over) == [])
             try await store(ex + "username=user4\npassword=pass\noauth_refresh_token=xyzzy\n")
             #expect(
-                try await get(ex + "username=user4\n") == ["username=user4", "password=pass", "oauth_refresh_token=xyzzy"])
+                try await get(ex + "username=user4\n") == [
+                    "username=user4", "password=pass", "oauth_refresh_token=xyzzy",
+                ])
             try await store(ex + "username=user5\npassword=pass\npassword_expiry_utc=1\n")
             #expect(try await get(ex + "username=user5\n") == [])
         }

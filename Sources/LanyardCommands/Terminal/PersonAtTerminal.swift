@@ -13,7 +13,7 @@ struct PersonAtTerminal: PersonInterface {
         case .openURL(let url, let redirectURI): await open(url, redirectURI: redirectURI)
         case .showCode(let code, let page, _, let expiresIn): show(code, page: page, expiresIn: expiresIn)
         case .prompt(let kind, let message): await prompt(kind, message)
-        case .progress(let message): progress(message)
+        case .progress: .unsupported
         }
     }
 
@@ -62,9 +62,8 @@ struct PersonAtTerminal: PersonInterface {
         return .answer(Secret(["y", "yes"].contains(line.lowercased()) ? "yes" : "no"))
     }
 
-    private func progress(_ message: String) -> PluginReply {
+    func progress(_ message: String) async {
         console.note(message.displayable(limit: 500))
-        return .done
     }
 }
 

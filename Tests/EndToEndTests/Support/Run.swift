@@ -25,7 +25,8 @@ func run(
     _ program: String, _ arguments: [String], input: String = "", environment: [String: String], folder: String? = nil,
     timeout: Duration = .seconds(90)
 ) async throws -> Ended {
-    try await run(program, arguments, bytes: Array(input.utf8), environment: environment, folder: folder, timeout: timeout)
+    try await run(
+        program, arguments, bytes: Array(input.utf8), environment: environment, folder: folder, timeout: timeout)
 }
 
 /// Runs a program on input that need not be text.

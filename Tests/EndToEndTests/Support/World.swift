@@ -4,42 +4,34 @@ import KeyringFixture
 /// A home of its own for one test: a keyring on a private D-Bus, a sandbox, and git configured for lanyard.
 final class World: Sendable {
     let folder: String
-    let keyring: KeyringSession
+    let keyring: KeyringFixture
     let sandbox: Sandbox
     /// What programs run in; nobody is there to be asked.
     let environment: [String: String]
 
     /// Runs the body in a new world, and takes the world down whatever happens.
-    static func with<Result>(
-        _ state: KeyringState = .unlocked, _ body: (World) async throws -> Result
-    ) async throws -> Result {
-        let folder = NSTemporaryDirectory() + "lanyard-" + UUID().uuidString.prefix(8)
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let sandbox = try await Sandbox(folder: folder + "/sandbox")
-        defer { sandbox.stop() }
-        return try await KeyringSession.with(state) { keyring in
-            let world = try World(folder: folder, keyring: keyring, sandbox: sandbox)
+    static func with(
+        _ state: KeyringFixture.State = .unlocked, _ body: @Sendable (World) async throws -> Void
+    ) async throws {
+        try await KeyringFixture.with(state) { keyring in
+            let sandbox = try await Sandbox(folder: keyring.scratch.path + "/sandbox")
+            defer { sandbox.stop() }
+            let world = try World(keyring: keyring, sandbox: sandbox)
             try await world.prepare()
-            return try await body(world)
+            try await body(world)
         }
     }
 
-    private init(folder: String, keyring: KeyringSession, sandbox: Sandbox) throws {
-        self.folder = folder
+    private init(keyring: KeyringFixture, sandbox: Sandbox) throws {
+        folder = keyring.scratch.path
         self.keyring = keyring
         self.sandbox = sandbox
-        let home = folder + "/home"
         var environment = keyring.environment
         environment["PATH"] = "\(folder)/bin:/usr/bin:/bin"
-        environment["HOME"] = home
-        environment["XDG_CONFIG_HOME"] = home + "/.config"
-        environment["XDG_RUNTIME_DIR"] = folder + "/run"
-        environment["LANG"] = "C.UTF-8"
         environment["GIT_CONFIG_NOSYSTEM"] = "1"
         self.environment = environment
         let files = FileManager.default
-        for path in ["bin", "run", "work", "home/.config/lanyard"] {
+        for path in ["bin", "work", "config/lanyard"] {
             try files.createDirectory(
                 atPath: "\(folder)/\(path)", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
@@ -55,7 +47,7 @@ final class World: Sendable {
     }
 
     /// The user's configuration file.
-    var configFile: String { folder + "/home/.config/lanyard/config.toml" }
+    var configFile: String { folder + "/config/lanyard/config.toml" }
 
     /// Adds to the user's configuration; top-level keys must come first.
     func configure(before text: String) throws {
