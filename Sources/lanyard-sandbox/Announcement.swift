@@ -1,0 +1,100 @@
+import Glibc
+import SystemPackage
+
+/// Says where everything is, once both ports are open: in `sandbox.json`, `config.toml` and on stdout.
+actor Announcement {
+    private let world: World
+    private var openPorts = 0
+
+    init(_ world: World) {
+        self.world = world
+    }
+
+    func portOpened() {
+        openPorts += 1
+        guard openPorts == 2 else { return }
+        do throws(SandboxError) {
+            try world.home.write(configuration, to: world.home.configuration)
+            // Last, because it tells others that everything is there.
+            try world.home.write(description + "\n", to: world.home.description)
+            _ = try? FileDescriptor.standardOutput.writeAll(greeting.utf8)
+        } catch {
+            _ = try? FileDescriptor.standardError.writeAll("lanyard-sandbox: error: \(error)\n".utf8)
+        }
+    }
+
+    private var clientID: String { world.directory.clients.first { $0.tenant == nil }?.id ?? "" }
+    private var b2cClientID: String { world.directory.clients.first { $0.tenant != nil }?.id ?? "" }
+
+    private var description: String {
+        JSON.object([
+            "authority": .string(world.authority), "resource": .string(world.resource),
+            "ca_file": .string(world.home.caFile), "control_token": .string(world.controlToken),
+            "client_id": .string(clientID), "b2c_client_id": .string(b2cClientID),
+            "config_file": .string(world.home.configuration), "users_file": .string(world.home.usersFile),
+            "pid": .int(Int64(getpid())),
+        ]).text
+    }
+
+    private var configuration: String {
+        var text = """
+            # Made by lanyard-sandbox; good for as long as it runs.
+            ca-file = \(quoted(world.home.caFile))
+
+            """
+        for area in GitArea.all(in: world) {
+            let isB2C = area.tenant?.kind == .b2c
+            let scopes = isB2C ? area.audience.scopes : [".default"]
+            text += rule(
+                "/" + area.name, authority: area.authority, client: isB2C ? b2cClientID : clientID,
+                scopes: scopes.map { "\(area.audience.identifiers.first ?? area.audience.id)/\($0)" })
+        }
+        text += rule(
+            "/v1.0", authority: "/common", client: clientID, scopes: ["https://graph.microsoft.com/User.Read"])
+        return text
+    }
+
+    private func rule(_ path: String, authority: String, client: String, scopes: [String]) -> String {
+        """
+
+        [[rule]]
+        url = \(quoted(world.resource + path))
+        authority = \(quoted(world.authority + authority))
+        client-id = \(quoted(client))
+        scopes = [\(scopes.map(quoted).joined(separator: ", "))]
+
+        """
+    }
+
+    /// A TOML basic string.
+    private func quoted(_ text: String) -> String {
+        JSON.string(text).text
+    }
+
+    private var greeting: String {
+        let home = world.home
+        let people = world.directory.users.map { user in
+            "    \(user.username)" + String(repeating: " ", count: max(1, 26 - user.username.count))
+                + "password: \(user.password)\n"
+        }
+        return """
+            A local Entra is ready. Everything is made up and stays on this computer.
+
+              authority    \(world.authority)/common
+              resources    \(world.resource)
+              trust        \(home.caFile)
+              lanyard      \(home.configuration)
+
+            Who can sign in:
+            \(people.joined())
+            Try it in another terminal:
+              export LANYARD_CONFIG=\(home.configuration)
+              git -c http.sslCAInfo=\(home.caFile) -c credential.helper= -c credential.helper=lanyard \\
+                clone \(world.resource)/common/hello.git
+              curl --cacert \(home.caFile) \(world.authority)/common/v2.0/.well-known/openid-configuration
+
+            Ctrl-C ends it.
+
+            """
+    }
+}

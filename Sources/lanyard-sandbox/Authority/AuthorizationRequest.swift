@@ -1,0 +1,131 @@
+/// A request to the authorization endpoint that may be answered by a redirect.
+struct AuthorizationRequest: Sendable {
+    enum ResponseMode: String, Sendable { case query, fragment, formPost = "form_post" }
+
+    let authority: AuthorityPath
+    let client: Client
+    let redirectURI: String
+    let responseMode: ResponseMode
+    let scopes: ScopeRequest
+    let challenge: String
+    let prompts: Set<String>
+    let parameters: Form
+    let claims: ClaimsRequest
+
+    var state: String? { parameters["state"] }
+    var nonce: String? { parameters["nonce"] }
+    var loginHint: String? { parameters["login_hint"] }
+    var domainHint: String? { parameters["domain_hint"]?.lowercased() }
+    var maximumAge: Int? { parameters["max_age"].flatMap(Int.init) }
+}
+
+/// Where an answer of the authorization endpoint goes.
+struct RedirectTarget: Sendable {
+    let uri: String
+    let mode: AuthorizationRequest.ResponseMode
+    let state: String?
+}
+
+/// Why there will be no sign-in: told to the person if the redirect URI can't be trusted, else to the client.
+enum AuthorizationRefusal: Error {
+    case onPage(OAuthFailure)
+    case redirected(OAuthFailure, RedirectTarget)
+}
+
+extension AuthorizationRequest {
+    /// Checks a request in Entra's order, and stricter than Entra in one thing: PKCE with S256 is a must.
+    static func read(
+        _ parameters: Form, at authority: AuthorityPath, in directory: Directory
+    ) throws(AuthorizationRefusal) -> AuthorizationRequest {
+        let client = try client(of: parameters, at: authority, in: directory)
+        let target = try target(of: parameters, for: client)
+        do throws(OAuthFailure) {
+            try checkForm(of: parameters)
+            guard let scope = parameters["scope"] else { throw .missing("scope") }
+            return AuthorizationRequest(
+                authority: authority, client: client, redirectURI: target.uri, responseMode: target.mode,
+                scopes: try ScopeRequest(scope, client: client, realm: authority.realm, in: directory),
+                challenge: parameters["code_challenge"] ?? "", prompts: try prompts(of: parameters),
+                parameters: parameters, claims: try ClaimsRequest(parameters["claims"]))
+        } catch {
+            throw .redirected(error, target)
+        }
+    }
+
+    private static func client(
+        of parameters: Form, at authority: AuthorityPath, in directory: Directory
+    ) throws(AuthorizationRefusal) -> Client {
+        guard let id = parameters["client_id"] else { throw .onPage(.missing("client_id")) }
+        guard let client = directory.client(id), client.tenant == authority.realm.b2cTenant?.domain else {
+            throw .onPage(.unknownClient(id, in: authority.prefix))
+        }
+        return client
+    }
+
+    private static func target(
+        of parameters: Form, for client: Client
+    ) throws(AuthorizationRefusal) -> RedirectTarget {
+        guard let redirect = parameters["redirect_uri"] else { throw .onPage(.missing("redirect_uri")) }
+        guard client.accepts(redirect: redirect) else { throw .onPage(.redirectMismatch) }
+        let mode = ResponseMode(rawValue: parameters["response_mode"] ?? "query")
+        let target = RedirectTarget(uri: redirect, mode: mode ?? .query, state: parameters["state"])
+        if mode == nil {
+            throw .redirected(
+                OAuthFailure("invalid_request", 90100, "The 'response_mode' parameter is not supported."), target)
+        }
+        return target
+    }
+
+    private static func checkForm(of parameters: Form) throws(OAuthFailure) {
+        guard let type = parameters["response_type"] else { throw .missing("response_type") }
+        guard type == "code" else {
+            throw OAuthFailure(
+                "unsupported_response_type", 700054, "response_type '\(type)' is not enabled for the application.")
+        }
+        guard let challenge = parameters["code_challenge"] else {
+            throw OAuthFailure("invalid_request", 9_002_325, "Proof Key for Code Exchange is required.")
+        }
+        guard parameters["code_challenge_method"] == "S256", challenge.utf8.count == 43 else {
+            throw OAuthFailure(
+                "invalid_request", 501_491, "The code_challenge must be an S256 digest, which is 43 characters long.")
+        }
+    }
+
+    private static func prompts(of parameters: Form) throws(OAuthFailure) -> Set<String> {
+        let prompts = Set((parameters["prompt"] ?? "").split(separator: " ").map(String.init))
+        let known: Set = ["none", "login", "consent", "select_account", "create"]
+        if let odd = prompts.subtracting(known).min() {
+            throw OAuthFailure("invalid_request", 90023, "Unsupported 'prompt' value: \(odd).")
+        }
+        if prompts.contains("none"), prompts.count > 1 {
+            throw OAuthFailure("invalid_request", 90023, "'prompt=none' can't be combined with other values.")
+        }
+        return prompts
+    }
+}
+
+/// What a `claims` parameter asks of the tokens (OpenID Connect Core 5.5), as far as Entra heeds it.
+struct ClaimsRequest: Sendable, Equatable {
+    /// The client's capabilities, such as `CP1`.
+    var capabilities: [String] = []
+    /// Authentication contexts that the access token must carry.
+    var contexts: [String] = []
+    var text: String?
+
+    init() {}
+
+    init(_ text: String?) throws(OAuthFailure) {
+        guard let text else { return }
+        guard let claims = JSON(text: text), case .object = claims else {
+            throw OAuthFailure("invalid_request", 900_201, "The 'claims' parameter is not a JSON object.")
+        }
+        self.text = text
+        capabilities = Self.values(of: claims["access_token"]?["xms_cc"])
+        contexts = Self.values(of: claims["access_token"]?["acrs"])
+    }
+
+    private static func values(of request: JSON?) -> [String] {
+        let single = request?["value"]?.string.map { [$0] } ?? []
+        return single + (request?["values"]?.elements.compactMap(\.string) ?? [])
+    }
+}

@@ -1,0 +1,181 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+
+/// What a person sent from one of the pages.
+extension World {
+    func proceed(_ visit: Visit, interaction id: String, at authority: AuthorityPath) -> Response {
+        // Each page is good once, so that going back and sending again can't do a step twice.
+        guard var interaction = ledger.with({ $0.interactions.removeValue(forKey: id) }) else {
+            return .page(Pages.stale, status: .badRequest)
+        }
+        if let decline = decision(visit, interaction) { return decline }
+        let form = visit.form
+        if let username = form["account"] {
+            interaction.wantsOtherAccount = username == "other"
+            interaction.signedIn = eligibleAccounts(visit, realm: authority.realm)
+                .first { $0.username == username }
+        } else if form["device"] == "approve" {
+            interaction.isConfirmed = true
+        } else if form["new_username"] != nil {
+            return create(visit, interaction, at: authority)
+        } else if form["loginfmt"] != nil {
+            return signIn(visit, interaction, at: authority)
+        } else if form["proof"] == "approve", let signedIn = interaction.signedIn {
+            return remember(proofsOf: interaction, signedIn, visit, at: authority)
+        } else if form["consent"] == "accept", let user = interaction.signedIn.flatMap({ directory.user($0.username) }) {
+            return accept(interaction, user, visit, at: authority)
+        }
+        return advance(interaction, visit, at: authority)
+    }
+
+    private func accept(
+        _ interaction: Interaction, _ user: User, _ visit: Visit, at authority: AuthorityPath
+    ) -> Response {
+        var interaction = interaction
+        if let client = directory.client(interaction.clientID(in: self)) {
+            giveConsent(by: user, to: client, for: interaction.scopes(in: self))
+        }
+        interaction.hasConsented = true
+        return advance(interaction, visit, at: authority)
+    }
+
+    /// The end that a person chose instead of going on; nil if they go on.
+    private func decision(_ visit: Visit, _ interaction: Interaction) -> Response? {
+        let failure: OAuthFailure
+        switch (visit.form["consent"], visit.form["proof"], visit.form["b2c"]) {
+        case ("decline", _, _):
+            failure = OAuthFailure("access_denied", 65004, "The resource owner or authorization server denied the request.")
+        case (_, "deny", _):
+            failure = OAuthFailure("access_denied", 500_121, "Authentication failed during strong authentication request.")
+        case (_, _, "cancel"):
+            failure = .b2c("access_denied", 90091, "The user has cancelled entering self-asserted information.")
+        case (_, _, "forgot"):
+            failure = .b2c("access_denied", 90118, "The user has forgotten their password.")
+        default: return nil
+        }
+        visit.user = interaction.signedIn?.username
+        switch interaction.purpose {
+        case .authorization(let request): return answer(failure, to: request.target, visit)
+        case .device(let userCode):
+            decide(.declined, about: userCode)
+            return .page(Pages.deviceDeclined)
+        }
+    }
+
+    private func signIn(_ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath) -> Response {
+        var interaction = interaction
+        let username = visit.form["loginfmt"] ?? ""
+        guard let user = directory.user(username), authority.realm.policy == nil || authority.realm.admits(user, in: directory)
+        else {
+            return retry(visit, interaction, authority, "We couldn't find an account with that username.")
+        }
+        guard visit.form["passwd"] == user.password else {
+            return retry(visit, interaction, authority, "Your account or password is incorrect (AADSTS50126).")
+        }
+        let signedIn = SignedIn(username: user.username, at: .now)
+        interaction.signedIn = signedIn
+        let response = advance(interaction, visit, at: authority)
+        return response.remembering(ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie)))
+    }
+
+    private func retry(
+        _ visit: Visit, _ interaction: Interaction, _ authority: AuthorityPath, _ message: String
+    ) -> Response {
+        let response = page(interaction, visit) { form in
+            Pages.signIn(
+                SignInPage(
+                    form: form, hint: visit.form["loginfmt"], message: message, authority: authority, world: self))
+        }
+        return response ?? .page(Pages.stale, status: .badRequest)
+    }
+
+    private func remember(
+        proofsOf interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit, at authority: AuthorityPath
+    ) -> Response {
+        var interaction = interaction
+        var proved = signedIn
+        proved.proofs.formUnion(interaction.claims.contexts)
+        interaction.signedIn = proved
+        let response = advance(interaction, visit, at: authority)
+        return response.remembering(ledger.remember(proved, inSession: visit.cookie(Self.sessionCookie)))
+    }
+
+    /// A new account in the realm's own tenant; elsewhere only among personal accounts.
+    private func create(_ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath) -> Response {
+        let home: Tenant?
+        switch authority.realm {
+        case .tenant(let tenant), .policy(let tenant, _), .consumers(let tenant): home = tenant
+        case .common, .organizations: home = directory.tenants.first { $0.kind == .consumers }
+        }
+        let username = visit.form["new_username"] ?? ""
+        guard let home, username.contains("@"), let password = visit.form["new_passwd"],
+            directory.add(
+                User(
+                    username: username, name: visit.form["new_name"] ?? username, password: password,
+                    tenant: home.domain, id: newIdentifier()))
+        else {
+            return page(interaction, visit) { form in
+                Pages.create(form: form, authority, self.directory, message: "Choose another username and a password.")
+            } ?? .page(Pages.stale, status: .badRequest)
+        }
+        var interaction = interaction
+        let signedIn = SignedIn(username: username, at: .now)
+        interaction.signedIn = signedIn
+        let response = advance(interaction, visit, at: authority)
+        return response.remembering(ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie)))
+    }
+
+    /// The redirect with a code, or the device's approval.
+    func finish(_ interaction: Interaction, _ user: User, _ signedIn: SignedIn, _ visit: Visit) -> Response {
+        switch interaction.purpose {
+        case .device(let userCode):
+            decide(.approved(signedIn), about: userCode)
+            return .page(Pages.deviceDone)
+        case .authorization(let request):
+            let grant = Grant(
+                signedIn: signedIn, clientID: request.client.id, realm: request.authority.realm,
+                scopes: request.scopes, claims: request.claims, nonce: request.nonce)
+            let code = ledger.issue(
+                IssuedCode(grant: grant, redirectURI: request.redirectURI, challenge: request.challenge))
+            var fields: [(name: String, value: String)] = [("code", code)]
+            if request.parameters["client_info"] == "1" {
+                fields.append(("client_info", clientInfo(of: user, realm: request.authority.realm)))
+            }
+            fields.append(("session_state", newIdentifier()))
+            return redirect(fields, to: request.target, visit)
+        }
+    }
+
+    func answer(_ failure: OAuthFailure, to target: RedirectTarget, _ visit: Visit) -> Response {
+        var fields = [
+            (name: "error", value: failure.error),
+            (name: "error_description", value: failure.description(of: visit, trace: newIdentifier())),
+        ]
+        if let suberror = failure.suberror { fields.append(("error_subcode", suberror)) }
+        return redirect(fields, to: target, visit)
+    }
+
+    private func redirect(
+        _ fields: [(name: String, value: String)], to target: RedirectTarget, _ visit: Visit
+    ) -> Response {
+        var form = Form(fields)
+        let forged = faults.take(\.state, at: visit.path)
+        if let state = forged ?? target.state { form.fields.append(("state", state)) }
+        switch target.mode {
+        case .query: return .redirect(to: target.uri + (target.uri.contains("?") ? "&" : "?") + form.encoded)
+        case .fragment: return .redirect(to: target.uri + "#" + form.encoded)
+        case .formPost:
+            let nonce = newSecret(bytes: 16)
+            return .page(Pages.formPost(form, to: target.uri, scriptNonce: nonce), scriptNonce: nonce)
+        }
+    }
+}
+
+extension Response {
+    fileprivate func remembering(_ session: String) -> Response {
+        var response = self
+        response.headers[.setCookie] = "\(World.sessionCookie)=\(session); Path=/; Secure; HttpOnly; SameSite=Lax"
+        return response
+    }
+}

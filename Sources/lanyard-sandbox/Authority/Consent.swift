@@ -1,0 +1,34 @@
+/// Who allowed which client what.
+extension World {
+    /// The permissions that a person must still allow before these scopes can be granted; empty if none.
+    func consentNeeded(by user: User, for scopes: ScopeRequest, client: Client, realm: Realm) -> [String] {
+        if client.preconsented == true || realm.policy != nil { return [] }
+        let wanted = permissionsCovered(by: scopes, client: client)
+        let given = ledger.with { $0.consents }
+        return wanted.filter { !given.contains(Self.entry(user, client, $0)) }
+    }
+
+    func giveConsent(by user: User, to client: Client, for scopes: ScopeRequest) {
+        let entries = permissionsCovered(by: scopes, client: client).map { Self.entry(user, client, $0) }
+        ledger.with { $0.consents.formUnion(entries) }
+    }
+
+    /// What consent to these scopes covers, as `Resource: Scope`: the scopes themselves and whatever the
+    /// registration of the client lists, so that another of its resources needs no second consent.
+    private func permissionsCovered(by scopes: ScopeRequest, client: Client) -> [String] {
+        var covered: [String] = scopes.openID.isEmpty ? [] : ["Sign you in and read your profile"]
+        for resource in scopes.resources {
+            covered += scopes.granted(for: resource, to: client, in: directory).map { "\(resource.name): \($0.name)" }
+        }
+        for resource in directory.resources where client.permissions != nil && resource.tenant == client.tenant {
+            covered += client.registered(for: resource, in: directory).map { "\(resource.name): \($0)" }
+        }
+        return covered.reduce(into: []) { unique, next in
+            if !unique.contains(where: { $0.lowercased() == next.lowercased() }) { unique.append(next) }
+        }
+    }
+
+    private static func entry(_ user: User, _ client: Client, _ permission: String) -> String {
+        "\(user.username)|\(client.id)|\(permission.lowercased())"
+    }
+}

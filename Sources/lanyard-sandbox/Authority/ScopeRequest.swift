@@ -1,0 +1,119 @@
+/// The scopes of a request, sorted into OpenID Connect's and those of resources.
+struct ScopeRequest: Sendable, Equatable {
+    static let openID: Set<String> = ["openid", "profile", "email", "offline_access"]
+
+    /// One scope that isn't OpenID Connect's.
+    struct Permission: Sendable, Equatable {
+        var resource: ResourceApp
+        var name: String
+        /// How the request spelled the resource, with its slash; empty for Graph's short scopes.
+        var prefix: String
+        var spelled: String { prefix + name }
+        /// The same permission, whatever the spelling.
+        var identity: String { "\(resource.id)/\(name.lowercased())" }
+    }
+
+    var openID: Set<String> = []
+    var permissions: [Permission] = []
+
+    init() {}
+
+    /// Reads a `scope` parameter.
+    ///
+    /// - Throws: `invalid_scope`, `invalid_resource` and the like, each with Entra's code.
+    init(_ text: String, client: Client, realm: Realm, in directory: Directory) throws(OAuthFailure) {
+        for scope in Set(text.split(separator: " ").map(String.init)).sorted() {
+            if Self.openID.contains(scope.lowercased()) {
+                openID.insert(scope.lowercased())
+            } else {
+                permissions.append(try Self.permission(scope, client: client, realm: realm, in: directory))
+            }
+        }
+        for permission in permissions where permission.name == ".default" {
+            if permissions.contains(where: { $0.resource == permission.resource && $0.name != ".default" }) {
+                throw OAuthFailure(
+                    "invalid_scope", 70011,
+                    "The provided request must include a 'scope' input parameter. The scope \(text) is not valid: "
+                        + ".default scope can't be combined with resource-specific scopes.")
+            }
+        }
+    }
+
+    private static func permission(
+        _ scope: String, client: Client, realm: Realm, in directory: Directory
+    ) throws(OAuthFailure) -> Permission {
+        if realm.policy != nil, scope.lowercased() == client.id {
+            let itself = ResourceApp(id: client.id, name: client.name, identifiers: [client.id], scopes: [])
+            return Permission(resource: itself, name: client.id, prefix: "")
+        }
+        let slash = scope.lastIndex(of: "/")
+        let prefix = slash.map { String(scope[...$0]) } ?? ""
+        let name = slash.map { String(scope[scope.index(after: $0)...]) } ?? scope
+        guard let resource = directory.resource(prefix.isEmpty ? "https://graph.microsoft.com" : prefix),
+            resource.tenant == realm.b2cTenant?.domain
+        else {
+            throw OAuthFailure(
+                "invalid_resource", 500011,
+                "The resource principal named \(prefix) was not found in the tenant. This can happen if the "
+                    + "application has not been installed by the administrator of the tenant.")
+        }
+        guard name == ".default" || resource.scopes.contains(where: { $0.lowercased() == name.lowercased() }) else {
+            throw OAuthFailure(
+                "invalid_scope", 70011,
+                "The provided value for the input parameter 'scope' is not valid. The scope \(scope) does not exist.")
+        }
+        return Permission(resource: resource, name: name, prefix: prefix)
+    }
+
+    /// The resources asked for, first come first.
+    var resources: [ResourceApp] {
+        permissions.reduce(into: []) { found, next in
+            if !found.contains(next.resource) { found.append(next.resource) }
+        }
+    }
+
+    var wantsRefreshToken: Bool { openID.contains("offline_access") }
+
+    /// The permissions for one resource, with `.default` replaced by what the client's registration asks for, less
+    /// what is never granted to the client.
+    func granted(for resource: ResourceApp, to client: Client, in directory: Directory) -> [Permission] {
+        let declined = Set((client.declines ?? []).map { $0.lowercased() })
+        return permissions.filter { $0.resource == resource }.flatMap { permission -> [Permission] in
+            guard permission.name == ".default" else { return [permission] }
+            return client.registered(for: resource, in: directory).map {
+                Permission(resource: resource, name: $0, prefix: permission.prefix)
+            }
+        }.filter { !declined.contains($0.name.lowercased()) && !declined.contains($0.spelled.lowercased()) }
+    }
+}
+
+extension Client {
+    /// The scopes of a resource that this client's registration asks for; all of them if it names none.
+    func registered(for resource: ResourceApp, in directory: Directory) -> [String] {
+        guard let permissions else { return resource.scopes }
+        return permissions.compactMap { permission in
+            guard let slash = permission.lastIndex(of: "/"),
+                directory.resource(String(permission[...slash])) == resource
+            else { return nil }
+            return String(permission[permission.index(after: slash)...])
+        }
+    }
+
+    /// Whether a redirect URI is one of this client's; loopback ones match on any port (RFC 8252, 7.3).
+    func accepts(redirect: String) -> Bool {
+        redirectURIs.contains { registered in
+            registered == redirect || Self.withoutPort(redirect) == Self.withoutPort(registered)
+        }
+    }
+
+    /// A loopback URI with its port cut out and its empty path made `/`; nil for any other URI.
+    private static func withoutPort(_ uri: String) -> String? {
+        for host in ["http://localhost", "http://127.0.0.1", "http://[::1]"] where uri.hasPrefix(host) {
+            var rest = uri.dropFirst(host.count)
+            if rest.first == ":" { rest = rest.dropFirst().drop { $0.isASCII && $0.isNumber } }
+            guard !rest.contains("#"), rest.isEmpty || rest.first == "/" else { return nil }
+            return host + (rest.isEmpty ? "/" : rest)
+        }
+        return nil
+    }
+}

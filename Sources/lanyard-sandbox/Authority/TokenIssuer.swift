@@ -1,0 +1,130 @@
+import Crypto
+import FoundationEssentials
+
+/// The answers of the token endpoint that carry tokens.
+extension World {
+    /// What one token answer is made from.
+    struct Issue: Sendable {
+        var grant: Grant
+        var client: Client
+        var user: User
+        /// The tenant that issues, and the realm it was asked at.
+        var tenant: Tenant
+        var realm: Realm
+        var scopes: ScopeRequest
+        var claims: ClaimsRequest
+        var wantsClientInfo: Bool
+    }
+
+    func tokens(_ issue: Issue, visit: Visit) async throws -> JSON {
+        let lifetime = settings.accessTokenLifetime
+        var answer: [String: JSON] = ["token_type": "Bearer", "expires_in": .int(Int64(lifetime))]
+        answer["ext_expires_in"] = .int(Int64(lifetime * 2))
+        answer["refresh_in"] = settings.refreshIn.map { .int(Int64($0)) }
+        answer["scope"] = .string(grantedScope(issue))
+        if let token = try await accessToken(issue, lifetime: lifetime) { answer["access_token"] = .string(token) }
+        if issue.scopes.openID.contains("openid") {
+            answer["id_token"] = .string(try await key.sign(idToken(issue, visit: visit)))
+        }
+        if issue.scopes.wantsRefreshToken { answer["refresh_token"] = .string(refreshToken(issue)) }
+        if issue.scopes.wantsRefreshToken, let family = issue.client.family { answer["foci"] = .string(family) }
+        if issue.wantsClientInfo { answer["client_info"] = .string(clientInfo(of: issue.user, realm: issue.realm)) }
+        if issue.realm.policy != nil {
+            answer["not_before"] = .int(Date.now.unix)
+            answer["ext_expires_in"] = nil
+        }
+        return .object(answer)
+    }
+
+    private func refreshToken(_ issue: Issue) -> String {
+        var grant = issue.grant
+        if grant.scopes.permissions.isEmpty { grant.scopes = issue.scopes }
+        grant.nonce = nil
+        return ledger.issue(RefreshToken(grant: grant, family: issue.client.family))
+    }
+
+    /// The scopes an answer names: as requested, `.default` spelled out and kept.
+    private func grantedScope(_ issue: Issue) -> String {
+        var names: [String] = []
+        if let resource = issue.scopes.resources.first {
+            names = issue.scopes.granted(for: resource, to: issue.client, in: directory).map(\.spelled)
+            names += issue.scopes.permissions.filter { $0.name == ".default" && $0.resource == resource }.map(\.spelled)
+        }
+        // Entra names OpenID Connect's scopes only with a token for Graph; B2C names offline_access too.
+        if issue.realm.policy != nil {
+            names += issue.scopes.openID.sorted()
+        } else if issue.scopes.resources.first.map({ $0.id == ResourceApp.graphID }) ?? true {
+            names += issue.scopes.openID.subtracting(["offline_access"]).sorted()
+        }
+        return names.joined(separator: " ")
+    }
+
+    /// Without a resource's scope Entra issues a token for Graph, B2C none.
+    private func accessToken(_ issue: Issue, lifetime: Int) async throws -> String? {
+        let resource = issue.scopes.resources.first ?? directory.resource(ResourceApp.graphID)
+        guard let resource, issue.realm.policy == nil || !issue.scopes.permissions.isEmpty else { return nil }
+        var names = issue.scopes.granted(for: resource, to: issue.client, in: directory).map(\.name)
+        if resource.id == ResourceApp.graphID {
+            names += issue.scopes.openID.subtracting(["offline_access"]).sorted()
+        }
+        var claims = common(issue)
+        claims["aud"] = .string(issue.realm.policy == nil ? resource.identifiers.first ?? resource.id : resource.id)
+        claims["exp"] = .int(Date.now.unix + Int64(lifetime))
+        claims["scp"] = .string(names.joined(separator: " "))
+        claims["azp"] = .string(issue.client.id)
+        claims["azpacr"] = "0"
+        claims["uti"] = .string(newSecret(bytes: 16))
+        claims["acct"] = issue.user.tenant == issue.tenant.domain ? 0 : 1
+        if !issue.claims.capabilities.isEmpty { claims["xms_cc"] = JSON(strings: issue.claims.capabilities) }
+        if !issue.grant.signedIn.proofs.isEmpty { claims["acrs"] = JSON(strings: issue.grant.signedIn.proofs.sorted()) }
+        return try await key.sign(claims)
+    }
+
+    private func idToken(_ issue: Issue, visit: Visit) -> Claims {
+        var claims = common(issue)
+        claims["aud"] = .string(issue.client.id)
+        claims["exp"] = .int(Date.now.unix + 3600)
+        claims["auth_time"] = .int(issue.grant.signedIn.at.unix)
+        claims["nonce"] = issue.grant.nonce.map(JSON.string)
+        if issue.scopes.openID.contains("email") { claims["email"] = .string(issue.user.username) }
+        if let issuer = faults.take(\.issuer, at: visit.path) { claims["iss"] = .string(issuer) }
+        if let nonce = faults.take(\.nonce, at: visit.path) { claims["nonce"] = .string(nonce) }
+        return claims
+    }
+
+    private func common(_ issue: Issue) -> Claims {
+        let objectID = directory.objectID(of: issue.user, in: issue.tenant) ?? issue.user.id
+        let now = Date.now.unix
+        var claims = Claims([
+            "iss": .string(issuer(of: issue.tenant)), "iat": .int(now), "nbf": .int(now), "ver": "2.0",
+            "tid": .string(issue.tenant.id), "oid": .string(objectID),
+            "sub": .string(pairwiseSubject(objectID, issue.client)), "name": .string(issue.user.name),
+            "preferred_username": .string(issue.user.username),
+        ])
+        if let policy = issue.realm.policy {
+            claims["tfp"] = .string(policy)
+            claims["ver"] = "1.0"
+            claims["sub"] = .string(objectID)
+            claims["emails"] = [.string(issue.user.username)]
+            claims["preferred_username"] = nil
+        }
+        return claims
+    }
+
+    /// A subject that differs from client to client (OpenID Connect Core 8.1).
+    private func pairwiseSubject(_ objectID: String, _ client: Client) -> String {
+        base64url(SHA256.hash(data: Data("\(objectID)|\(client.id)".utf8)))
+    }
+
+    /// The account's home ids, which stay the same for a guest; a B2C account is one per policy.
+    func clientInfo(of user: User, realm: Realm) -> String {
+        let tenant = directory.home(of: user)?.id ?? ""
+        let suffix = realm.policy.map { "-\($0.lowercased())" } ?? ""
+        let info: JSON = ["uid": .string(user.id + suffix), "utid": .string(tenant)]
+        return base64url(info.text.utf8)
+    }
+}
+
+extension ResourceApp {
+    static let graphID = "00000003-0000-0000-c000-000000000000"
+}

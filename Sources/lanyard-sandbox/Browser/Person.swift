@@ -1,0 +1,100 @@
+import FoundationEssentials
+
+/// Who sits in front of the scripted browser and what they do on each page.
+struct Person: Sendable {
+    var username: String?
+    var password: String
+    var declines = false
+    /// What they press on B2C's page instead of signing in: `cancel` or `forgot`.
+    var way: String?
+    var userCode: String?
+
+    private static let mostPages = 15
+
+    init(username: String?, password: String) {
+        self.username = username
+        self.password = password
+    }
+
+    /// Goes from page to page until there is nothing left to send.
+    ///
+    /// - Throws: `BrowserError` where a page says no or asks for something this person doesn't have.
+    func signIn(from first: LoadedPage, in browser: inout ScriptedBrowser) async throws {
+        var page = first
+        var hasTypedPassword = false
+        for _ in 0..<Self.mostPages {
+            guard page.status < 400 else {
+                throw BrowserError(page.document.alert ?? "the page answers \(page.status): \(page.document.title)")
+            }
+            if page.isLoopbackRedirect { return }
+            guard let step = try step(on: page.document) else { return }
+            if step.isPassword, hasTypedPassword {
+                throw BrowserError(page.document.alert ?? "the page asks for the password again")
+            }
+            hasTypedPassword = hasTypedPassword || step.isPassword
+            page = try await browser.submit(step.form, step.button, filling: step.values, on: page)
+        }
+        throw BrowserError("the sign-in doesn't come to an end")
+    }
+
+    private struct Step {
+        var form: HTMLDocument.Form
+        var button: HTMLDocument.Button?
+        var values: [String: String] = [:]
+        var isPassword = false
+    }
+
+    private func step(on document: HTMLDocument) throws -> Step? {
+        for form in document.forms {
+            if let step = try step(in: form, of: document) { return step }
+        }
+        return document.forms.first.map { Step(form: $0, button: $0.buttons.first) }
+    }
+
+    private func step(in form: HTMLDocument.Form, of document: HTMLDocument) throws -> Step? {
+        if let way, form.button("b2c", way) == nil, document.forms.contains(where: { $0.button("b2c", way) != nil }) {
+            return nil
+        }
+        if let way, let button = form.button("b2c", way) { return Step(form: form, button: button) }
+        if let field = form.field("otc") { return try typeCode(form, field, document) }
+        if form.button("account") != nil { return pick(form) }
+        if let field = form.field("loginfmt") { return try typePassword(form, field) }
+        if form.field("new_username") != nil { return try create(form) }
+        let answers = declines
+            ? [("consent", "decline"), ("device", "decline"), ("proof", "deny")]
+            : [("consent", "accept"), ("device", "approve"), ("proof", "approve")]
+        for (name, value) in answers {
+            if let button = form.button(name, value) { return Step(form: form, button: button) }
+        }
+        return nil
+    }
+
+    private func typeCode(
+        _ form: HTMLDocument.Form, _ field: HTMLDocument.Field, _ document: HTMLDocument
+    ) throws -> Step {
+        if let alert = document.alert { throw BrowserError(alert) }
+        guard let code = userCode ?? (field.value.isEmpty ? nil : field.value) else {
+            throw BrowserError("the page asks for a device's code: give it with --code")
+        }
+        return Step(form: form, button: form.buttons.first, values: ["otc": code])
+    }
+
+    private func pick(_ form: HTMLDocument.Form) -> Step {
+        let own = form.buttons.first { $0.name == "account" && $0.value.lowercased() == username?.lowercased() }
+        return Step(form: form, button: own ?? form.button("account", "other"))
+    }
+
+    private func typePassword(_ form: HTMLDocument.Form, _ field: HTMLDocument.Field) throws -> Step {
+        guard let username = username ?? (field.value.isEmpty ? nil : field.value) else {
+            throw BrowserError("the page asks who signs in: say so with --as or LANYARD_SANDBOX_USER")
+        }
+        let values = ["loginfmt": username, "passwd": password]
+        return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
+    }
+
+    private func create(_ form: HTMLDocument.Form) throws -> Step {
+        guard let username else { throw BrowserError("the page asks for a new username: give it with --as") }
+        let values = ["new_username": username, "new_name": username, "new_passwd": password]
+        return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
+    }
+}

@@ -1,0 +1,118 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// Why the scripted browser gave up, in words for its user.
+struct BrowserError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// A page that was loaded, after all redirects.
+struct LoadedPage: Sendable {
+    let url: URL
+    let status: Int
+    let document: HTMLDocument
+
+    /// Whether this page came from a program on this computer that waits for its redirect.
+    var isLoopbackRedirect: Bool { url.scheme == "http" }
+}
+
+/// A browser without a window: it follows redirects, keeps cookies and sends forms.
+struct ScriptedBrowser {
+    private static let mostRedirects = 20
+    private static let largestPage = 1024 * 1024
+
+    let client: HTTPClient
+    /// Cookies by host, with port as browsers don't, so that two sandboxes never mix.
+    var cookies: [String: [String: String]] = [:]
+
+    static func withBrowser<Result: Sendable>(
+        trusting caFile: String?, _ body: (ScriptedBrowser) async throws -> Result
+    ) async throws -> Result {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let caFile { tls.trustRoots = .file(caFile) }
+        let client = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: .init(tlsConfiguration: tls, redirectConfiguration: .disallow))
+        do {
+            let result = try await body(ScriptedBrowser(client: client))
+            try await client.shutdown()
+            return result
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    /// Opens a page the way an address typed in does.
+    mutating func open(_ url: URL) async throws -> LoadedPage {
+        try await load(url, method: .GET, form: nil)
+    }
+
+    /// Sends a form by one of its buttons.
+    mutating func submit(
+        _ form: HTMLDocument.Form, _ button: HTMLDocument.Button?, filling values: [String: String] = [:],
+        on page: LoadedPage
+    ) async throws -> LoadedPage {
+        guard let target = form.action.isEmpty ? page.url : URL(string: form.action, relativeTo: page.url)?.absoluteURL
+        else { throw BrowserError("the form goes to an odd address: \(form.action)") }
+        var fields = form.fields.map { (name: $0.name, value: values[$0.name] ?? $0.value) }
+        if let name = button?.name { fields.append((name: name, value: button?.value ?? "")) }
+        return try await load(target, method: .POST, form: Form(fields))
+    }
+
+    private mutating func load(_ url: URL, method: HTTPMethod, form: Form?) async throws -> LoadedPage {
+        var (url, method, form) = (url, method, form)
+        for _ in 0..<Self.mostRedirects {
+            let response = try await client.execute(request(url, method, form), timeout: .seconds(30))
+            keepCookies(of: response, from: url)
+            guard (301...308).contains(response.status.code), let location = response.headers.first(name: "location")
+            else {
+                let body = try await response.body.collect(upTo: Self.largestPage)
+                return LoadedPage(
+                    url: url, status: Int(response.status.code), document: HTMLDocument(String(buffer: body)))
+            }
+            guard let next = URL(string: location, relativeTo: url)?.absoluteURL else {
+                throw BrowserError("the page redirects to an odd address: \(location)")
+            }
+            url = next
+            // As browsers do: only 307 and 308 send a form again.
+            if response.status.code < 307 { (method, form) = (.GET, nil) }
+        }
+        throw BrowserError("too many redirects")
+    }
+
+    private func request(_ url: URL, _ method: HTTPMethod, _ form: Form?) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: url.absoluteString)
+        request.method = method
+        request.headers.add(name: "User-Agent", value: "lanyard-sandbox sign-in")
+        request.headers.add(name: "Accept", value: "text/html")
+        let jar = cookies[Self.origin(url)] ?? [:]
+        if !jar.isEmpty {
+            let pairs = jar.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            request.headers.add(name: "Cookie", value: pairs.joined(separator: "; "))
+        }
+        if let form {
+            request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+            request.body = .bytes(ByteBuffer(string: form.encoded))
+        }
+        return request
+    }
+
+    private mutating func keepCookies(of response: HTTPClientResponse, from url: URL) {
+        for header in response.headers["set-cookie"] {
+            let pair = header.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2 else { continue }
+            cookies[Self.origin(url), default: [:]][String(pair[0])] = String(pair[1])
+        }
+    }
+
+    private static func origin(_ url: URL) -> String { "\(url.host() ?? ""):\(url.port ?? 443)" }
+}

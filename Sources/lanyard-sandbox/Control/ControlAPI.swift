@@ -1,0 +1,48 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+
+/// The tests' own door on the authority's port.
+extension World {
+    private struct Revocation: Decodable { var username: String? }
+
+    func control(_ visit: Visit, body: String) -> Response {
+        guard visit.request.headers[.sandboxControl] == controlToken else {
+            return .json(["error": "send the control token of sandbox.json as X-Sandbox-Control"], status: .forbidden)
+        }
+        do {
+            switch (visit.method, visit.path) {
+            case (.get, "/_sandbox/log"): return .json(log.all)
+            case (.delete, "/_sandbox/log"): log.clear()
+            case (.post, "/_sandbox/settings"): try changeSettings(body)
+            case (.post, "/_sandbox/revoke"):
+                ledger.revoke(try decode(Revocation.self, body).username)
+            case (.post, "/_sandbox/faults"): faults.plan(try decode(Fault.self, body))
+            case (.delete, "/_sandbox/faults"): faults.clear()
+            default: return .json(["error": "there is no such control"], status: .notFound)
+            }
+            return Response(status: .noContent)
+        } catch {
+            return .json(["error": .string("\(error)")], status: .badRequest)
+        }
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, _ body: String) throws -> Value {
+        try JSONDecoder().decode(type, from: Data((body.isEmpty ? "{}" : body).utf8))
+    }
+
+    private func changeSettings(_ body: String) throws {
+        guard case .object(let members)? = JSON(text: body) else { throw SandboxError("send a JSON object") }
+        for (name, value) in members {
+            guard value == .null || value.integer != nil else { throw SandboxError("\(name) is not a whole number") }
+            let number = value.integer.map(Int.init)
+            switch (name, number) {
+            case ("refresh_in", _): change { $0.refreshIn = number }
+            case ("access_token_lifetime", let number?): change { $0.accessTokenLifetime = number }
+            case ("device_code_interval", let number?): change { $0.deviceCodeInterval = number }
+            case ("device_code_lifetime", let number?): change { $0.deviceCodeLifetime = number }
+            default: throw SandboxError("there is no setting \(name)")
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import HummingbirdCore
+import Synchronization
+import SystemPackage
+
+/// What was asked of this sandbox, with secrets replaced by short digests of them.
+final class RequestLog: Sendable {
+    enum Host: String, Sendable { case authority, resource }
+
+    private static let mostEntries = 20_000
+    private static let secrets: Set<String> = [
+        "code", "code_verifier", "refresh_token", "device_code", "client_secret", "client_assertion", "assertion",
+        "passwd", "new_passwd", "id_token_hint", "access_token", "ctx",
+    ]
+
+    private let entries = Mutex<[JSON]>([])
+    private let file: FileDescriptor
+
+    init(file path: String) throws {
+        file = try FileDescriptor.open(
+            FilePath(path), .writeOnly, options: [.create, .append, .closeOnExec], permissions: [.ownerReadWrite])
+    }
+
+    func note(_ visit: Visit, host: Host, status: Int) {
+        var entry: [String: JSON] = [
+            "time": .string(visit.arrived.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
+            "method": .string(visit.method.rawValue), "host": .string(host.rawValue), "path": .string(visit.path),
+            "query": Self.masked(visit.query), "status": .int(Int64(status)), "form": Self.masked(visit.form),
+        ]
+        entry["grant_type"] = visit.form["grant_type"].map(JSON.string) ?? .null
+        entry["user"] = visit.user.map(JSON.string) ?? .null
+        entry["user_agent"] = visit.request.headers[.userAgent].map(JSON.string) ?? .null
+        let line = JSON.object(entry)
+        entries.withLock { entries in
+            if entries.count >= Self.mostEntries { entries.removeFirst(Self.mostEntries / 2) }
+            entries.append(line)
+        }
+        // A full disk must not keep the sandbox from answering.
+        _ = try? file.writeAll((line.text + "\n").utf8)
+    }
+
+    var all: JSON { .array(entries.withLock { $0 }) }
+
+    func clear() { entries.withLock { $0 = [] } }
+
+    private static func masked(_ form: Form) -> JSON {
+        var members: [String: JSON] = [:]
+        for (name, value) in form.fields {
+            members[name] = .string(secrets.contains(name) && !value.isEmpty ? mask(value) : value)
+        }
+        return .object(members)
+    }
+
+    /// Tells two secrets apart without giving either away.
+    private static func mask(_ secret: String) -> String {
+        "masked:" + SHA256.hash(data: Data(secret.utf8)).prefix(4).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+    }
+}

@@ -1,0 +1,97 @@
+import FoundationEssentials
+import Synchronization
+import TOMLKit
+
+/// The tenants, people and applications of this sandbox, and who was added while it ran.
+final class Directory: Sendable {
+    let tenants: [Tenant]
+    let clients: [Client]
+    let resources: [ResourceApp]
+    let requirements: [Requirement]
+    private let people: Mutex<[User]>
+
+    init(_ file: DirectoryFile) {
+        tenants = file.tenant
+        clients = file.client
+        resources = file.resource
+        requirements = file.requirement ?? []
+        people = Mutex(file.user)
+    }
+
+    /// Reads a users file.
+    ///
+    /// - Throws: `SandboxError` that names the file and what is wrong with it.
+    convenience init(contentsOf path: String) throws(SandboxError) {
+        let text: String
+        do {
+            text = try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw SandboxError("cannot read the users file \(path): \(error)")
+        }
+        do {
+            self.init(try TOMLDecoder(strictDecoding: true).decode(DirectoryFile.self, from: text))
+        } catch let error as UnexpectedKeysError {
+            throw SandboxError("the users file \(path) has unknown keys: \(error.keys.keys.sorted())")
+        } catch {
+            throw SandboxError("the users file \(path) is not right: \(error)")
+        }
+    }
+
+    var users: [User] { people.withLock { $0 } }
+
+    func tenant(_ idOrDomain: String) -> Tenant? {
+        let wanted = idOrDomain.lowercased()
+        return tenants.first { $0.id == wanted || $0.domain == wanted }
+    }
+
+    func client(_ id: String) -> Client? {
+        clients.first { $0.id == id.lowercased() }
+    }
+
+    func user(_ username: String) -> User? {
+        let wanted = username.lowercased()
+        return users.first { $0.username.lowercased() == wanted }
+    }
+
+    func home(of user: User) -> Tenant? { tenant(user.tenant) }
+
+    /// The object id a user has in a tenant; nil if the user is neither at home nor a guest there.
+    func objectID(of user: User, in tenant: Tenant) -> String? {
+        if user.tenant.lowercased() == tenant.domain { return user.id }
+        return user.guest?.first { $0.tenant.lowercased() == tenant.domain }?.id
+    }
+
+    /// Finds the application a scope's prefix names: an application ID URI (a trailing slash is ignored) or its id.
+    func resource(_ identifier: String) -> ResourceApp? {
+        var wanted = identifier.lowercased()
+        while wanted.hasSuffix("/") { wanted.removeLast() }
+        return resources.first { resource in
+            resource.id == wanted || resource.identifiers.contains { $0.lowercased() == wanted }
+        }
+    }
+
+    /// Adds a person; false if the username is taken.
+    func add(_ user: User) -> Bool {
+        people.withLock { people in
+            if people.contains(where: { $0.username.lowercased() == user.username.lowercased() }) { return false }
+            people.append(user)
+            return true
+        }
+    }
+
+    func update(_ username: String, _ change: (inout User) -> Void) {
+        people.withLock { people in
+            guard let index = people.firstIndex(where: { $0.username == username }) else { return }
+            change(&people[index])
+        }
+    }
+}
+
+/// Something that keeps the sandbox from doing what it was asked, in words for the person who asked.
+struct SandboxError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,101 @@
+/// The hidden part of each form: where it goes and which interaction it belongs to.
+struct InteractionForm: Sendable {
+    let action: String
+    let id: String
+
+    func form(_ content: HTML) -> HTML {
+        """
+        <form method="post" action="\(action)">
+        <input type="hidden" name="ctx" value="\(id)">
+        \(content)
+        </form>
+        """
+    }
+}
+
+/// The pages a person sees. They work without scripts and read well without styles.
+enum Pages {
+    static func layout(_ title: String, _ content: HTML, script: HTML? = nil) -> HTML {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>\(title) · lanyard sandbox</title>
+        <style>\(stylesheet)</style>
+        </head>
+        <body>
+        <main>
+        <p class="brand"><span class="mark" aria-hidden="true"></span>lanyard sandbox</p>
+        \(content)
+        </main>
+        <footer><p>A local stand-in for Microsoft Entra, made for tests. Nothing typed here leaves this computer.</p></footer>
+        \(script)
+        </body>
+        </html>
+        """
+    }
+
+    private static let stylesheet: HTML = """
+        :root {
+          --ground: #f3f1ec; --card: #ffffff; --ink: #1d2230; --soft: #5b6272; --line: #d5d3cc; --accent: #1a5fb4;
+          --on-accent: #ffffff; --hover: #eef2f8; --bad: #a51d2d; --hint: #f7f3e3;
+        }
+        @media (prefers-color-scheme: dark) {
+          :root {
+            --ground: #14161c; --card: #1e212a; --ink: #eceef3; --soft: #a7aebd; --line: #3a3f4c; --accent: #8ab8f5;
+            --on-accent: #10141c; --hover: #282d39; --bad: #ff9a9a; --hint: #2a2a22;
+          }
+        }
+        * { box-sizing: border-box; }
+        body {
+          margin: 0; min-height: 100vh; display: flex; flex-direction: column; align-items: center;
+          justify-content: center; gap: 1.25rem; padding: 1.5rem 1rem; background: var(--ground); color: var(--ink);
+          font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
+        }
+        main {
+          width: 100%; max-width: 27.5rem; background: var(--card); border: 1px solid var(--line);
+          border-radius: .75rem; padding: 2rem; box-shadow: 0 .5rem 2rem rgb(0 0 0 / .07);
+        }
+        .brand {
+          display: flex; align-items: center; gap: .6rem; margin: 0 0 1.25rem; color: var(--soft); font-size: .9rem;
+        }
+        .mark {
+          width: 1.1rem; height: 1.1rem; border: .25rem solid var(--accent); border-radius: 50%;
+          border-bottom-color: transparent;
+        }
+        h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 600; margin: 0 0 .5rem; }
+        p { margin: 0 0 1rem; }
+        p.who { color: var(--soft); overflow-wrap: anywhere; }
+        label { display: block; font-weight: 600; margin: 0 0 .3rem; }
+        input:not([type=hidden]) {
+          width: 100%; font: inherit; color: inherit; background: transparent; border: 1px solid var(--soft);
+          border-radius: .4rem; padding: .6rem .7rem; margin: 0 0 1rem;
+        }
+        input.code { letter-spacing: .2em; text-transform: uppercase; font-family: ui-monospace, monospace; }
+        button {
+          font: inherit; font-weight: 600; border-radius: .4rem; border: 1px solid var(--soft); padding: .55rem 1.2rem;
+          background: transparent; color: inherit; cursor: pointer;
+        }
+        button:hover { background: var(--hover); }
+        button.go { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+        button.go:hover { filter: brightness(1.08); }
+        button.link { border: 0; padding: 0; color: var(--accent); font-weight: 400; text-decoration: underline; }
+        :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+        .buttons { display: flex; flex-direction: row-reverse; gap: .75rem; margin-top: .5rem; }
+        .accounts { display: grid; gap: .6rem; margin: 1rem 0 0; padding: 0; list-style: none; }
+        .accounts button { width: 100%; text-align: left; padding: .75rem 1rem; font-weight: 400; }
+        .accounts strong, .accounts small { display: block; overflow-wrap: anywhere; }
+        small { color: var(--soft); }
+        ul.permissions { margin: 0 0 1rem; padding-left: 1.2rem; }
+        .alert { color: var(--bad); font-weight: 600; }
+        .hint { background: var(--hint); border-radius: .4rem; padding: .7rem .9rem; margin: 1.25rem 0 0; font-size: .9rem; }
+        code, pre { font-family: ui-monospace, "Cascadia Mono", Menlo, monospace; font-size: .9em; }
+        dl { display: grid; grid-template-columns: auto 1fr; gap: .2rem .8rem; font-size: .85rem; color: var(--soft); }
+        dd { margin: 0; overflow-wrap: anywhere; }
+        footer { max-width: 27.5rem; text-align: center; color: var(--soft); font-size: .85rem; }
+        footer p { margin: 0; }
+        """
+}

@@ -1,0 +1,53 @@
+import HTTPTypes
+import NIOCore
+
+/// The head of a CGI answer (RFC 3875, 6.3).
+struct CGIHead: Sendable {
+    var status = HTTPResponse.Status.ok
+    var headers: HTTPFields = [:]
+
+    init(_ text: some StringProtocol) {
+        for line in text.split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { continue }
+            let value = parts[1].drop { $0 == " " }
+            if parts[0].lowercased() == "status" {
+                status = .init(code: Int(value.prefix { $0 != " " }) ?? 500)
+            } else if let name = HTTPField.Name(String(parts[0])) {
+                headers.append(HTTPField(name: name, value: String(value)))
+            }
+        }
+    }
+}
+
+/// Cuts the head off what a CGI program writes.
+struct CGIParser {
+    private static let longestHead = 64 * 1024
+
+    private var pending = ByteBuffer()
+    private var isPastHead = false
+
+    /// Takes a chunk and gives back what of it is body; nil until the head is complete.
+    mutating func take(_ chunk: ByteBuffer, head: AsyncStream<CGIHead>.Continuation) -> ByteBuffer? {
+        if isPastHead { return chunk }
+        pending.writeImmutableBuffer(chunk)
+        let bytes = pending.readableBytesView
+        guard let end = Self.endOfHead(in: bytes) else {
+            if bytes.count > Self.longestHead { head.finish() }
+            return nil
+        }
+        isPastHead = true
+        head.yield(CGIHead(String(decoding: bytes[..<end], as: UTF8.self)))
+        return ByteBuffer(bytes: bytes[end...])
+    }
+
+    private static func endOfHead(in bytes: ByteBufferView) -> Int? {
+        var lineStart = bytes.startIndex
+        while let newline = bytes[lineStart...].firstIndex(of: UInt8(ascii: "\n")) {
+            let line = bytes[lineStart..<newline]
+            if line.isEmpty || line.elementsEqual([UInt8(ascii: "\r")]) { return newline + 1 }
+            lineStart = newline + 1
+        }
+        return nil
+    }
+}

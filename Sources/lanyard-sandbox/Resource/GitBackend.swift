@@ -1,0 +1,115 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Subprocess
+import Synchronization
+import SystemPackage
+
+/// Serves repositories with git's own CGI program, `git http-backend`.
+final class GitBackend: Sendable {
+    private let home: Home
+    private let running = Mutex<[String: Task<Void, Never>]>([:])
+
+    init(home: Home) {
+        self.home = home
+    }
+
+    /// Ends every git that still runs.
+    func stop() {
+        running.withLock { $0.values.forEach { $0.cancel() } }
+    }
+
+    /// What git processes get to see of the environment: nothing of the user's configuration.
+    static func environment(home: Home) -> [Subprocess.Environment.Key: String] {
+        [
+            "PATH": ProcessPath.current, "HOME": home.path, "LANG": "C.UTF-8", "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        ]
+    }
+
+    /// Runs git for one request; its answer goes out as it comes.
+    func respond(to visit: Visit, as username: String) async -> Response {
+        let (output, source) = RequestBody.makeStream()
+        let (heads, head) = AsyncStream.makeStream(of: CGIHead.self)
+        let environment = environment(of: visit, as: username)
+        let id = newIdentifier()
+        let task = Task {
+            try? await Self.run(environment, input: visit.request.body, output: source, head: head)
+            source.finish()
+            head.finish()
+            running.withLock { $0[id] = nil }
+        }
+        running.withLock { $0[id] = task }
+        let answer = await withTaskCancellationHandler {
+            await heads.first { _ in true }
+        } onCancel: {
+            task.cancel()
+        }
+        guard let answer else { return .text("git could not answer this", status: .internalServerError) }
+        let body = ResponseBody { writer in
+            defer { task.cancel() }
+            for try await chunk in output { try await writer.write(chunk) }
+            try await writer.finish(nil)
+        }
+        return Response(status: answer.status, headers: answer.headers, body: body)
+    }
+
+    private static func run(
+        _ environment: [Subprocess.Environment.Key: String], input: RequestBody, output: RequestBody.Source,
+        head: AsyncStream<CGIHead>.Continuation
+    ) async throws {
+        var options = PlatformOptions()
+        options.createSession = true
+        options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .milliseconds(300))]
+        _ = try await Subprocess.run(
+            .name("git"), arguments: ["http-backend"], environment: .custom(environment), platformOptions: options,
+            input: .inputWriter, output: .sequence, error: .discarded
+        ) { execution in
+            async let fed: Void = feed(input, to: execution.standardInputWriter)
+            var parser = CGIParser()
+            for try await chunk in execution.standardOutput {
+                let bytes = chunk.withUnsafeBytes { ByteBuffer(bytes: $0) }
+                guard let body = parser.take(bytes, head: head) else { continue }
+                if body.readableBytes > 0 { await output.yield(body) }
+            }
+            await fed
+        }
+    }
+
+    /// Passes a request's body on; git sees its end even if the client goes away.
+    private static func feed(_ body: RequestBody, to writer: StandardInputWriter) async {
+        do {
+            for try await chunk in body { _ = try await writer.write(Array(chunk.readableBytesView)) }
+        } catch {
+            // git has gone, or the client has: either way git is to see the end of its input.
+        }
+        try? await writer.finish()
+    }
+
+    /// The CGI variables (RFC 3875) of a request.
+    private func environment(of visit: Visit, as username: String) -> [Subprocess.Environment.Key: String] {
+        var variables = Self.environment(home: home)
+        variables["GIT_PROJECT_ROOT"] = home.repositories
+        variables["GIT_HTTP_EXPORT_ALL"] = "1"
+        variables["GATEWAY_INTERFACE"] = "CGI/1.1"
+        variables["SERVER_PROTOCOL"] = "HTTP/1.1"
+        variables["REQUEST_METHOD"] = visit.method.rawValue
+        variables["PATH_INFO"] = "/" + visit.segments.joined(separator: "/")
+        variables["QUERY_STRING"] = visit.request.uri.query ?? ""
+        variables["REMOTE_USER"] = username
+        variables["REMOTE_ADDR"] = "127.0.0.1"
+        let headers = visit.request.headers
+        variables["CONTENT_TYPE"] = headers[.contentType]
+        variables["CONTENT_LENGTH"] = headers[.contentLength]
+        variables["HTTP_CONTENT_ENCODING"] = headers[.contentEncoding]
+        variables["HTTP_GIT_PROTOCOL"] = headers[.gitProtocol]
+        variables["GIT_PROTOCOL"] = headers[.gitProtocol]
+        return variables
+    }
+}
+
+/// Where this process finds programs.
+enum ProcessPath {
+    static let current = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+}

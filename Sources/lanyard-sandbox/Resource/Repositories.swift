@@ -1,0 +1,64 @@
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+
+/// The repositories a sandbox starts with.
+struct Repositories: Sendable {
+    let home: Home
+
+    /// Makes `/AREA/hello.git` for each area and one repository for each guarded path; those that exist stay.
+    func make(in world: World) async throws(SandboxError) {
+        for area in GitArea.all(in: world) { try await make("/\(area.name)/hello.git") }
+        for requirement in world.directory.requirements { try await make(requirement.path) }
+    }
+
+    private func make(_ path: String) async throws(SandboxError) {
+        let directory = home.repositories + path
+        if FileManager.default.fileExists(atPath: directory + "/HEAD") { return }
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        } catch {
+            throw SandboxError("cannot make \(directory): \(error)")
+        }
+        try await git(["init", "--quiet", "--bare", "--initial-branch=main", directory])
+        try await git(["-C", directory, "config", "http.receivepack", "true"])
+        try await git(["-C", directory, "fast-import", "--quiet"], input: Self.history(of: path))
+    }
+
+    private func git(_ arguments: [String], input: String = "") async throws(SandboxError) {
+        do {
+            let result = try await run(
+                .name("git"), arguments: Arguments(arguments), environment: .custom(GitBackend.environment(home: home)),
+                input: .string(input), output: .discarded, error: .string(limit: 64 * 1024))
+            guard result.terminationStatus.isSuccess else {
+                throw SandboxError("git \(arguments.joined(separator: " ")) failed: \(result.standardError)")
+            }
+        } catch let error as SandboxError {
+            throw error
+        } catch {
+            throw SandboxError("cannot run git: \(error)")
+        }
+    }
+
+    /// Three commits for `git fast-import`.
+    private static func history(of path: String) -> String {
+        let commits = [
+            ("Say hello", "README.md", "# hello\n\nA repository of the lanyard sandbox at `\(path)`.\n"),
+            ("Add a program", "hello.sh", "#!/bin/sh\necho \"hello, ${1:-world}\"\n"),
+            ("Say what to try", "TRY.md", "Change something, commit it and push: this remote takes it.\n"),
+        ]
+        return commits.enumerated().map { index, commit in
+            let (subject, file, content) = commit
+            return """
+                commit refs/heads/main
+                committer Sandbox <sandbox@contoso.example> \(1_760_000_000 + index * 3600) +0000
+                data \(subject.utf8.count)
+                \(subject)
+                M 100644 inline \(file)
+                data \(content.utf8.count)
+                \(content)
+
+                """
+        }.joined()
+    }
+}

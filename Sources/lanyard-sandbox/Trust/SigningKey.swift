@@ -1,0 +1,66 @@
+import CryptoExtras
+import FoundationEssentials
+import JWTKit
+
+/// The key that signs this sandbox's tokens, and the check that a token was signed by it.
+struct SigningKey: Sendable {
+    private let keys: JWTKeyCollection
+    private let identifier: String
+    /// The JSON Web Key Set that the authority publishes (RFC 7517).
+    let published: JSON
+
+    init() async throws {
+        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let primitives = try key.publicKey.getKeyPrimitives()
+        identifier = newSecret(bytes: 20)
+        keys = try await JWTKeyCollection().add(
+            rsa: Insecure.RSA.PrivateKey(backing: key), digestAlgorithm: .sha256,
+            kid: JWKIdentifier(string: identifier))
+        published = [
+            "keys": [
+                [
+                    "kty": "RSA", "use": "sig", "alg": "RS256", "kid": .string(identifier), "x5t": .string(identifier),
+                    "n": .string(base64url(primitives.modulus)), "e": .string(base64url(primitives.publicExponent)),
+                ]
+            ]
+        ]
+    }
+
+    func sign(_ claims: Claims) async throws -> String {
+        try await keys.sign(claims, kid: JWKIdentifier(string: identifier), header: ["typ": "JWT", "alg": "RS256"])
+    }
+
+    /// The claims of a token that this key signed; nil for anything else, `alg: none` included.
+    ///
+    /// Whether the token has expired or is for someone else is the caller's to see.
+    func verify(_ token: String) async -> Claims? {
+        guard let header: Claims = Self.part(token.prefix { $0 != "." }),
+            header["alg"]?.string == "RS256", header["kid"]?.string == identifier
+        else { return nil }
+        return try? await keys.verify(token, as: Claims.self)
+    }
+
+    private static func part(_ text: Substring) -> Claims? {
+        var base64 = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+        base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
+        guard let data = Data(base64Encoded: base64) else { return nil }
+        return try? JSONDecoder().decode(Claims.self, from: data)
+    }
+}
+
+/// A token's claims.
+struct Claims: JWTPayload {
+    var members: [String: JSON]
+
+    init(_ members: [String: JSON]) { self.members = members }
+    init(from decoder: any Decoder) throws { members = try [String: JSON](from: decoder) }
+    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+
+    /// Nothing: each resource checks what it must know about a token itself.
+    func verify(using algorithm: some JWTAlgorithm) {}
+
+    subscript(name: String) -> JSON? {
+        get { members[name] }
+        set { members[name] = newValue }
+    }
+}

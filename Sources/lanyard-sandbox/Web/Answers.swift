@@ -1,0 +1,55 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Response {
+    /// A page; never cached, never framed, and with no script but the one that carries `scriptNonce`.
+    static func page(_ page: HTML, status: HTTPResponse.Status = .ok, scriptNonce: String? = nil) -> Response {
+        let script = scriptNonce.map { "; script-src 'nonce-\($0)'" } ?? ""
+        return Response(
+            status: status,
+            headers: [
+                .contentType: "text/html; charset=utf-8",
+                .cacheControl: "no-store",
+                .contentSecurityPolicy:
+                    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'\(script)",
+                .referrerPolicy: "no-referrer",
+            ],
+            body: .init(byteBuffer: ByteBuffer(string: page.markup)))
+    }
+
+    static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(string: value.text)))
+    }
+
+    static func redirect(to location: String) -> Response {
+        Response(
+            status: .found,
+            headers: [.location: location, .cacheControl: "no-store", .referrerPolicy: "no-referrer"])
+    }
+
+    static func text(_ text: String, status: HTTPResponse.Status) -> Response {
+        Response(
+            status: status, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(string: text + "\n")))
+    }
+}
+
+extension HTTPField.Name {
+    static let referrerPolicy = fieldName("Referrer-Policy")
+    static let clientRequestID = fieldName("client-request-id")
+    static let sandboxControl = fieldName("X-Sandbox-Control")
+    static let gitProtocol = fieldName("Git-Protocol")
+
+    private static func fieldName(_ name: String) -> HTTPField.Name {
+        HTTPField.Name(name) ?? .init(parsed: name)
+    }
+
+    private init(parsed name: String) {
+        // Only reached for a literal above that isn't a token, which the tests of each header would show.
+        self = .contentType
+    }
+}

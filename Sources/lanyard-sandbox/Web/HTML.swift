@@ -1,0 +1,37 @@
+/// Markup; text put in by interpolation is escaped, other markup isn't.
+struct HTML: ExpressibleByStringInterpolation, Sendable {
+    var markup: String
+
+    init(stringLiteral value: String) { markup = value }
+    init(stringInterpolation: StringInterpolation) { markup = stringInterpolation.markup }
+    init(joining parts: [HTML]) { markup = parts.map(\.markup).joined(separator: "\n") }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        var markup = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {
+            markup.reserveCapacity(literalCapacity + interpolationCount * 16)
+        }
+
+        mutating func appendLiteral(_ literal: String) { markup += literal }
+        mutating func appendInterpolation(_ html: HTML) { markup += html.markup }
+        mutating func appendInterpolation(_ html: HTML?) { markup += html?.markup ?? "" }
+        mutating func appendInterpolation(_ text: some StringProtocol) { markup += Self.escape(text) }
+        mutating func appendInterpolation(_ number: Int) { markup += String(number) }
+
+        private static func escape(_ text: some StringProtocol) -> String {
+            var escaped = ""
+            for character in text.unicodeScalars {
+                switch character {
+                case "&": escaped += "&amp;"
+                case "<": escaped += "&lt;"
+                case ">": escaped += "&gt;"
+                case "\"": escaped += "&quot;"
+                case "'": escaped += "&#39;"
+                default: escaped.unicodeScalars.append(character)
+                }
+            }
+            return escaped
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// One request as the handlers see it: decoded once, with room to note who it was for.
+final class Visit: Sendable {
+    let request: Request
+    /// The path's segments, percent-decoded; empty ones are dropped.
+    let segments: [String]
+    let query: Form
+    let form: Form
+    /// What an error of this request is traced by: the client's own id if it sent one that is a GUID.
+    let correlationID: String
+    let arrived = Date.now
+    private let noted = Mutex<String?>(nil)
+
+    init(_ request: Request, form: Form = Form()) {
+        self.request = request
+        self.form = form
+        segments = request.uri.path.split(separator: "/").map(Form.decode)
+        query = Form(decoding: request.uri.query ?? "")
+        let sent = request.headers[.clientRequestID] ?? query["client-request-id"]
+        correlationID = sent.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() ?? newIdentifier()
+    }
+
+    var path: String { request.uri.path }
+    var method: HTTPRequest.Method { request.method }
+
+    /// Who this request turned out to be for; goes into the log.
+    var user: String? {
+        get { noted.withLock { $0 } }
+        set { noted.withLock { $0 = newValue } }
+    }
+
+    func cookie(_ name: String) -> String? {
+        let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
+        for pair in pairs {
+            let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
+            if parts.count == 2, parts[0] == name { return parts[1] }
+        }
+        return nil
+    }
+}
+
+/// A fresh GUID in the lower-case form that Entra writes.
+func newIdentifier() -> String {
+    UUID().uuidString.lowercased()
+}
+
+/// An unguessable text fit for a URL.
+///
+/// - Parameter bytes: how many random bytes it stands for.
+func newSecret(bytes: Int = 32) -> String {
+    var generator = SystemRandomNumberGenerator()
+    return base64url((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+}
+
+/// Base64 with the URL alphabet and no padding (RFC 7515 appendix C).
+func base64url(_ bytes: some Sequence<UInt8>) -> String {
+    let plain = Data(bytes).base64EncodedString()
+    return String(
+        plain.compactMap { character -> Character? in
+            switch character {
+            case "+": "-"
+            case "/": "_"
+            case "=": nil
+            default: character
+            }
+        })
+}

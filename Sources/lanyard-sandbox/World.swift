@@ -1,0 +1,43 @@
+import FoundationEssentials
+import Synchronization
+
+/// What every handler works on: who exists, what was issued, what the tests want to go wrong.
+final class World: Sendable {
+    /// What tests may change while the sandbox runs.
+    struct Settings: Sendable {
+        var accessTokenLifetime = 3600
+        var refreshIn: Int?
+        var deviceCodeInterval = 5
+        var deviceCodeLifetime = 900
+    }
+
+    let home: Home
+    let directory: Directory
+    let key: SigningKey
+    let ledger = Ledger()
+    let faults = Faults()
+    let log: RequestLog
+    let controlToken = newSecret()
+    private let ports = Mutex((authority: 0, resource: 0))
+    private let current = Mutex(Settings())
+
+    init(home: Home, directory: Directory) async throws {
+        self.home = home
+        self.directory = directory
+        key = try await SigningKey()
+        log = try RequestLog(file: home.logFile)
+    }
+
+    var settings: Settings { current.withLock { $0 } }
+    func change(_ body: (inout Settings) -> Void) { current.withLock { body(&$0) } }
+
+    var authority: String { "https://localhost:\(ports.withLock(\.authority))" }
+    var resource: String { "https://localhost:\(ports.withLock(\.resource))" }
+    func setAuthority(port: Int) { ports.withLock { $0.authority = port } }
+    func setResource(port: Int) { ports.withLock { $0.resource = port } }
+
+    /// The issuer of an organization's tokens, or of a B2C tenant's: those end with a slash, as real ones do.
+    func issuer(of tenant: Tenant) -> String {
+        "\(authority)/\(tenant.id)/v2.0" + (tenant.kind == .b2c ? "/" : "")
+    }
+}
