@@ -1,0 +1,90 @@
+/// Which plugin serves an authority, and what the authority's URL says.
+public struct AuthorityMatch: Sendable, Equatable {
+    /// The plugin.
+    public let plugin: PluginManifest
+    /// The authority's URL, its host in lower case.
+    public let authority: AuthorityURL
+    /// The host that tokens are kept under: the first of its aliases, with `:port` where the port isn't 443.
+    public let environment: String
+    /// Every host of the environment; tokens may have been kept under any.
+    public let environmentHosts: [String]
+    /// The tenant in the URL, lower case; empty where its path has none.
+    public let realm: String
+    /// The policy in the URL, as written.
+    public let policy: String?
+}
+
+extension AuthorityPattern {
+    /// What a URL's path says, and how well the pattern fits it.
+    struct Fit {
+        var realm = ""
+        var policy: String?
+        /// Literal segments, then how exactly the host was named: the greater fits better.
+        var rank = (literals: 0, host: 0)
+    }
+
+    /// How the pattern fits, or nil where it doesn't.
+    func fit(_ url: AuthorityURL, isConfigured: Bool) -> Fit? {
+        let ranks = hosts.compactMap { HostPattern.rank($0, url.host, isConfigured: isConfigured) }
+        guard let hostRank = ranks.max(), url.path.count == path.count else { return nil }
+        var fit = Fit()
+        fit.rank.host = hostRank
+        for (segment, text) in zip(path, url.path) {
+            switch segment {
+            case .literal(let literal):
+                guard literal == text.lowercased() else { return nil }
+                fit.rank.literals += 1
+            case .realm: fit.realm = text.lowercased()
+            case .policy: fit.policy = text
+            }
+        }
+        return allows(fit) ? fit : nil
+    }
+
+    private func allows(_ fit: Fit) -> Bool {
+        guard realms.isEmpty || realms.contains(fit.realm), !exceptRealms.contains(fit.realm) else { return false }
+        guard let policy = fit.policy, !policies.isEmpty else { return true }
+        return policies.contains { Glob.matches($0, policy.lowercased()) }
+    }
+}
+
+/// Patterns of hosts.
+enum HostPattern {
+    /// How exactly the pattern names the host: 2 by name, 1 by suffix, 0 as `*`; nil where it doesn't.
+    static func rank(_ pattern: String, _ host: String, isConfigured: Bool) -> Int? {
+        if pattern == host { return 2 }
+        if pattern == "*" { return isConfigured ? 0 : nil }
+        guard pattern.hasPrefix("*."), host.hasSuffix(pattern.dropFirst()), host.count >= pattern.count else {
+            return nil
+        }
+        return 1
+    }
+}
+
+/// Globs with `*` and nothing else.
+enum Glob {
+    static func matches(_ pattern: String, _ text: String) -> Bool {
+        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+        guard parts.count > 1, let first = parts.first, let last = parts.last else { return pattern == text }
+        guard text.hasPrefix(first) else { return false }
+        var rest = text.dropFirst(first.count)
+        for part in parts.dropFirst().dropLast() {
+            guard let found = rest.firstRange(of: part) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return rest.hasSuffix(last)
+    }
+}
+
+extension Substring {
+    /// The first place of the part; the standard library has this in `_StringProcessing` only, for regular expressions.
+    fileprivate func firstRange(of part: Substring) -> Range<Index>? {
+        guard !part.isEmpty else { return startIndex..<startIndex }
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(part) { return start..<index(start, offsetBy: part.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,55 @@
+/// Where plugins are looked for.
+struct PluginPlaces {
+    /// Folders of plugin folders, the one that wins first.
+    let folders: [String]
+    /// Where the running program is, symbolic links resolved; nil where that can't be told.
+    let executable: String?
+
+    /// - Parameters:
+    ///   - environment: `LANYARD_PLUGIN_PATH`, `XDG_DATA_HOME` and `HOME` count; relative paths in them don't.
+    ///   - executable: The running program.
+    init(environment: [String: String], executable: String?) {
+        self.executable = executable
+        var folders = (environment["LANYARD_PLUGIN_PATH"] ?? "").split(separator: ":").map { String($0) }
+        if let data = Self.absolute(environment["XDG_DATA_HOME"]) {
+            folders.append(data + "/lanyard/plugins")
+        } else if let home = Self.absolute(environment["HOME"]) {
+            folders.append(home + "/.local/share/lanyard/plugins")
+        }
+        if let executable {
+            let folder = FileTrust.parent(of: executable)
+            folders.append(FileTrust.parent(of: folder) + "/lib/lanyard/plugins")
+            if let checkout = Self.checkout(of: folder) { folders.append(checkout + "/plugins") }
+        }
+        self.folders = folders.filter { $0.hasPrefix("/") }
+    }
+
+    /// Where a manifest's `executable` may be, best first; empty where its text is not allowed.
+    func candidates(for name: String, in folder: String) -> [String] {
+        if name.hasPrefix("/") { return [name] }
+        if name.contains("/") {
+            let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+            return parts.contains("..") || parts.contains("") ? [] : [folder + "/" + name]
+        }
+        guard name != ".", name != ".." else { return [] }
+        guard let executable else { return [folder + "/" + name] }
+        let beside = FileTrust.parent(of: executable)
+        return [folder, beside, FileTrust.parent(of: beside) + "/lib/lanyard"].map { $0 + "/" + name }
+    }
+
+    private static func absolute(_ path: String?) -> String? {
+        guard let path, path.hasPrefix("/") else { return nil }
+        return path
+    }
+
+    /// The checkout whose build tree holds the folder.
+    private static func checkout(of folder: String) -> String? {
+        var current = folder
+        while current != "/" {
+            let parent = FileTrust.parent(of: current)
+            if current.dropFirst(parent == "/" ? 1 : parent.count + 1).hasPrefix(".build") { return parent }
+            current = parent
+        }
+        return nil
+    }
+}
