@@ -79,7 +79,7 @@ let package = Package(
         // The first-party plugins: one executable, one target each.
         .executableTarget(
             name: "lanyard-authority",
-            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", logging],
+            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", system],
             swiftSettings: strict, linkerSettings: small),
         .target(
             name: "AADCommon", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-common",
@@ -134,6 +134,8 @@ let package = Package(
                 "AuthorityPlugin", "CredentialProtocol", "MicrosoftIdentity", "AADCommon", "AADTenant", "AADB2C",
                 subprocess,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         // The store's tests: a real keyring on a bus of its own, and a process for each operation.

@@ -1,1 +1,18 @@
-print("stub")
+import AADB2C
+import AADCommon
+import AADTenant
+import AuthorityPlugin
+import Glibc
+import SystemPackage
+
+/// The first-party plugins, by the name that picks one: the first argument, or what this program was started as.
+let plugins: [any AuthorityPlugin] = [AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin()]
+let names = CommandLine.arguments.prefix(2).map { $0.split(separator: "/").last.map(String.init) ?? "" }
+
+if let plugin = plugins.first(where: { names.contains($0.description.name) }) {
+    exit(await PluginMain.run(plugin))
+}
+let known = plugins.map(\.description.name).joined(separator: ", ")
+let usage = "lanyard-authority: plugins of lanyard (\(known)); lanyard starts them itself\n"
+_ = try? FileDescriptor.standardError.writeAll(usage.utf8)
+exit(64)

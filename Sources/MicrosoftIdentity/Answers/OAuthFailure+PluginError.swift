@@ -5,10 +5,10 @@ extension OAuthFailure {
     /// The same in the plugin protocol's terms, with what a person can do about it.
     package func pluginError(_ stage: Stage) -> PluginError {
         var result = PluginError(code(stage), "the authority refuses: \(summary)", hint: hint(stage))
-        result.error = error.displayable(limit: 100)
-        result.suberror = suberror?.displayable(limit: 100)
-        result.errorCodes = Array(codes.prefix(16))
-        result.correlationID = correlationID?.displayable(limit: 64)
+        result.error = error.plain(limit: 100)
+        result.suberror = suberror?.plain(limit: 100)
+        result.errorCodes = Array(codes.filter { $0 > 0 }.prefix(16))
+        result.correlationID = correlationID?.plain(limit: 64)
         result.claims = claims.flatMap { $0.utf8.count <= 16_384 ? JSONValue(parsing: $0)?.encoded : nil }
         return result
     }

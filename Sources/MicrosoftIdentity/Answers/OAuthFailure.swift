@@ -63,8 +63,8 @@ package struct OAuthFailure: Error, Sendable, Equatable {
 
     /// The authority's words without what follows them: trace id, correlation id, timestamp.
     package var summary: String {
-        var text = Substring(description)
-        for end in ["\r", "\n", " Trace ID:", " Correlation ID:"] {
+        var text = description.prefix { !$0.isNewline }
+        for end in [" Trace ID:", " Correlation ID:"] {
             if let range = text.firstRange(of: end) { text = text[..<range.lowerBound] }
         }
         let words = text.trimming { $0 == " " || $0 == "." }

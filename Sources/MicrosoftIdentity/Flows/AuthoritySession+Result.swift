@@ -25,15 +25,15 @@ extension AuthoritySession {
         result.extendedExpiresIn = response.extendedExpiresIn
         result.refreshIn = response.refreshIn
         result.refreshToken = response.refreshToken
-        result.familyID = response.familyID?.displayable(limit: 16)
+        result.familyID = response.familyID?.plain(limit: 16)
         result.idToken = response.idToken
         result.declinedScopes =
             response.scope.map {
                 Scopes.declined(requested: request.scopes, granted: Scopes.split($0))
             } ?? []
         result.account.name = token?.name?.displayable(limit: 256)
-        result.account.localAccountID = token.map { ($0.objectID ?? $0.subject).displayable(limit: 256) }
-        result.account.clientInfo = response.clientInfo
+        result.account.localAccountID = token.flatMap { ($0.objectID ?? $0.subject).plain(limit: 256) }
+        result.account.clientInfo = response.clientInfo.flatMap { Base64URL.isEncoded($0) ? $0 : nil }
         return result
     }
 
@@ -66,7 +66,7 @@ extension AuthoritySession {
                 .internal, "\(authority.environment) answered for another account than was asked for",
                 hint: "sign in again")
         }
-        guard let id = told ?? account ?? token?.subject, id == id.displayable(limit: 512) else {
+        guard let id = (told ?? account ?? token?.subject)?.plain(limit: 512) else {
             throw PluginError(.internal, "\(authority.environment) does not say who signed in")
         }
         return id

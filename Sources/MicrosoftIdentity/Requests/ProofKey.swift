@@ -43,6 +43,15 @@ enum Base64URL {
         return text
     }
 
+    /// Whether the text has only characters of the alphabet.
+    static func isEncoded(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "-")
+                || WebAddress.isName(String(decoding: [byte], as: UTF8.self))
+                    && byte != UInt8(ascii: ".")
+        }
+    }
+
     /// Takes padding too; nil of anything else that is not base64url.
     static func decode(_ text: String) -> Data? {
         var standard = text.replacing("-", with: "+").replacing("_", with: "/")
