@@ -19,23 +19,28 @@ struct PersonAtTerminal: PersonInterface {
 
     private func open(_ url: String, redirectURI: String?) async -> PluginReply {
         let host = url.hostForPeople
-        if let browser, await browser.open(url) {
-            console.note("waiting for you to sign in to \(host) in your browser; if it did not open, go to:")
-            console.note("  \(url.displayable(limit: 8192))")
-            return .done
+        if let browser {
+            console.note("opening your browser to sign in to \(host); if it does not open, go to:")
+            show(url)
+            let isOpened = await browser.open(url)
+            // The sign-in may be over before the browser's command is.
+            if isOpened || Task.isCancelled { return .done }
+            console.note("the browser could not be opened")
+            guard presence.hasTerminal else { return .unsupported }
+        } else {
+            guard presence.hasTerminal else { return .unsupported }
+            console.note("to sign in to \(host), open this page in any browser:")
+            show(url)
         }
-        guard presence.hasTerminal else {
-            console.note("no browser could be opened; to sign in to \(host), go to:")
-            console.note("  \(url.displayable(limit: 8192))")
-            return .unsupported
-        }
-        console.note("to sign in to \(host), open this page in any browser:")
-        console.note("  \(url.displayable(limit: 8192))")
         if presence.isRemote, let port = redirectURI?.portOfURL {
             console.note("to be led back here by itself, run on the machine with the browser first:")
             console.note("  ssh -N -L \(port):localhost:\(port) THIS-HOST")
         }
         return await pastedRedirect()
+    }
+
+    private func show(_ url: String) {
+        console.note("  \(url.displayable(limit: 8192))")
     }
 
     /// Waits for the address that the browser was led to, which shows an error there but holds the code.
