@@ -26,7 +26,8 @@ public struct FinishedProcess: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         let result = try await Subprocess.run(
-            executable.hasPrefix("/") ? .path(FilePath(executable)) : .name(executable), arguments: Arguments(arguments),
+            executable.hasPrefix("/") ? .path(FilePath(executable)) : .name(executable),
+            arguments: Arguments(arguments),
             environment: .custom(Dictionary(uniqueKeysWithValues: keyed)), input: .string(input),
             output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
         let status: Int =

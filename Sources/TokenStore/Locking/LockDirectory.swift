@@ -2,6 +2,12 @@ internal import Glibc
 
 /// A directory that nobody but this user can have put anything into.
 enum LockDirectory {
+    /// Whether the path is a directory of this user's.
+    static func isOurs(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+    }
+
     /// Makes the directory where it is missing, and checks that it is this user's and no link.
     static func prepare(_ path: String) throws(SingleFlightError) {
         if mkdir(path, 0o700) != 0, errno != EEXIST {

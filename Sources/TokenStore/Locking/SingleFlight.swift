@@ -13,9 +13,9 @@ public struct SingleFlight: Sendable {
 
     /// Makes a lock in the user's runtime directory, or in one of the user's own below `/tmp` where there is none.
     ///
-    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; not absolute counts as absent.
+    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that is not absolute or not this user's counts as absent.
     public init(runtimeDirectory: String?) {
-        if let runtimeDirectory, runtimeDirectory.hasPrefix("/") {
+        if let runtimeDirectory, runtimeDirectory.hasPrefix("/"), LockDirectory.isOurs(runtimeDirectory) {
             directory = runtimeDirectory + "/lanyard"
         } else {
             directory = "/tmp/lanyard-\(geteuid())"

@@ -23,7 +23,7 @@ struct KeyringSession: ~Copyable {
             let watchdog = Watchdog(seconds: configuration.deadline)
             do throws(ProviderFailure) {
                 return try body(KeyringSession(configuration, watchdog, environment))
-            } catch where error.isVanished {
+            } catch  where error.isVanished {
                 logger.debug("the keyring's provider vanished: \(error.storeError.detail.displayable())")
                 secret_service_disconnect()
                 return try body(KeyringSession(configuration, watchdog, environment))
@@ -111,7 +111,7 @@ extension KeyringSession {
     func delete(_ item: KeyringItem) throws(ProviderFailure) {
         do throws(ProviderFailure) {
             _ = try calling { secret_item_delete_sync(item.pointer, watchdog.cancellable, $0) }
-        } catch where error.isMissingObject {
+        } catch  where error.isMissingObject {
             return
         }
     }
