@@ -21,6 +21,11 @@ func calling<Result: ~Copyable>(_ body: (ErrorSlot) -> Result) throws(ProviderFa
     throw .reported(domain: error.pointee.domain, code: error.pointee.code, message: message)
 }
 
+/// Calls GLib, and throws where it did not do what it was asked to, with or without an error.
+func succeeding(_ body: (ErrorSlot) -> gboolean) throws(ProviderFailure) {
+    guard try calling(body) != 0 else { throw .found(StoreError(.broken, detail: "libsecret refused the call")) }
+}
+
 extension ProviderFailure {
     /// Whether the provider went away during the call; another may have taken its place since.
     var isVanished: Bool {

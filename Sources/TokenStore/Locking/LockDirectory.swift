@@ -46,6 +46,16 @@ struct LockFile: ~Copyable {
 
     deinit { close(descriptor) }
 
+    /// Waits for the lock, blocking the thread; false where somebody held it all the time.
+    func lock(within seconds: Double) -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while !tryLock() {
+            guard ContinuousClock.now < end else { return false }
+            usleep(2000)
+        }
+        return true
+    }
+
     /// Takes the lock where nobody holds it.
     func tryLock() -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
