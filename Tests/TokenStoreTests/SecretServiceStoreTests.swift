@@ -121,8 +121,8 @@ import Testing
     ) async throws {
         try await KeyringFixture.with(state) { keyring in
             let result = try await keyring.save(Sample.all, ["prompt": "yes"])
-            #expect(result.status == 1)
-            #expect(result.output.hasPrefix("error: "))
+            let reasons = state == .noKeyring ? ["noDefaultCollection"] : ["locked", "denied"]
+            #expect(reasons.contains { result.output.hasPrefix("error: \($0)") }, "\(result.output)")
             #expect(result.duration < .seconds(10))
             #expect(try await keyring.probe("state").status == 0)
         }
@@ -146,6 +146,18 @@ import Testing
         try await KeyringFixture.with(.unlocked) { keyring in
             try await keyring.endProvider()
             #expect(try await keyring.probe("state").output == "locked\n")
+        }
+    }
+
+    @Test func `a provider that ends in the middle of a call is asked again`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await keyring.suspendProvider()
+            async let reading = keyring.probe("records", ["deadline": "20"])
+            try await Task.sleep(for: .milliseconds(300))
+            try await keyring.endProvider()
+            // The new provider has not been unlocked: that it says so is the answer to the second call.
+            let output = try await reading.output
+            #expect(output.hasPrefix("error: locked"), "\(output)")
         }
     }
 
