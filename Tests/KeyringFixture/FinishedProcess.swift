@@ -19,6 +19,8 @@ public struct FinishedProcess: Sendable {
     ///   - arguments: its arguments.
     ///   - environment: its whole environment.
     ///   - input: its standard input.
+    /// - Returns: what it said; a failure of the process is none of this function.
+    /// - Throws: where it could not be started, or said more than a mebibyte.
     public static func run(
         _ executable: String, _ arguments: [String] = [], environment: [String: String], input: String = ""
     ) async throws -> FinishedProcess {

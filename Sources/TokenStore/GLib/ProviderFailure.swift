@@ -21,13 +21,21 @@ func calling<Result: ~Copyable>(_ body: (ErrorSlot) -> Result) throws(ProviderFa
     throw .reported(domain: error.pointee.domain, code: error.pointee.code, message: message)
 }
 
+/// Calls GLib, and throws where it did not do what it was asked to, with or without an error.
+func succeeding(_ body: (ErrorSlot) -> gboolean) throws(ProviderFailure) {
+    guard try calling(body) != 0 else { throw .found(StoreError(.broken, detail: "libsecret refused the call")) }
+}
+
 extension ProviderFailure {
     /// Whether the provider went away during the call; another may have taken its place since.
     var isVanished: Bool {
         guard case .reported(let domain, let code, _) = self else { return false }
         if domain == g_dbus_error_quark() {
-            return [G_DBUS_ERROR_NO_REPLY, G_DBUS_ERROR_NAME_HAS_NO_OWNER, G_DBUS_ERROR_DISCONNECTED].map(\.code)
-                .contains(code)
+            // A service is also unknown where libsecret addresses the one that is gone by its unique name.
+            return [
+                G_DBUS_ERROR_NO_REPLY, G_DBUS_ERROR_NAME_HAS_NO_OWNER, G_DBUS_ERROR_SERVICE_UNKNOWN,
+                G_DBUS_ERROR_DISCONNECTED,
+            ].map(\.code).contains(code)
         }
         return domain == g_io_error_quark() && code == G_IO_ERROR_CLOSED.code
     }
@@ -35,7 +43,9 @@ extension ProviderFailure {
     /// Whether the object that the call was meant for is not there, or no more.
     var isMissingObject: Bool {
         guard case .reported(let domain, let code, _) = self else { return false }
-        return domain == g_dbus_error_quark() && code == G_DBUS_ERROR_UNKNOWN_OBJECT.code
+        // GDBus calls a method of an object that is not there an unknown method.
+        let unknown = [G_DBUS_ERROR_UNKNOWN_OBJECT, G_DBUS_ERROR_UNKNOWN_METHOD].map(\.code)
+        return domain == g_dbus_error_quark() && unknown.contains(code)
             || domain == secret_error_get_quark() && code == SECRET_ERROR_NO_SUCH_OBJECT.code
     }
 
@@ -75,7 +85,7 @@ extension ProviderFailure {
         case G_DBUS_ERROR_NO_SERVER.code, G_DBUS_ERROR_DISCONNECTED.code: .noSessionBus
         case G_DBUS_ERROR_TIMEOUT.code, G_DBUS_ERROR_TIMED_OUT.code, G_DBUS_ERROR_NO_REPLY.code: .timedOut
         case G_DBUS_ERROR_ACCESS_DENIED.code, G_DBUS_ERROR_AUTH_FAILED.code: .denied
-        case G_DBUS_ERROR_UNKNOWN_OBJECT.code: .noDefaultCollection
+        case G_DBUS_ERROR_UNKNOWN_OBJECT.code, G_DBUS_ERROR_UNKNOWN_METHOD.code: .noDefaultCollection
         default: .broken
         }
     }

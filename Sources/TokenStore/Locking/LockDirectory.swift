@@ -2,6 +2,12 @@ internal import Glibc
 
 /// A directory that nobody but this user can have put anything into.
 enum LockDirectory {
+    /// Whether the path is a directory of this user's.
+    static func isOurs(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+    }
+
     /// Makes the directory where it is missing, and checks that it is this user's and no link.
     static func prepare(_ path: String) throws(SingleFlightError) {
         if mkdir(path, 0o700) != 0, errno != EEXIST {
@@ -39,6 +45,16 @@ struct LockFile: ~Copyable {
     }
 
     deinit { close(descriptor) }
+
+    /// Waits for the lock, blocking the thread; false where somebody held it all the time.
+    func lock(within seconds: Double) -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while !tryLock() {
+            guard ContinuousClock.now < end else { return false }
+            usleep(2000)
+        }
+        return true
+    }
 
     /// Takes the lock where nobody holds it.
     func tryLock() -> Bool {

@@ -13,9 +13,9 @@ public struct SingleFlight: Sendable {
 
     /// Makes a lock in the user's runtime directory, or in one of the user's own below `/tmp` where there is none.
     ///
-    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; not absolute counts as absent.
+    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that is not absolute or not this user's counts as absent.
     public init(runtimeDirectory: String?) {
-        if let runtimeDirectory, runtimeDirectory.hasPrefix("/") {
+        if let runtimeDirectory, runtimeDirectory.hasPrefix("/"), LockDirectory.isOurs(runtimeDirectory) {
             directory = runtimeDirectory + "/lanyard"
         } else {
             directory = "/tmp/lanyard-\(geteuid())"
@@ -29,14 +29,13 @@ public struct SingleFlight: Sendable {
     ///   - deadline: seconds to wait for the lock. The body may take as long as it likes.
     ///   - isolation: where the body runs.
     ///   - body: what to do under the lock.
+    /// - Returns: what the body returns.
     /// - Throws: `SingleFlightError`, `CancellationError` while waiting, and whatever the body throws.
     public func withLock<Result>(
         key: String, deadline: Double, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> sending Result
     ) async throws -> sending Result {
-        try LockDirectory.prepare(directory)
-        let name = SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".lock"
-        let file = try LockDirectory.open(name, in: directory)
+        let file = try open(key)
         let end = ContinuousClock.now + .seconds(deadline)
         var pause = 1
         while !file.tryLock() {
@@ -46,6 +45,13 @@ public struct SingleFlight: Sendable {
         }
         defer { withExtendedLifetime(file) {} }
         return try await body()
+    }
+
+    /// Opens the lock file of a key, without taking the lock.
+    func open(_ key: String) throws(SingleFlightError) -> LockFile {
+        try LockDirectory.prepare(directory)
+        let name = SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".lock"
+        return try LockDirectory.open(name, in: directory)
     }
 }
 

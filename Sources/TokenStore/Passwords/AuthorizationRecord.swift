@@ -1,5 +1,5 @@
-internal import Crypto
 internal import CredentialProtocol
+internal import Crypto
 
 /// An HTTP authorization that git asked to keep (`authtype` and `credential`), as an item of our own schema.
 ///

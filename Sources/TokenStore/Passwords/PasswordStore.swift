@@ -27,6 +27,8 @@ public struct PasswordStore: Sendable {
     /// - Parameters:
     ///   - query: whose; its `password` and `credential` do not count.
     ///   - now: seconds since 1970; what expired before is not found.
+    /// - Returns: what to answer, or nil where nothing valid is stored; that is no error.
+    /// - Throws: `locked` where nobody can know whether something is stored, and what else keeps the store from looking.
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
         try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
             var candidates = try session.passwords(for: query, .secrets)
@@ -41,6 +43,8 @@ public struct PasswordStore: Sendable {
     public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) {
         var query = query
         query.username = password.username
+        let lock = Self.lock(within: configuration.deadline)
+        defer { withExtendedLifetime(lock) {} }
         try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
             try session.openForStoring()
             switch password.proof {
@@ -48,6 +52,18 @@ public struct PasswordStore: Sendable {
             case .authorization: try session.storeAuthorization(password, for: query)
             }
         }
+    }
+
+    /// Takes turns with other processes of lanyard that store, because storing is a look and then a change.
+    ///
+    /// nil where that can't be done: then two at once can leave a password twice, of which the newer one counts.
+    private static func lock(within seconds: Double) -> LockFile? {
+        guard
+            let file = try? SingleFlight(runtimeDirectory: SessionEnvironment.process.runtimeDirectory).open(
+                "passwords"),
+            file.lock(within: seconds)
+        else { return nil }
+        return file
     }
 
     /// Erases everything that matches, and tells how many items that were.

@@ -14,7 +14,9 @@ struct PasswordText {
         self.oauthRefreshToken = oauthRefreshToken?.reveal()
     }
 
-    /// Reads a secret; nil where it is not UTF-8. Lines it does not know are nothing to it.
+    /// Reads a secret; nil where it is not UTF-8.
+    ///
+    /// Lines that nobody here knows do not count.
     init?(bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -3,7 +3,9 @@
 /// Keys are lower-case, values are not. A record is found by its fields, never by its key: caches in the wild hold
 /// entries under keys that other versions composed differently.
 public struct CredentialKey: Sendable, Equatable {
-    /// The key in the unified JSON, as MSAL for Python composes it.
+    /// The key in the unified JSON, as MSAL for Python composes it; of a family's refresh token as .NET and Go do.
+    ///
+    /// They put the family in the client's place, so that a client's own token and its family's are two entries.
     public var unified: String
     /// The keychain's `kSecAttrAccount`.
     public var account: String
@@ -47,7 +49,7 @@ extension CredentialKey {
         let owner = token.familyID ?? token.clientID
         self.init(
             unified: Self.key(
-                [token.homeAccountID, token.environment, "refreshtoken", token.clientID, "", token.target]),
+                [token.homeAccountID, token.environment, "refreshtoken", owner, "", token.target]),
             account: Self.key([token.homeAccountID, token.environment]),
             service: Self.key(["refreshtoken", owner, "", ""]), generic: Self.key(["refreshtoken", owner, ""]),
             type: 2002)

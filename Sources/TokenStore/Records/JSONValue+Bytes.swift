@@ -16,6 +16,7 @@ extension JSONValue {
     /// The value as a JSON document, its members sorted so that equal values are equal bytes.
     ///
     /// - Parameter pretty: whether to indent it for people.
+    /// - Returns: the document in UTF-8.
     package func encoded(pretty: Bool = false) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : .plain

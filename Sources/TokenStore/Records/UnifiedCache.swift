@@ -39,6 +39,7 @@ public struct UnifiedCache: Sendable, Equatable {
     /// The cache as JSON, secrets included; equal caches are equal bytes.
     ///
     /// - Parameter pretty: whether to indent it for people.
+    /// - Returns: the document in UTF-8.
     public func json(pretty: Bool = false) -> [UInt8] {
         var document = other
         for record in records {

@@ -6,6 +6,7 @@ extension KeyringSession {
     ///   - search: whether their secrets are needed.
     ///   - matches: which of the readable ones are meant; it is not asked about locked ones, whose attributes may be
     ///     hidden. Locked ones are in the result where others could be read.
+    /// - Returns: the items that are meant, and locked ones that may be.
     /// - Throws: `locked` where what is stored can't be known.
     func readableItems(
         of attributes: [String: String], _ search: Search, where matches: (KeyringItem) -> Bool

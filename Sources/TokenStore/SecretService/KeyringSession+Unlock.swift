@@ -50,22 +50,37 @@ extension KeyringSession {
 
     private func createCollection() throws(ProviderFailure) {
         guard mayPrompt, configuration.collection == .default else { throw .found(StoreError(.noDefaultCollection)) }
-        let collection = try watchdog.paused { () throws(ProviderFailure) in
-            try calling {
-                secret_collection_create_sync(
-                    service.pointer, "Login", configuration.collection.rawValue, SECRET_COLLECTION_CREATE_NONE, nil, $0)
+        let created = try existing { () throws(ProviderFailure) in
+            try watchdog.paused { () throws(ProviderFailure) in
+                try calling {
+                    secret_collection_create_sync(
+                        service.pointer, "Login", configuration.collection.rawValue, SECRET_COLLECTION_CREATE_NONE, nil,
+                        $0)
+                }
             }
         }
-        guard GRef(owned: collection) != nil else { throw .found(StoreError(.noDefaultCollection)) }
+        guard created != nil else { throw .found(StoreError(.noDefaultCollection)) }
     }
 
     /// The configured collection, or nil where there is none.
     func collection() throws(ProviderFailure) -> GRef<SecretCollection>? {
-        GRef(
-            owned: try calling {
+        try existing { () throws(ProviderFailure) in
+            try calling {
                 secret_collection_for_alias_sync(
                     service.pointer, configuration.collection.rawValue, SECRET_COLLECTION_NONE, watchdog.cancellable,
                     $0)
-            })
+            }
+        }
+    }
+
+    /// A collection, or nil where the provider names one that is not there: after a dismissed prompt it does.
+    private func existing(
+        _ collection: () throws(ProviderFailure) -> UnsafeMutablePointer<SecretCollection>?
+    ) throws(ProviderFailure) -> GRef<SecretCollection>? {
+        do throws(ProviderFailure) {
+            return GRef(owned: try collection())
+        } catch  where error.isMissingObject {
+            return nil
+        }
     }
 }

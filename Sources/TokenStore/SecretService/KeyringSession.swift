@@ -23,7 +23,7 @@ struct KeyringSession: ~Copyable {
             let watchdog = Watchdog(seconds: configuration.deadline)
             do throws(ProviderFailure) {
                 return try body(KeyringSession(configuration, watchdog, environment))
-            } catch where error.isVanished {
+            } catch  where error.isVanished {
                 logger.debug("the keyring's provider vanished: \(error.storeError.detail.displayable())")
                 secret_service_disconnect()
                 return try body(KeyringSession(configuration, watchdog, environment))
@@ -63,7 +63,7 @@ extension KeyringSession {
         let table = try Self.table(attributes)
         let list = try calling {
             secret_service_search_sync(
-                service.pointer, lanyard_credential_schema(), table.pointer, search.flags, watchdog.cancellable, $0)
+                service.pointer, nil, table.pointer, search.flags, watchdog.cancellable, $0)
         }
         var items: [KeyringItem] = []
         var node = list
@@ -77,16 +77,14 @@ extension KeyringSession {
         return items
     }
 
-    /// Creates an item in the configured collection.
-    ///
-    /// - Parameter replacing: whether an item that has *at least* these attributes is replaced instead.
+    /// Creates an item in the configured collection, or where `replacing` in place of one with *at least* its attributes.
     func create(
         _ schema: UnsafePointer<SecretSchema>, _ attributes: [String: String], label: String,
         _ content: borrowing SecretContent, replacing: Bool = true
     ) throws(ProviderFailure) {
         let table = try Self.table(attributes)
         guard !replacing else {
-            _ = try calling {
+            try succeeding {
                 secret_service_store_sync(
                     service.pointer, schema, table.pointer, configuration.collection.rawValue, label, content.pointer,
                     watchdog.cancellable, $0)
@@ -94,24 +92,24 @@ extension KeyringSession {
             return
         }
         guard let collection = try collection() else { throw .found(StoreError(.noDefaultCollection)) }
-        _ = GRef(
-            owned: try calling {
-                secret_item_create_sync(
-                    collection.pointer, schema, table.pointer, label, content.pointer, SECRET_ITEM_CREATE_NONE,
-                    watchdog.cancellable, $0)
-            })
+        let item = try calling {
+            secret_item_create_sync(
+                collection.pointer, schema, table.pointer, label, content.pointer, SECRET_ITEM_CREATE_NONE,
+                watchdog.cancellable, $0)
+        }
+        guard GRef(owned: item) != nil else { throw .found(StoreError(.broken, detail: "no item was made")) }
     }
 
     /// Replaces an item's secret.
     func replaceSecret(of item: KeyringItem, _ content: borrowing SecretContent) throws(ProviderFailure) {
-        _ = try calling { secret_item_set_secret_sync(item.pointer, content.pointer, watchdog.cancellable, $0) }
+        try succeeding { secret_item_set_secret_sync(item.pointer, content.pointer, watchdog.cancellable, $0) }
     }
 
     /// Deletes an item; one that is gone already is deleted too.
     func delete(_ item: KeyringItem) throws(ProviderFailure) {
         do throws(ProviderFailure) {
-            _ = try calling { secret_item_delete_sync(item.pointer, watchdog.cancellable, $0) }
-        } catch where error.isMissingObject {
+            try succeeding { secret_item_delete_sync(item.pointer, watchdog.cancellable, $0) }
+        } catch  where error.isMissingObject {
             return
         }
     }

@@ -17,6 +17,9 @@ struct SessionEnvironment {
     /// Whether a prompt would open on a screen that the person does not look at.
     var isRemote: Bool { value("SSH_CONNECTION") != nil }
 
+    /// Where the session's sockets and locks are.
+    var runtimeDirectory: String? { value("XDG_RUNTIME_DIR") }
+
     /// Finds what would make libsecret hang or start a bus of its own.
     func check() throws(ProviderFailure) {
         let backend = variables("SECRET_BACKEND") ?? ""

@@ -1,0 +1,30 @@
+/// git's own helper for the Secret Service, built from the source that Debian's package of git carries.
+public enum GitLibsecretHelper: String, Sendable, CaseIterable {
+    /// As Debian 12 has it: items are of GNOME's network schema, and found by that name.
+    case networkSchema
+    /// The same source with the schema that newer releases of git define: `org.git.Password`, not matched by name.
+    case gitSchema
+
+    private static let source = "/usr/share/doc/git/contrib/credential/libsecret/git-credential-libsecret.c"
+
+    private static let schema = """
+        #include <libsecret/secret.h>
+        #undef SECRET_SCHEMA_COMPAT_NETWORK
+        #define SECRET_SCHEMA_COMPAT_NETWORK (&test_git_schema)
+        static const SecretSchema test_git_schema = {
+            "org.git.Password", SECRET_SCHEMA_DONT_MATCH_NAME,
+            {{"user", 0}, {"object", 0}, {"protocol", 0}, {"port", 1}, {"server", 0}},
+        };
+        """
+
+    /// Compiles the helper into a scratch directory and gives its path.
+    public func build(in scratch: ScratchDirectory) async throws -> String {
+        let helper = scratch.path + "/git-credential-\(rawValue)"
+        let header = try scratch.write(self == .gitSchema ? Self.schema : "", to: rawValue + ".h")
+        let script = #"exec gcc -include "$1" -o "$2" "$3" $(pkg-config --cflags --libs libsecret-1)"#
+        let result = try await FinishedProcess.run(
+            "sh", ["-c", script, "sh", header, helper, Self.source], environment: scratch.environment)
+        guard result.status == 0 else { throw KeyringFixtureError(result.error) }
+        return helper
+    }
+}

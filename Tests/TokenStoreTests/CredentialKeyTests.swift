@@ -1,0 +1,152 @@
+import CredentialProtocol
+import FoundationEssentials
+import Testing
+
+@testable import TokenStore
+
+/// MSAL's own cache keys (Fixtures/cache-keys.json).
+@Suite struct CredentialKeyTests {
+    struct Case: CustomTestStringConvertible {
+        let id: String
+        let input: [String: JSONValue]
+        let expect: [String: JSONValue]
+        var testDescription: String { id }
+
+        func text(_ names: String...) -> String? { names.lazy.compactMap { input[$0]?.text }.first }
+    }
+
+    /// Followed cases that this store does not take, and why.
+    static let leftOut = [
+        "cache-key/objc-legacy-adal-key": "ADAL's keychain items are not read: no Linux program ever wrote one",
+        "cache-key/objc-legacy-adal-family-key": "as above",
+        "cache-key/objc-legacy-adal-upper-case": "as above",
+    ]
+
+    static let cases: [Case] = {
+        let directory = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        guard let data = FileManager.default.contents(atPath: directory + "/Fixtures/cache-keys.json"),
+            case .array(let cases)? = JSONValue(bytes: data)?.members?["cases"]
+        else { return [] }
+        return cases.compactMap(\.members).map {
+            Case(id: $0["id"]?.text ?? "", input: $0["input"]?.members ?? [:], expect: $0["expect"]?.members ?? [:])
+        }
+    }()
+
+    @Test func `every followed case is run or left out for a reason`() {
+        #expect(Self.cases.count == 27)
+        #expect(Set(Self.leftOut.keys).isSubset(of: Self.cases.map(\.id)))
+    }
+
+    @Test(arguments: cases.filter { $0.expect["service"] != nil && leftOut[$0.id] == nil })
+    func `keychain keys compose as MSAL's`(_ row: Case) throws {
+        let key = CredentialKey(try #require(row.keychainRecord), appID: row.text("appid"))
+        if let account = row.expect["account"]?.text { #expect(key.account == account) }
+        #expect(key.service == row.expect["service"]?.text)
+        #expect(key.generic == row.expect["generic"]?.text)
+        #expect(key.type == row.expect["type"]?.wholeNumber)
+    }
+
+    @Test(arguments: cases.filter { $0.id.hasPrefix("cache-key/python-") && $0.expect["key"] != nil })
+    func `unified keys and members are those of MSAL for Python`(_ row: Case) throws {
+        let record = try #require(row.unifiedRecord)
+        #expect(CredentialKey(record).unified == row.expect["key"]?.text)
+        var members = record.members
+        members["secret"] = nil
+        #expect(members == (row.expect["entry_without_secret"] ?? row.expect["entry"])?.members)
+    }
+
+    @Test func `unknown sections and entries survive a round trip`() throws {
+        let row = try #require(Self.cases.first { $0.id == "cache-key/unknown-sections-survive-a-round-trip" })
+        let document = try #require(row.input["cache"])
+        var cache = try #require(UnifiedCache(json: document.encoded()))
+        #expect(JSONValue(bytes: cache.json()) == document)
+        cache.records.append(Sample.accessToken())
+        let members = try #require(JSONValue(bytes: cache.json())?.members)
+        #expect(members["customized"] == .string("whatever"))
+        #expect(members["AccessToken"]?.members?["an-entry"] == .object(["foo": .string("bar")]))
+        #expect(members["AccessToken"]?.members?.count == 2)
+    }
+
+    @Test func `an entry under a wrong key is found by its fields and filed under the right one`() throws {
+        let row = try #require(
+            Self.cases.first { $0.id == "cache-key/python-old-entry-under-wrong-key-is-found-by-field" })
+        var fields = try #require(row.input["fields"]?.members)
+        fields["secret"] = .string("rt")
+        let document = JSONValue.object(["RefreshToken": .object([row.text("entry_key") ?? "": .object(fields)])])
+        let cache = try #require(UnifiedCache(json: document.encoded()))
+        #expect(cache.records.count == 1)
+        let section = try #require(JSONValue(bytes: cache.json())?.members?["RefreshToken"]?.members)
+        #expect(Array(section.keys) == [row.expect["rewritten_key"]?.text])
+    }
+}
+
+extension CredentialKeyTests.Case {
+    /// The record that a keychain case is about.
+    fileprivate var keychainRecord: CredentialRecord? {
+        let home = text("home") ?? ""
+        let environment = text("env") ?? ""
+        let client = text("client") ?? ""
+        let realm = text("realm") ?? ""
+        switch text("ctype") {
+        case "at", "pop":
+            var token = AccessTokenRecord(
+                homeAccountID: home, environment: environment, clientID: client, realm: realm,
+                target: text("target") ?? "", secret: Secret("t"), cachedAt: 0, expiresOn: 0)
+            if let type = text("ttype") { token.tokenType = type }
+            return .accessToken(token)
+        case "rt":
+            return .refreshToken(
+                RefreshTokenRecord(
+                    homeAccountID: home, environment: environment, clientID: client, secret: Secret("t"),
+                    familyID: text("fam")))
+        case "id":
+            return .idToken(
+                IDTokenRecord(
+                    homeAccountID: home, environment: environment, clientID: client, realm: realm, secret: Secret("t")))
+        default:
+            guard let username = text("username") else {
+                return .appMetadata(
+                    AppMetadataRecord(clientID: client, environment: environment, familyID: text("family_id")))
+            }
+            var account = AccountRecord(
+                homeAccountID: home, environment: environment, realm: realm, username: username)
+            account.authorityType = text("authority_type") ?? ""
+            return .account(account)
+        }
+    }
+
+    /// The record that the answer of a token endpoint makes.
+    fileprivate var unifiedRecord: CredentialRecord? {
+        let entry = (expect["entry_without_secret"] ?? expect["entry"])?.members ?? [:]
+        let parts = (text("token_endpoint") ?? "").split(separator: "/").map(String.init)
+        let client = text("client_id") ?? ""
+        switch entry["credential_type"]?.text {
+        case "AccessToken":
+            let now = input["now"]?.wholeNumber ?? 0
+            guard case .array(let scopes)? = input["scope"] else { return nil }
+            var token = AccessTokenRecord(
+                homeAccountID: "uid.utid", environment: parts[1], clientID: client, realm: parts[2],
+                target: scopes.compactMap(\.text).sorted().joined(separator: " "), secret: Secret("t"), cachedAt: now,
+                expiresOn: now + (input["expires_in"]?.wholeNumber ?? 0))
+            token.extendedExpiresOn = token.expiresOn
+            return .accessToken(token)
+        case "IdToken":
+            return .idToken(
+                IDTokenRecord(
+                    homeAccountID: "uid.utid", environment: parts[1], clientID: client, realm: parts[2],
+                    secret: Secret("t")))
+        default:
+            guard entry["authority_type"] != nil else {
+                return .appMetadata(AppMetadataRecord(clientID: client, environment: parts[1], familyID: nil))
+            }
+            let claims =
+                input["id_token"]?.members ?? ["sub": "object1234", "upn": "John Doe"].mapValues(JSONValue.string)
+            var account = AccountRecord(
+                homeAccountID: input["client_info"]?.members == nil ? claims["sub"]?.text ?? "" : "uid.utid",
+                environment: parts[1], realm: parts[2], username: claims["upn"]?.text ?? "")
+            account.localAccountID = claims["sub"]?.text
+            account.authorityType = parts[2] == "adfs" ? "ADFS" : "MSSTS"
+            return .account(account)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import CredentialProtocol
+import KeyringFixture
+import Testing
+
+@testable import TokenStore
+
+/// What git of later releases sends to a helper, and what no git helper was careful about.
+@Suite struct PasswordStoreTests {
+    private static let host = "protocol=https\nhost=git.example.com\n"
+    private static let authtype = "capability[]=authtype\n"
+
+    @Test func `an expiry and a refresh token come back, and what expired does not`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await store(keyring, "username=u", "password=old", "password_expiry_utc=9999999998")
+            try await store(
+                keyring, "username=u", "password=p", "password_expiry_utc=9999999999", "oauth_refresh_token=xyzzy")
+            #expect(
+                try await get(keyring)
+                    == "username=u\npassword=p\npassword_expiry_utc=9999999999\noauth_refresh_token=xyzzy\n")
+            try await store(keyring, "username=u", "password=late", "password_expiry_utc=1")
+            #expect(try await get(keyring) == "")
+            try await store(keyring, "username=u", "password=for ever", "password_expiry_utc=0")
+            #expect(try await get(keyring) == "username=u\npassword=for ever\n")
+        }
+    }
+
+    @Test func `an authorization is for those who understand it`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await store(keyring, Self.authtype + "authtype=Bearer", "credential=random-token")
+            let answer = "capability[]=authtype\nauthtype=Bearer\ncredential=random-token\n"
+            #expect(try await get(keyring, Self.authtype) == answer)
+            #expect(try await get(keyring) == "")
+            try await store(
+                keyring, Self.authtype + "authtype=Bearer", "credential=other-token", "username=foobar")
+            let other = "capability[]=authtype\nauthtype=Bearer\ncredential=other-token\nusername=foobar\n"
+            #expect(try await get(keyring, Self.authtype, "username=foobar") == other)
+            #expect(try await get(keyring, "username=foobar") == "")
+            #expect(try await get(keyring, Self.authtype, "username=barbaz") == "")
+        }
+    }
+
+    @Test func `git's own helper never sees an authorization`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let helper = try await GitLibsecretHelper.gitSchema.build(in: keyring.scratch)
+            try await store(keyring, Self.authtype + "authtype=Bearer", "credential=token", "username=u")
+            #expect(try await keyring.run(helper, ["get"], input: Self.host).output == "")
+        }
+    }
+
+    @Test func `a wrong proof erases nothing`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await store(keyring, "username=u", "password=p")
+            try await store(keyring, Self.authtype + "authtype=Bearer", "credential=t", "username=u")
+            for proof in ["password=q", "password=t", "credential=q", "credential=p"] {
+                try await erase(keyring, proof)
+            }
+            #expect(try await get(keyring) == "username=u\npassword=p\n")
+            try await erase(keyring, "credential=t")
+            #expect(try await get(keyring, Self.authtype) == "username=u\npassword=p\n")
+            try await store(keyring, Self.authtype + "authtype=Bearer", "credential=t")
+            try await erase(keyring)
+            #expect(try await get(keyring, Self.authtype) == "")
+        }
+    }
+
+    @Test func `an item with fewer attributes overwrites none with more`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let addresses = ["path=a\n", "path=b\n", "path=\n"]
+            for address in addresses + addresses {
+                try await store(keyring, address + "username=u", "password=\(address.dropLast())")
+            }
+            for address in addresses {
+                #expect(try await get(keyring, address) == "username=u\npassword=\(address.dropLast())\n")
+            }
+            try await erase(keyring)
+            #expect(try await get(keyring) == "")
+            #expect(try await get(keyring, "path=a\n") == "username=u\npassword=path=a\n")
+        }
+    }
+
+    @Test(arguments: ["example.com", "example.com:8443", "[::1]", "[::1]:8443", "[fe80::1]", "example.com:443"])
+    func `hosts and ports are exact`(_ host: String) async throws {
+        let others = ["example.com", "example.com:8443", "[::1]", "[::1]:8443", "[fe80::1]", "example.com:443", "::1"]
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let input = "protocol=https\nhost=\(host)\n"
+            try await keyring.probe("store", input: input + "username=u\npassword=p\n").expectSilence()
+            #expect(try await keyring.probe("get", input: input).output == "username=u\npassword=p\n")
+            for other in others where other != host {
+                #expect(try await keyring.probe("get", input: "protocol=https\nhost=\(other)\n").output == "")
+            }
+        }
+    }
+
+    @Test func `a locked keyring keeps its passwords`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await store(keyring, "username=u", "password=p")
+            try await keyring.lock()
+            for operation in ["get", "store", "erase"] {
+                let result = try await keyring.probe(operation, input: Self.host + "username=u\npassword=q\n")
+                #expect(result.output.hasPrefix("error: locked"))
+            }
+            try await keyring.endProvider()
+            try await keyring.unlock()
+            #expect(try await keyring.probe("get", input: Self.host).status == 0)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `processes that store at once lose nothing and leave nothing twice`(_ same: Bool) async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await store(keyring, "path=more", "username=u0", "password=more")
+            try await withThrowingTaskGroup { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        let input = Self.host + "username=u\(same ? 0 : number)\npassword=p\(number)\n"
+                        try await keyring.probe("store", ["deadline": "30"], input: input).expectSilence()
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let found = try await keyring.run("secret-tool", ["search", "--all", "server", "git.example.com"])
+            let count = found.output.split(separator: "\n").count { $0.hasPrefix("[/") }
+            #expect(count == (same ? 2 : 21))
+            #expect(try await get(keyring, "path=more\n") == "username=u0\npassword=more\n")
+        }
+    }
+
+    private func store(_ keyring: KeyringFixture, _ lines: String...) async throws {
+        let input = Self.host + lines.joined(separator: "\n") + "\n"
+        try await keyring.probe("store", input: input).expectSilence()
+    }
+
+    private func erase(_ keyring: KeyringFixture, _ lines: String...) async throws {
+        let input = Self.host + lines.joined(separator: "\n") + "\n"
+        try await keyring.probe("erase", input: input).expectSilence()
+    }
+
+    private func get(_ keyring: KeyringFixture, _ lines: String...) async throws -> String {
+        let result = try await keyring.probe("get", input: Self.host + lines.joined() + "\n")
+        try result.expectSuccess()
+        return result.output
+    }
+}

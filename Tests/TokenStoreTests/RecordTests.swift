@@ -1,0 +1,71 @@
+import CredentialProtocol
+import Testing
+
+@testable import TokenStore
+
+@Suite struct RecordTests {
+    @Test(arguments: Sample.all) func `a record survives a round trip`(_ record: CredentialRecord) {
+        #expect(CredentialRecord(kind: record.kind, json: record.json) == record)
+    }
+
+    @Test(arguments: Sample.all) func `members nobody knows survive`(_ record: CredentialRecord) throws {
+        var members = record.members
+        members["future"] = .object(["deep": .array([.integer(1), .number(1.5), .bool(true), .null])])
+        let read = try #require(CredentialRecord(kind: record.kind, members: members))
+        #expect(JSONValue(bytes: read.json) == .object(members))
+    }
+
+    @Test func `numbers may be strings and strings numbers`() throws {
+        let json = #"""
+            {"secret":"s","home_account_id":"h","environment":"e","client_id":7,"realm":"r","target":"t",
+             "cached_at":1000,"expires_on":"4600","extended_expires_on":"4600.7","refresh_on":2800.0}
+            """#
+        guard case .accessToken(let token)? = CredentialRecord(kind: .accessToken, json: json.utf8) else {
+            throw ProbeFailure(output: json)
+        }
+        #expect(token.clientID == "7")
+        #expect((token.cachedAt, token.expiresOn) == (1000, 4600))
+        #expect((token.extendedExpiresOn, token.refreshOn) == (4600, 2800))
+        #expect(token.tokenType == "Bearer")
+        #expect(token.members["refresh_on"] == .string("2800"))
+    }
+
+    @Test(arguments: ["", "[]", "{}", #"{"secret":""}"#, #"{"secret":"s"}"#, #"{"secret":"s","expires_on":"never"}"#])
+    func `what is no access token is refused`(_ json: String) {
+        #expect(CredentialRecord(kind: .accessToken, json: json.utf8) == nil)
+    }
+
+    @Test func `absurd nesting is refused`() {
+        let json = String(repeating: "[", count: 100_000)
+        #expect(JSONValue(bytes: json.utf8) == nil)
+    }
+
+    @Test func `no description of a record tells a secret`() {
+        for record in Sample.all {
+            let shown = "\(record) \(String(reflecting: record))"
+            #expect(!shown.contains("a.b.c"))
+        }
+    }
+
+    @Test func `attributes hold no user name, token or time, and are never left out`() {
+        for record in Sample.all {
+            let attributes = ItemAttributes(record, group: "g").dictionary
+            #expect(attributes.count == 8)
+            for value in attributes.values {
+                #expect(!["alice@contoso.example", "at", "rt", "a.b.c", "4600"].contains(value))
+            }
+        }
+    }
+
+    @Test func `the order and case of scopes makes no other item`() {
+        let one = ItemAttributes(Sample.accessToken("User.Read Mail.Read"), group: "g").dictionary
+        let other = ItemAttributes(Sample.accessToken("mail.read user.read"), group: "g").dictionary
+        #expect(one == other)
+    }
+
+    @Test func `a family's refresh token is one item, whichever client got it`() {
+        let one = ItemAttributes(Sample.refreshToken(family: "1", client: "a"), group: "g").dictionary
+        let other = ItemAttributes(Sample.refreshToken(family: "1", client: "b"), group: "g").dictionary
+        #expect(one == other)
+    }
+}

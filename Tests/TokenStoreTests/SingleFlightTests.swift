@@ -1,0 +1,132 @@
+import CredentialProtocol
+import FoundationEssentials
+import Glibc
+import KeyringFixture
+import Testing
+
+@testable import TokenStore
+
+@Suite struct SingleFlightTests {
+    @Test func `processes and their tasks take turns`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let file = try scratch.write("0", to: "counter")
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        let result = try await count(in: scratch, file)
+                        #expect(result.status == 0, "\(result.output)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(text(of: file) == "20")
+        }
+    }
+
+    @Test func `tasks of one process take turns`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            let counter = Counter()
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<30 {
+                    group.addTask { try await flight.withLock(key: "k", deadline: 20) { try await counter.step() } }
+                }
+                try await group.waitForAll()
+            }
+            #expect(await counter.mostAtOnce == 1)
+        }
+    }
+
+    @Test func `a killed holder leaves no lock behind`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let file = try scratch.write("0", to: "counter")
+            let killed = try await count(in: scratch, file, ["--die", "yes"])
+            #expect(killed.status == 128 + 9)
+            let next = try await count(in: scratch, file, ["--deadline", "0.1"])
+            #expect(next.status == 0)
+            #expect(text(of: file) == "1")
+        }
+    }
+
+    @Test func `waiting ends at the deadline`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            try await flight.withLock(key: "k", deadline: 1) {
+                await #expect(throws: SingleFlightError.timedOut) {
+                    try await flight.withLock(key: "k", deadline: 0.1) {}
+                }
+                try await flight.withLock(key: "another", deadline: 0.1) {}
+            }
+        }
+    }
+
+    @Test func `a directory that others can write to is closed to them`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let directory = scratch.path + "/run/lanyard"
+            #expect(mkdir(directory, 0o700) == 0 && chmod(directory, 0o777) == 0)
+            try await SingleFlight(runtimeDirectory: scratch.path + "/run").withLock(key: "k", deadline: 1) {}
+            var status = stat()
+            #expect(stat(directory, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        }
+    }
+
+    @Test(arguments: ["directory", "file"]) func `links are not followed`(_ what: String) async throws {
+        try await ScratchDirectory.with { scratch in
+            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            let elsewhere = scratch.path + "/home"
+            if what == "directory" {
+                try FileManager.default.createSymbolicLink(
+                    atPath: flight.directory, withDestinationPath: elsewhere)
+            } else {
+                try await flight.withLock(key: "k", deadline: 1) {}
+                let names = try FileManager.default.contentsOfDirectory(atPath: flight.directory)
+                let lock = flight.directory + "/" + (names.first ?? "")
+                try FileManager.default.removeItem(atPath: lock)
+                try FileManager.default.createSymbolicLink(
+                    atPath: lock, withDestinationPath: elsewhere + "/target")
+            }
+            await #expect(throws: SingleFlightError.self) { try await flight.withLock(key: "k", deadline: 1) {} }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
+        }
+    }
+
+    @Test func `the name of a lock file does not tell its key`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            try await flight.withLock(key: "alice@contoso.example/../x", deadline: 1) {}
+            let names = try FileManager.default.contentsOfDirectory(atPath: flight.directory)
+            #expect(names.count == 1)
+            #expect(names.allSatisfy { $0.hasSuffix(".lock") && !$0.contains("alice") && $0.count == 69 })
+        }
+    }
+
+    @Test(arguments: [nil, "", "relative", "/does/not/exist"])
+    func `without a runtime directory there is one for each user below tmp`(_ runtimeDirectory: String?) {
+        #expect(SingleFlight(runtimeDirectory: runtimeDirectory).directory.hasPrefix("/tmp/lanyard-"))
+    }
+
+    private func count(
+        in scratch: ScratchDirectory, _ file: String, _ options: [String] = []
+    ) async throws -> FinishedProcess {
+        try await .run(
+            KeyringFixture.probePath, ["--file", file, "--key", "k"] + options + ["count"],
+            environment: scratch.environment)
+    }
+
+    private func text(of file: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
+    }
+}
+
+/// Counts how many are in the same place at once.
+private actor Counter {
+    private var current = 0
+    private(set) var mostAtOnce = 0
+
+    func step() async throws {
+        current += 1
+        mostAtOnce = max(mostAtOnce, current)
+        try await Task.sleep(for: .milliseconds(2))
+        current -= 1
+    }
+}
