@@ -111,5 +111,15 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: strict, linkerSettings: small),
+
+        // Tests.
+        .executableTarget(
+            name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
+            swiftSettings: strict),
+        .executableTarget(name: "FakePlugin", path: "Tests/FakePlugin", swiftSettings: strict),
+        .testTarget(
+            name: "AuthorityPluginTests",
+            dependencies: ["AuthorityPlugin", "CredentialProtocol", "ExamplePlugin", "FakePlugin", system],
+            swiftSettings: strict),
     ]
 )
