@@ -156,6 +156,38 @@ struct PluginHostTests {
         #expect(!isAlive(child))
     }
 
+    @Test func `a daemon that keeps the pipes open does not hold up the host`() async throws {
+        let start = ContinuousClock.now
+        #expect(try await run("leaves-daemon").account.username == "alice")
+        #expect(ContinuousClock.now - start < .seconds(10))
+    }
+
+    @Test func `a plugin that has its answer has the shorter time to go on`() async throws {
+        var timeouts = PluginTimeouts()
+        timeouts.silence = .seconds(1)
+        let person = FakePerson { _ in .answer(Secret("alice")) }
+        let error = await #expect(throws: PluginError.self) {
+            try await run("silent-after-answer", person: person, timeouts: timeouts)
+        }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal to the host stops the plugin and then the run`(_ number: Int32) async {
+        await #expect(processExitsWith: .exitCode(42)) { [number] in
+            let match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake", arguments: ["hangs"]))
+            Task {
+                try await Task.sleep(for: .milliseconds(500))
+                kill(getpid(), number)
+            }
+            do {
+                _ = try await PluginHost(environment: [:]).run(.sample(), on: match, person: NobodyThere())
+            } catch let error as PluginError where error.code == .cancelled {
+                exit(42)
+            }
+        }
+    }
+
     @Test func `a plugin that ignores SIGTERM is killed`() async throws {
         let person = FakePerson()
         await #expect(throws: PluginError.self) { try await run("ignores-term", person: person, timeouts: brief) }

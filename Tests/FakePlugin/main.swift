@@ -152,6 +152,16 @@ case "surroundings":
 case "child":
     let child = spawnChild()
     say(result(username: "\(child)"))
+case "leaves-daemon":
+    // A child in a session of its own keeps standard output open.
+    spawn("/bin/sh", ["-c", "exec setsid sleep 15"])
+    usleep(200_000)
+    say(polite)
+case "silent-after-answer":
+    _ = hear()
+    say("event=prompt\nkind=public\nmessage=who\n\n")
+    _ = hear()
+    hang()
 case "slow-person":
     _ = hear()
     say(openPage)
@@ -167,10 +177,15 @@ default:
 
 /// Starts a process that outlives this one unless the whole group is killed.
 func spawnChild() -> pid_t {
+    spawn("/bin/sh", ["-c", "trap '' TERM HUP; sleep 600"])
+}
+
+@discardableResult
+func spawn(_ program: String, _ arguments: [String]) -> pid_t {
     var child: pid_t = 0
-    let words = ["sh", "-c", "trap '' TERM HUP; sleep 600"]
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }
-    arguments.append(nil)
-    posix_spawn(&child, "/bin/sh", nil, nil, arguments, environ)
+    let words = [program] + arguments
+    var pointers: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }
+    pointers.append(nil)
+    posix_spawn(&child, program, nil, nil, pointers, environ)
     return child
 }
