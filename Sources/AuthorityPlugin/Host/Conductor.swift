@@ -32,6 +32,8 @@ struct Conductor {
     private var exchange: Exchange
     private var waiting: [(id: Int, event: PluginEvent)] = []
     private var lastID = 0
+    /// Whether the plugin has reason to be silent: the person is looking at a page that it opened, or typing.
+    private var personIsBusy = false
     private var asking: Task<Void, Never>?
     private var timer: Task<Void, Never>?
     private var timerID = 0
@@ -94,7 +96,9 @@ struct Conductor {
         for step in steps {
             switch step {
             case .reply(let block): send(block)
-            case .progress(let text): await person.progress(text)
+            case .progress(let text):
+                personIsBusy = !waiting.isEmpty
+                await person.progress(text)
             case .ask(let event): ask(event)
             case .end: break
             }
@@ -130,6 +134,7 @@ struct Conductor {
     private mutating func ask(_ event: PluginEvent) {
         guard bounds.hasPerson else { return reply(to: event, .unsupported) }
         lastID += 1
+        personIsBusy = true
         waiting.append((lastID, event))
         if waiting.count == 1 { start() } else { asking?.cancel() }
     }
@@ -145,6 +150,7 @@ struct Conductor {
     private mutating func answer(_ id: Int, _ reply: PluginReply) {
         guard let first = waiting.first, first.id == id else { return }
         waiting.removeFirst()
+        personIsBusy = !waiting.isEmpty || (reply == .done && !first.event.isPrompt)
         self.reply(to: first.event, waiting.isEmpty ? reply : .cancelled)
         start()
     }
@@ -170,8 +176,7 @@ struct Conductor {
     private mutating func restartTimer() {
         timer?.cancel()
         timerID += 1
-        let isPersonal = exchange.awaitsPerson || !waiting.isEmpty
-        timer = timer(isPersonal ? bounds.timeouts.person : bounds.timeouts.silence, .deadline(timerID))
+        timer = timer(personIsBusy ? bounds.timeouts.person : bounds.timeouts.silence, .deadline(timerID))
     }
 
     private func timer(_ duration: Duration, _ occurrence: Occurrence) -> Task<Void, Never> {
@@ -182,7 +187,7 @@ struct Conductor {
     }
 
     private var silenceError: PluginError {
-        guard exchange.awaitsPerson || !waiting.isEmpty else { return timeoutError(bounds.timeouts.silence) }
+        guard personIsBusy else { return timeoutError(bounds.timeouts.silence) }
         return PluginError(
             .cancelled, "nobody signed in within \(bounds.timeouts.person.words)", hint: "try again when you are there")
     }
@@ -197,6 +202,12 @@ struct Conductor {
         PluginError(
             .unavailable, "the \(plugin) plugin did not answer within \(limit.words)",
             hint: "check the network, or run with LANYARD_TRACE=plugin")
+    }
+}
+
+extension PluginEvent {
+    fileprivate var isPrompt: Bool {
+        if case .prompt = self { true } else { false }
     }
 }
 

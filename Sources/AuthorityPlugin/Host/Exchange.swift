@@ -29,8 +29,6 @@ struct Exchange {
     private var parser = AttributeParser(longestInput: BlockReader.longestConversation)
     private var events = 0
     private var ending: Ending?
-    /// Whether the last thing the plugin said gives it reason to be silent until the person acts.
-    private(set) var awaitsPerson = false
 
     init(plugin: String) {
         self.plugin = plugin
@@ -66,7 +64,11 @@ struct Exchange {
     private mutating func take(_ block: Attributes) -> [Step] {
         if block.isEmpty { return [] }
         events += 1
-        guard ending == nil else { return [fail("went on after its answer")] }
+        switch ending {
+        case nil: break
+        case .result?: return [fail("went on after its answer")]
+        case .failed?: return []
+        }
         guard events <= Self.mostEvents else { return [fail("sent more than \(Self.mostEvents) messages")] }
         do throws(WireFault) {
             return step(for: try PluginMessage(wire: block))
@@ -77,12 +79,8 @@ struct Exchange {
 
     private mutating func step(for message: PluginMessage) -> [Step] {
         switch message {
-        case .event(.progress(let text)):
-            awaitsPerson = false
-            return [.progress(text)]
-        case .event(let event):
-            awaitsPerson = true
-            return [.ask(event)]
+        case .event(.progress(let text)): return [.progress(text)]
+        case .event(let event): return [.ask(event)]
         case .unknown(let name):
             return (try? PluginReply.unsupported.wire(to: name)).map { [.reply($0)] } ?? []
         case .result(let block): return [finish(.result(block))]

@@ -75,16 +75,3 @@ enum Glob {
         return rest.hasSuffix(last)
     }
 }
-
-extension Substring {
-    /// The first place of the part; the standard library has this in `_StringProcessing` only, for regular expressions.
-    fileprivate func firstRange(of part: Substring) -> Range<Index>? {
-        guard !part.isEmpty else { return startIndex..<startIndex }
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(part) { return start..<index(start, offsetBy: part.count) }
-            start = index(after: start)
-        }
-        return nil
-    }
-}

@@ -38,6 +38,7 @@ struct ManifestReader {
     }
 
     private func parse() throws(PluginProblem) -> TOMLTable {
+        if let line = TOMLGuard.firstBadLine(of: text) { throw PluginProblem(file: file, line: line, "is not TOML") }
         do {
             return try TOMLTable(string: text)
         } catch let error as TOMLParseError {
