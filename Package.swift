@@ -123,6 +123,17 @@ let package = Package(
             ],
             swiftSettings: strict, linkerSettings: small),
         .testTarget(
-            name: "SandboxTests", dependencies: ["lanyard-sandbox", subprocess, system], swiftSettings: strict),
+            name: "SandboxTests",
+            dependencies: [
+                "lanyard-sandbox", crypto, subprocess, system,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict),
     ]
 )

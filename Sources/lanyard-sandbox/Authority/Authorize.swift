@@ -110,8 +110,7 @@ extension World {
         }
         var permissions = consentNeeded(by: user, for: interaction.scopes(in: self), client: client, realm: authority.realm)
         if permissions.isEmpty, interaction.request?.prompts.contains("consent") == true {
-            permissions = interaction.scopes(in: self).permissions.map { "\($0.resource.name): \($0.name)" }
-            if permissions.isEmpty { permissions = ["Sign you in and read your profile"] }
+            permissions = permissionsCovered(by: interaction.scopes(in: self), client: client)
         }
         guard !permissions.isEmpty else { return nil }
         return page(interaction, visit) { Pages.consent(client, user, permissions, form: $0) }

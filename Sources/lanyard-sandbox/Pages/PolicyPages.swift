@@ -5,7 +5,7 @@ extension Pages {
             "Reset your password",
             """
             <h1>Reset your password</h1>
-            <p class="who">for \(place(realm))</p>
+            <p class="who">\(place(realm))</p>
             \(message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
             \(form.form("""
                 <label for="reset_username">Email address</label>
