@@ -163,6 +163,17 @@ let package = Package(
         .testTarget(
             name: "AuthorityPluginTests",
             dependencies: ["AuthorityPlugin", "CredentialProtocol", "ExamplePlugin", "FakePlugin", system],
+            name: "SandboxTests",
+            dependencies: [
+                "lanyard-sandbox", crypto, subprocess, system,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
             swiftSettings: strict),
     ]
 )

@@ -15,7 +15,7 @@ extension World {
 
     /// What consent to these scopes covers, as `Resource: Scope`: the scopes themselves and whatever the
     /// registration of the client lists, so that another of its resources needs no second consent.
-    private func permissionsCovered(by scopes: ScopeRequest, client: Client) -> [String] {
+    func permissionsCovered(by scopes: ScopeRequest, client: Client) -> [String] {
         var covered: [String] = scopes.openID.isEmpty ? [] : ["Sign you in and read your profile"]
         for resource in scopes.resources {
             covered += scopes.granted(for: resource, to: client, in: directory).map { "\(resource.name): \($0.name)" }

@@ -83,6 +83,7 @@ enum Pages {
         button.go { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
         button.go:hover { filter: brightness(1.08); }
         button.link { border: 0; padding: 0; color: var(--accent); font-weight: 400; text-decoration: underline; }
+        .links { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; margin: 1.25rem 0 0; }
         :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
         .buttons { display: flex; flex-direction: row-reverse; gap: .75rem; margin-top: .5rem; }
         .accounts { display: grid; gap: .6rem; margin: 1rem 0 0; padding: 0; list-style: none; }

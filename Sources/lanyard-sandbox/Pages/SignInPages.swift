@@ -14,7 +14,7 @@ extension Pages {
             "Sign in",
             """
             <h1>Sign in</h1>
-            <p class="who">to continue to \(place(page.authority.realm))</p>
+            <p class="who">\(place(page.authority.realm))</p>
             \(page.message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
             \(page.form.form("""
                 <label for="loginfmt">\(isB2C ? "Email address" : "Username")</label>
@@ -30,12 +30,15 @@ extension Pages {
             """)
     }
 
-    /// B2C's two other ways out of its page.
+    /// B2C's other ways out of its page.
     private static func b2cWays(_ form: InteractionForm) -> HTML {
         form.form(
             """
-            <p><button class="link" type="submit" name="b2c" value="forgot">Forgot your password?</button></p>
-            <p><button class="link" type="submit" name="b2c" value="cancel">Cancel</button></p>
+            <p class="links">
+            <button class="link" type="submit" name="b2c" value="forgot">Forgot your password?</button>
+            <button class="link" type="submit" name="b2c" value="signup">Sign up now</button>
+            <button class="link" type="submit" name="b2c" value="cancel">Cancel</button>
+            </p>
             """)
     }
 
@@ -53,10 +56,10 @@ extension Pages {
 
     static func place(_ realm: Realm) -> String {
         switch realm {
-        case .common: "your work, school or personal account"
-        case .organizations: "your work or school account"
-        case .consumers: "your personal account"
-        case .tenant(let tenant), .policy(let tenant, _): tenant.name
+        case .common: "with your work, school or personal account"
+        case .organizations: "with your work or school account"
+        case .consumers: "with your personal account"
+        case .tenant(let tenant), .policy(let tenant, _): "to continue to \(tenant.name)"
         }
     }
 
@@ -88,7 +91,7 @@ extension Pages {
             "Create an account",
             """
             <h1>Create an account</h1>
-            <p class="who">for \(place(authority.realm))</p>
+            <p class="who">\(place(authority.realm))</p>
             \(message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
             \(form.form("""
                 <label for="new_username">Email address</label>
@@ -109,7 +112,7 @@ extension Pages {
             """
             <p class="who">\(user.username)</p>
             <h1>Permissions requested</h1>
-            <p><strong>\(client.name)</strong> would like to:</p>
+            <p><strong>\(client.name)</strong> asks for:</p>
             <ul class="permissions">\(HTML(joining: items))</ul>
             \(form.form("""
                 <div class="buttons">

@@ -1,0 +1,162 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Subprocess
+import SystemPackage
+import Testing
+
+/// A sandbox that runs for the length of one test: the built program, over real HTTPS.
+struct RunningSandbox: Sendable {
+    struct Description: Decodable, Sendable {
+        var authority: String
+        var resource: String
+        var ca_file: String
+        var control_token: String
+        var client_id: String
+        var b2c_client_id: String
+        var pid: Int32
+    }
+
+    struct Answer: Sendable {
+        var status: Int
+        var fields: HTTPHeaders
+        var body: String
+
+        subscript(member: String) -> Any? { json[member] }
+        func headers(_ name: String) -> [String] { fields[name] }
+        func text(_ member: String) -> String? { json[member] as? String }
+        var json: [String: Any] { parse(body) }
+    }
+
+    let directory: String
+    let description: Description
+    let http: HTTPClient
+
+    var authority: String { description.authority }
+    var resource: String { description.resource }
+
+    func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
+        try await send(url, method: .GET, headers: headers, body: nil)
+    }
+
+    func post(_ url: String, _ form: [String: String]) async throws -> Answer {
+        let body = form.map { "\(percentEncoded($0.key))=\(percentEncoded($0.value))" }.joined(separator: "&")
+        return try await send(
+            url, method: .POST, headers: ["Content-Type": "application/x-www-form-urlencoded"], body: body)
+    }
+
+    /// Uses the tests' door.
+    @discardableResult
+    func control(_ method: String, _ path: String, _ body: String? = nil) async throws -> Answer {
+        try await send(
+            "\(authority)/_sandbox/\(path)", method: HTTPMethod(rawValue: method),
+            headers: ["X-Sandbox-Control": description.control_token], body: body)
+    }
+
+    private func send(
+        _ url: String, method: HTTPMethod, headers: [String: String], body: String?
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: url)
+        request.method = method
+        request.headers = HTTPHeaders(headers.map { ($0.key, $0.value) })
+        request.body = body.map { .bytes(ByteBuffer(string: $0)) }
+        let response = try await http.execute(request, timeout: .seconds(20))
+        let bytes = try await response.body.collect(upTo: 4 * 1024 * 1024)
+        return Answer(status: Int(response.status.code), fields: response.headers, body: String(buffer: bytes))
+    }
+}
+
+/// Starts a sandbox, lends it to a test and ends it with SIGTERM.
+func withSandbox(
+    users: String? = nil, _ test: @escaping @Sendable (RunningSandbox) async throws -> Void
+) async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/sandbox-test-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    var arguments = ["serve", "--directory", directory]
+    if let users {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try users.write(toFile: directory + "/own-users.toml", atomically: true, encoding: .utf8)
+        arguments += ["--users", directory + "/own-users.toml"]
+    }
+    let result = try await run(
+        .path(FilePath(Program.path)), arguments: Arguments(arguments), input: .none, output: .discarded,
+        error: .discarded
+    ) { execution in
+        do {
+            try await use(sandboxAt: directory, test)
+        } catch {
+            try? execution.send(signal: .terminate)
+            throw error
+        }
+        try execution.send(signal: .terminate)
+    }
+    #expect(result.terminationStatus == .exited(0), "SIGTERM ends a sandbox cleanly")
+}
+
+private func use(sandboxAt directory: String, _ test: (RunningSandbox) async throws -> Void) async throws {
+    let deadline = ContinuousClock.now + .seconds(30)
+    var ready: Data?
+    while ready == nil, ContinuousClock.now < deadline {
+        ready = try? Data(contentsOf: URL(filePath: directory + "/sandbox.json"))
+        if ready == nil { try await Task.sleep(for: .milliseconds(50)) }
+    }
+    let description = try JSONDecoder().decode(RunningSandbox.Description.self, from: try #require(ready))
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.trustRoots = .file(description.ca_file)
+    let http = HTTPClient(
+        eventLoopGroupProvider: .singleton,
+        configuration: .init(tlsConfiguration: tls, redirectConfiguration: .disallow))
+    do {
+        try await test(RunningSandbox(directory: directory, description: description, http: http))
+    } catch {
+        try? await http.shutdown()
+        throw error
+    }
+    try await http.shutdown()
+}
+
+/// The programs under test and beside it.
+enum Program {
+    /// The built `lanyard-sandbox`, which lies beside the test bundle.
+    static let path: String = {
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return own.prefix(upTo: own.lastIndex(of: "/") ?? own.startIndex) + "/lanyard-sandbox"
+    }()
+
+    struct Outcome: Sendable {
+        var succeeded: Bool
+        var output: String
+        var error: String
+    }
+
+    /// Runs `lanyard-sandbox` as somebody would who uses this sandbox.
+    static func sandbox(_ arguments: [String], in sandbox: RunningSandbox? = nil) async throws -> Outcome {
+        try await run(
+            .path(FilePath(path)), arguments, environment: ["LANYARD_SANDBOX_DIR": sandbox?.directory])
+    }
+
+    private static func run(
+        _ executable: Executable, _ arguments: [String], environment: [Subprocess.Environment.Key: String?] = [:]
+    ) async throws -> Outcome {
+        let result = try await Subprocess.run(
+            executable, arguments: Arguments(arguments), environment: .inherit.updating(environment), input: .none,
+            output: .string(limit: 1024 * 1024), error: .string(limit: 1024 * 1024))
+        return Outcome(
+            succeeded: result.terminationStatus.isSuccess, output: result.standardOutput, error: result.standardError)
+    }
+
+    /// git with nothing of this computer's configuration.
+    static func git(_ arguments: [String], sandbox: RunningSandbox, token: String? = nil) async throws -> Outcome {
+        var options = ["-c", "http.sslCAInfo=\(sandbox.description.ca_file)", "-c", "credential.helper="]
+        if let token { options += ["-c", "http.extraHeader=Authorization: \(token)"] }
+        return try await run(
+            .name("git"), options + arguments,
+            environment: [
+                "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
+                "GIT_SSL_CAINFO": nil, "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@contoso.example",
+                "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@contoso.example",
+            ])
+    }
+}
