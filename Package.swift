@@ -136,5 +136,14 @@ let package = Package(
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SandboxTests", dependencies: ["lanyard-sandbox", subprocess, system], swiftSettings: strict),
+        // Tests.
+        .executableTarget(
+            name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
+            swiftSettings: strict),
+        .executableTarget(name: "FakePlugin", path: "Tests/FakePlugin", swiftSettings: strict),
+        .testTarget(
+            name: "AuthorityPluginTests",
+            dependencies: ["AuthorityPlugin", "CredentialProtocol", "ExamplePlugin", "FakePlugin", system],
+            swiftSettings: strict),
     ]
 )

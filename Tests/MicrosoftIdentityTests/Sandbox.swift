@@ -84,8 +84,10 @@ struct Sandbox: Sendable {
         client = description.client_id
         b2cClient = description.b2c_client_id
         let trust = try TrustRoots.configuration(caFile: description.ca_file, environment: [:])
+        var configuration = HTTPClient.Configuration(tlsConfiguration: trust)
+        configuration.dnsOverride = ["localhost": "127.0.0.1"]
         control = HTTPClient(
-            eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: .init(tlsConfiguration: trust))
+            eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     }
 
     /// The sandbox's host and port.

@@ -66,7 +66,11 @@ struct Exchange {
     private mutating func take(_ block: Attributes) -> [Step] {
         if block.isEmpty { return [] }
         events += 1
-        guard ending == nil else { return [fail("went on after its answer")] }
+        switch ending {
+        case nil: break
+        case .result?: return [fail("went on after its answer")]
+        case .failed?: return []
+        }
         guard events <= Self.mostEvents else { return [fail("sent more than \(Self.mostEvents) messages")] }
         do throws(WireFault) {
             return step(for: try PluginMessage(wire: block))

@@ -50,7 +50,7 @@ struct ScratchFolder: ~Copyable {
 }
 
 /// Removes a folder and what is in it, never through a symbolic link.
-private enum FolderRemoval {
+enum FolderRemoval {
     static func remove(_ path: String, depth: Int = 0) {
         if rmdir(path) == 0 || depth > 32 { return }
         guard let directory = fdopendir(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) else { return }

@@ -1,0 +1,176 @@
+import Glibc
+
+/// A plugin that behaves, or misbehaves, as its first argument says; it shares no code with what it tests.
+let behaviour = CommandLine.arguments.dropFirst().first ?? ""
+let polite = result()
+
+func result(token: String = "AT-1", environment: String = "login.example", username: String = "alice") -> String {
+    "event=result\naccess_token=\(token)\nexpires_in=3600\nscope[]=s1\nhome_account_id=u.t\n"
+        + "environment=\(environment)\nrealm=r\nusername=\(username)\n\n"
+}
+
+func say(_ text: String, to descriptor: Int32 = 1) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count <= 0 { exit(9) }
+        bytes = bytes.dropFirst(count)
+    }
+}
+
+/// One block from standard input, blank line included; ends the process where the input ends.
+func hear() -> String {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while !(bytes.suffix(2) == [10, 10]) {
+        guard read(0, &byte, 1) == 1 else { exit(10) }
+        bytes.append(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+func hang() -> Never {
+    while true { sleep(1000) }
+}
+
+let openPage = "event=open-url\nurl=https://login.example/authorize?code=SECRET\nredirect_uri=http://localhost:1\n\n"
+
+switch behaviour {
+case "polite":
+    _ = hear()
+    say("event=progress\nmessage=working\u{1B}[2J\n\n" + polite)
+case "grease":
+    let request = hear()
+    say("event=x-unheard-of\nfoo=bar\n\n")
+    let reply = hear()
+    let isFine = request.contains("grease_") && reply == "reply=x-unheard-of\nstatus=unsupported\n\n"
+    say("x_unknown=1\n" + result(username: isFine ? "greased" : "dry"))
+case "hangs":
+    hang()
+case "ignores-term":
+    signal(SIGTERM, SIG_IGN)
+    signal(SIGHUP, SIG_IGN)
+    say("event=progress\nmessage=pid \(getpid())\n\n")
+    hang()
+case "dies-mid-line":
+    say("event=resu")
+case "dies-mid-block":
+    say(String(polite.dropLast()))
+case "silent":
+    break
+case "exits-3":
+    exit(3)
+case "refuses":
+    exit(64)
+case "killed":
+    raise(SIGKILL)
+case "floods-line":
+    while true { say(String(repeating: "x", count: 4096)) }
+case "floods-blocks":
+    while true { say("event=progress\nmessage=again\n\n") }
+case "floods-keys":
+    while true { say("key=\(String(repeating: "v", count: 4000))\n") }
+case "floods-stderr":
+    for _ in 0..<4096 { say(String(repeating: "e", count: 2047) + "\n", to: 2) }
+    say(polite)
+case "garbage":
+    say("\u{1}\u{2}no equals sign\n\n")
+case "not-utf8":
+    var bytes: [UInt8] = [0x65, 0x3D, 0xFF, 0xFE, 0x0A, 0x0A]
+    write(1, &bytes, bytes.count)
+case "no-event":
+    say("message=hello\n\n")
+case "another-operation":
+    say("event=result\nname=fake\nversion=1\nprotocol[]=v1\n\n")
+case "token-with-space":
+    say(result(token: "AT 1"))
+case "twice":
+    say(polite + polite)
+case "twice-later":
+    say(polite)
+    usleep(200_000)
+    say(polite)
+case "another-environment":
+    say(result(environment: "evil.example"))
+case "alias":
+    say(result(environment: "alias.example"))
+case "closes-stdout":
+    close(1)
+    hang()
+case "lives-on":
+    say(polite)
+    hang()
+case "never-reads":
+    usleep(100_000)
+    say(polite)
+case "bad-url":
+    _ = hear()
+    say("event=open-url\nurl=file:///etc/passwd\n\n")
+    hang()
+case "error":
+    say("event=error\ncode=throttled\nmessage=slow \u{202E}down\nretry_after=7\nerror_code[]=50196\nx=1\n\n")
+case "unknown-code":
+    say("event=error\ncode=x-new\nmessage=something new\n\n")
+case "late-open-url":
+    _ = hear()
+    say(openPage)
+    usleep(150_000)
+    say(polite)
+case "answered-open-url":
+    _ = hear()
+    say(openPage)
+    say(result(username: hear().contains("status=redirected\nvalue=http://localhost:1/?code=abc") ? "pasted" : "no"))
+case "open-then-prompt":
+    _ = hear()
+    say(openPage)
+    say("event=prompt\nkind=secret\nmessage=code\n\n")
+    let first = hear()
+    let second = hear()
+    let isRight =
+        first == "reply=open-url\nstatus=cancelled\n\n" && second == "reply=prompt\nstatus=answer\nvalue=42\n\n"
+    say(result(username: isRight ? "in-order" : "out-of-order"))
+case "asks-in-any-case":
+    _ = hear()
+    say("event=prompt\nkind=public\nmessage=who\n\n")
+    say(result(username: hear().contains("status=unsupported") ? "told-nobody" : "told-somebody"))
+case "surroundings":
+    var names: [String] = []
+    var entry = environ
+    while let variable = entry.pointee {
+        names.append(String(String(cString: variable).prefix { $0 != "=" }))
+        entry += 1
+    }
+    var folder = [CChar](repeating: 0, count: 4096)
+    var info = stat()
+    stat(".", &info)
+    let path = getcwd(&folder, folder.count).map { String(cString: $0) } ?? ""
+    let mode = String(info.st_mode & 0o777, radix: 8)
+    let isLeader = getsid(0) == getpid()
+    // Left behind on purpose.
+    close(open("left-behind", O_CREAT | O_WRONLY, 0o600))
+    say(result(username: "\(names.sorted().joined(separator: ",")) \(path) \(mode) \(isLeader)"))
+case "child":
+    let child = spawnChild()
+    say(result(username: "\(child)"))
+case "slow-person":
+    _ = hear()
+    say(openPage)
+    _ = hear()
+    hang()
+case "ends-at-eof":
+    _ = hear()
+    say(openPage)
+    while true { _ = hear() }
+default:
+    exit(64)
+}
+
+/// Starts a process that outlives this one unless the whole group is killed.
+func spawnChild() -> pid_t {
+    var child: pid_t = 0
+    let words = ["sh", "-c", "trap '' TERM HUP; sleep 600"]
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }
+    arguments.append(nil)
+    posix_spawn(&child, "/bin/sh", nil, nil, arguments, environ)
+    return child
+}
