@@ -56,7 +56,7 @@ struct SignIn: AsyncParsableCommand {
             password: password ?? environment["LANYARD_SANDBOX_PASSWORD"] ?? DefaultUsers.password)
         person.declines = decline
         person.userCode = code
-        person.way = cancel ? "cancel" : forgotPassword ? "forgot" : nil
+        person.way = forgotPassword ? "forgot" : cancel || decline ? "cancel" : nil
         do {
             try await browse(from: start, as: person, environment)
         } catch {

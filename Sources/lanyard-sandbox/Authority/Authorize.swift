@@ -60,6 +60,11 @@ extension World {
         {
             return response
         }
+        if authority.realm.isEditPolicy, !interaction.hasEdited,
+            let response = page(interaction, visit, { Pages.edit(user, form: $0) })
+        {
+            return response
+        }
         let needed = missingProofs(interaction, signedIn)
         if let context = needed.first {
             return page(interaction, visit) { Pages.proof(user: user, context: context, form: $0) }
@@ -82,7 +87,9 @@ extension World {
             accounts.removeAll { $0.username.lowercased() != hint.lowercased() }
         }
         let response: Response?
-        if request?.prompts.contains("create") == true, !interaction.wantsOtherAccount {
+        if authority.realm.isResetPolicy {
+            response = page(interaction, visit) { Pages.reset(form: $0, authority.realm, hint: hint) }
+        } else if interaction.wantsNewAccount || request?.prompts.contains("create") == true {
             response = page(interaction, visit) { Pages.create(form: $0, authority, self.directory) }
         } else if mustType || accounts.isEmpty || request?.maximumAge != nil {
             let known = interaction.wantsOtherAccount ? nil : hint

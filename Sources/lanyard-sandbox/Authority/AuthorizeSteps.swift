@@ -17,6 +17,13 @@ extension World {
                 .first { $0.username == username }
         } else if form["device"] == "approve" {
             interaction.isConfirmed = true
+        } else if form["b2c"] == "signup" {
+            interaction.wantsNewAccount = true
+        } else if let username = form["reset_username"] {
+            return reset(username, visit, interaction, at: authority)
+        } else if let name = form["profile_name"], let username = interaction.signedIn?.username {
+            directory.update(username) { $0.name = name }
+            interaction.hasEdited = true
         } else if form["new_username"] != nil {
             return create(visit, interaction, at: authority)
         } else if form["loginfmt"] != nil {
@@ -73,6 +80,25 @@ extension World {
         guard visit.form["passwd"] == user.password else {
             return retry(visit, interaction, authority, "Your account or password is incorrect (AADSTS50126).")
         }
+        let signedIn = SignedIn(username: user.username, at: .now)
+        interaction.signedIn = signedIn
+        let response = advance(interaction, visit, at: authority)
+        return response.remembering(ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie)))
+    }
+
+    /// A new password, from the page of a B2C policy that resets it.
+    private func reset(
+        _ username: String, _ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath
+    ) -> Response {
+        guard authority.realm.isResetPolicy, let user = directory.user(username),
+            authority.realm.admits(user, in: directory), let password = visit.form["new_passwd"]
+        else {
+            return page(interaction, visit) { form in
+                Pages.reset(form: form, authority.realm, hint: username, message: "There is no such account.")
+            } ?? .page(Pages.stale, status: .badRequest)
+        }
+        directory.update(user.username) { $0.password = password }
+        var interaction = interaction
         let signedIn = SignedIn(username: user.username, at: .now)
         interaction.signedIn = signedIn
         let response = advance(interaction, visit, at: authority)

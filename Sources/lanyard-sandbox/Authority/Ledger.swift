@@ -72,6 +72,10 @@ struct Interaction: Sendable {
     /// The person asked for the sign-in page although an account could be picked.
     var wantsOtherAccount = false
     var hasConsented = false
+    /// The person went to the page for new accounts.
+    var wantsNewAccount = false
+    /// The person sent the page of a B2C policy that edits a profile.
+    var hasEdited = false
     /// The person said that it was they who started the sign-in on the device.
     var isConfirmed = false
     var started = Date.now

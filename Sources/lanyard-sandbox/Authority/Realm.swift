@@ -34,6 +34,10 @@ enum Realm: Sendable, Equatable {
         return name
     }
 
+    /// What a B2C policy is for, told by its name.
+    var isEditPolicy: Bool { policy?.lowercased().contains("edit") == true }
+    var isResetPolicy: Bool { policy?.lowercased().contains("reset") == true }
+
     var b2cTenant: Tenant? {
         guard case .policy(let tenant, _) = self else { return nil }
         return tenant

@@ -60,6 +60,8 @@ struct Person: Sendable {
         if form.button("account") != nil { return pick(form) }
         if let field = form.field("loginfmt") { return try typePassword(form, field) }
         if form.field("new_username") != nil { return try create(form) }
+        if form.field("reset_username") != nil { return try reset(form) }
+        if form.field("profile_name") != nil { return Step(form: form, button: form.buttons.first) }
         let answers = declines
             ? [("consent", "decline"), ("device", "decline"), ("proof", "deny")]
             : [("consent", "accept"), ("device", "approve"), ("proof", "approve")]
@@ -89,6 +91,12 @@ struct Person: Sendable {
             throw BrowserError("the page asks who signs in: say so with --as or LANYARD_SANDBOX_USER")
         }
         let values = ["loginfmt": username, "passwd": password]
+        return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
+    }
+
+    private func reset(_ form: HTMLDocument.Form) throws -> Step {
+        guard let username else { throw BrowserError("the page asks whose password to reset: say so with --as") }
+        let values = ["reset_username": username, "new_passwd": password]
         return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
     }
 

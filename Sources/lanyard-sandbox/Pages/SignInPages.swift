@@ -30,11 +30,12 @@ extension Pages {
             """)
     }
 
-    /// B2C's two other ways out of its page.
+    /// B2C's other ways out of its page.
     private static func b2cWays(_ form: InteractionForm) -> HTML {
         form.form(
             """
             <p><button class="link" type="submit" name="b2c" value="forgot">Forgot your password?</button></p>
+            <p><button class="link" type="submit" name="b2c" value="signup">Sign up now</button></p>
             <p><button class="link" type="submit" name="b2c" value="cancel">Cancel</button></p>
             """)
     }
