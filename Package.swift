@@ -132,10 +132,11 @@ let package = Package(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AuthorityPlugin", "CredentialProtocol", "MicrosoftIdentity", "AADCommon", "AADTenant", "AADB2C",
-                subprocess,
+                subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         // The store's tests: a real keyring on a bus of its own, and a process for each operation.

@@ -47,12 +47,10 @@ struct OpenIDConfiguration: Sendable, Equatable {
         issuer = document.issuer
         authorizationEndpoint = try checked(document.authorizationEndpoint)
         tokenEndpoint = try checked(document.tokenEndpoint)
+        // B2C has no device codes; Entra has them where convention says, should its document not say so.
+        let conventional = authority.kind == .b2c ? nil : ConventionalEndpoints(base: authority.url).deviceAuthorization
         deviceAuthorizationEndpoint =
-            if let endpoint = document.deviceAuthorizationEndpoint {
-                try checked(endpoint)
-            } else {
-                ConventionalEndpoints(base: authority.url).deviceAuthorization
-            }
+            if let endpoint = document.deviceAuthorizationEndpoint { try checked(endpoint) } else { conventional }
         endSessionEndpoint = if let endpoint = document.endSessionEndpoint { try checked(endpoint) } else { nil }
     }
 

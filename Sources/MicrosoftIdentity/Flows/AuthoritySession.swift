@@ -33,10 +33,10 @@ struct AuthoritySession: Sendable {
         }
         let claims: String?
         do throws(ClaimsError) {
-            claims = try Claims.merge([request.claims], capabilities: request.capabilities)
+            let asked = try request.claims.map { text throws(ClaimsError) in try ClaimsRequest(text).encoded }
+            claims = try Claims.merge([asked], capabilities: request.capabilities)
         } catch {
-            throw PluginError(
-                .invalidRequest, "claims is not a JSON object", hint: "decode it first if it is still base64")
+            throw error.pluginError
         }
         let metadata = try await InstanceDiscovery.resolve(asked, knownHosts: request.knownHosts, over: transport)
         let isPreferred = metadata.preferredNetwork == asked.environment || metadata.preferredNetwork.contains(":")
@@ -100,6 +100,24 @@ struct AuthoritySession: Sendable {
     /// A refusal in the plugin protocol's terms.
     func explain(_ failure: OAuthFailure, _ stage: OAuthFailure.Stage) -> PluginError {
         profile.explains(failure, authority) ?? failure.pluginError(stage)
+    }
+}
+
+extension ClaimsError {
+    /// The same for a person.
+    var pluginError: PluginError {
+        switch self {
+        case .notAnObject:
+            PluginError(.invalidRequest, "claims is not a JSON object", hint: "decode it first if it is still base64")
+        case .unknownTarget(let name):
+            PluginError(
+                .invalidRequest, "claims asks \(name.displayable(limit: 40)), which can't be asked",
+                hint: "ask id_token or access_token")
+        case .malformedTarget(let name), .malformedClaim(let name):
+            PluginError(
+                .invalidRequest, "claims has a wrong \(name.displayable(limit: 40))",
+                hint: "a claim is null, or says essential, value or values")
+        }
     }
 }
 

@@ -15,7 +15,12 @@ struct DeviceFlow: Sendable {
         guard let endpoint = session.configuration.deviceAuthorizationEndpoint else {
             return .notHere(PluginError(.unsupported, "\(session.authority.environment) gives no device codes"))
         }
-        let code = try await start(at: endpoint)
+        let code: DeviceAuthorization
+        do throws(PluginError) {
+            code = try await start(at: endpoint)
+        } catch {
+            return try Self.judge(error).get()
+        }
         let outcome = await withTaskGroup(of: Step.self) { group -> Result<FlowOutcome, PluginError> in
             defer { group.cancelAll() }
             group.addTask { await show(code, to: person) }
@@ -80,7 +85,7 @@ struct DeviceFlow: Sendable {
         do throws(PluginError) {
             switch end {
             case .tokens(let tokens): return .success(.signedIn(try session.result(tokens, nonce: nil)))
-            case .refused(let failure): return Self.judge(failure, as: session.explain(failure, .redemption))
+            case .refused(let failure): return Self.judge(session.explain(failure, .redemption))
             case .failed(let error): return .failure(error)
             case .expired: return .failure(PluginError(.cancelled, "the code expired before it was used"))
             case nil: return .failure(PluginError(.cancelled, "the sign-in was ended"))
@@ -105,7 +110,7 @@ struct DeviceFlow: Sendable {
     /// Policies that look at the device can't be satisfied with a code, but may be in a browser.
     private static let needsBrowser: Set<Int> = [53000, 53001, 53003, 530_032, 50097]
 
-    private static func judge(_ failure: OAuthFailure, as error: PluginError) -> Result<FlowOutcome, PluginError> {
-        needsBrowser.isDisjoint(with: failure.codes) ? .failure(error) : .success(.notHere(error))
+    private static func judge(_ error: PluginError) -> Result<FlowOutcome, PluginError> {
+        needsBrowser.isDisjoint(with: error.errorCodes) ? .failure(error) : .success(.notHere(error))
     }
 }

@@ -58,6 +58,8 @@ package struct Transport: Sendable {
             redirectConfiguration: .disallow,
             timeout: .init(connect: limits.connect.timeAmount, read: limits.whole.timeAmount))
         configuration.httpVersion = .http1Only
+        // Never a question for a name server (RFC 6761, 6.3): one that doesn't know the name can take seconds.
+        configuration.dnsOverride = ["localhost": "127.0.0.1"]
         configuration.connectionPool.retryConnectionEstablishment = false
         let direct = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
         configuration.proxy = settings.proxy

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import AuthorityPlugin
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 
 /// Why no whole answer came, told apart as far as a person can act on it.
@@ -19,6 +20,7 @@ enum TransportFailure: Error, Sendable {
         case is CancellationError: self = .cancelled
         case is DeadlineExceeded: self = .timedOut
         case is NIOTooManyBytesError: self = .tooLarge
+        case NIOSSLError.uncleanShutdown, is HTTPParserError: self = .closed
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .untrusted
         case let error as HTTPClientError: self = Self.sort(error)
         default: self = .unreachable

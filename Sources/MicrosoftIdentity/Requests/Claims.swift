@@ -30,4 +30,10 @@ package enum Claims {
 package enum ClaimsError: Error, Sendable, Equatable {
     /// The text is not a JSON object.
     case notAnObject
+    /// A member is neither `id_token` nor `access_token`.
+    case unknownTarget(String)
+    /// `id_token` or `access_token` is no object.
+    case malformedTarget(String)
+    /// A claim is neither null nor an object with a known member of the right type.
+    case malformedClaim(String)
 }

@@ -1,0 +1,257 @@
+import AADB2C
+import AADCommon
+import AADTenant
+import AuthorityPlugin
+import CredentialProtocol
+import Foundation
+import Synchronization
+import Testing
+
+@testable import MicrosoftIdentity
+
+/// The plugins against a real authority.
+@Suite(.serialized)
+struct FlowTests {
+    @Test func `a browser signs in to common and the tokens are the home tenant's`() async throws {
+        try await Sandbox.run { sandbox in
+            var request = sandbox.request(.authorize, at: "/common")
+            request.loginHint = "alice@contoso.example"
+            let plugin = AADCommonPlugin()
+            let result = try await plugin.authorize(request, sandbox.person("alice@contoso.example"))
+            #expect(result.account.homeAccountID == Sandbox.alice)
+            #expect(result.account.environment == sandbox.environment)
+            #expect(result.account.realm == Sandbox.contoso)
+            #expect(result.account.username == "alice@contoso.example")
+            #expect(result.account.name == "Alice Archer")
+            #expect(result.scopes.contains("api://sandbox-git/.default"))
+            #expect(result.declinedScopes.isEmpty)
+            #expect(result.expiresIn > 3_000)
+            #expect(result.refreshToken != nil)
+
+            let authorize = try #require(try await sandbox.log().first { $0.path.hasSuffix("/authorize") })
+            let query = authorize.query ?? [:]
+            #expect(query["response_mode"] == "form_post")
+            #expect(query["code_challenge_method"] == "S256")
+            #expect(query["X-AnchorMailbox"] == "UPN:alice@contoso.example")
+            #expect(query["nonce"]?.count == 64)
+        }
+    }
+
+    @Test func `a guest's tokens are of the tenant asked for, by its id`() async throws {
+        try await Sandbox.run { sandbox in
+            let request = sandbox.request(.authorize, at: "/fabrikam.example")
+            let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+            #expect(result.account.homeAccountID == Sandbox.alice)
+            #expect(result.account.realm == Sandbox.fabrikam)
+        }
+    }
+
+    @Test func `a refresh token of common is redeemed at the home tenant and rotates`() async throws {
+        try await Sandbox.run { sandbox in
+            let plugin = AADCommonPlugin()
+            let first = try await plugin.authorize(
+                sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example"))
+            var request = sandbox.request(.renew, at: "/common")
+            request.refreshToken = first.refreshToken
+            request.account = first.account.homeAccountID
+            let second = try await plugin.renew(request)
+            #expect(second.accessToken != first.accessToken)
+            #expect(second.account.homeAccountID == first.account.homeAccountID)
+            #expect(second.account.realm == Sandbox.contoso)
+            let last = try await sandbox.log().last { $0.grant_type == "refresh_token" }
+            #expect(last?.path == "/\(Sandbox.contoso)/oauth2/v2.0/token")
+
+            request.account = "other.\(Sandbox.contoso)"
+            let error = await #expect(throws: PluginError.self) { try await plugin.renew(request) }
+            #expect(error?.code == .internal)
+        }
+    }
+
+    @Test func `a revoked refresh token needs the person`() async throws {
+        try await Sandbox.run { sandbox in
+            let plugin = AADTenantPlugin()
+            let first = try await plugin.authorize(
+                sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
+            try await sandbox.revoke("alice@contoso.example")
+            var request = sandbox.request(.renew, at: "/contoso.example")
+            request.refreshToken = first.refreshToken
+            let error = await #expect(throws: PluginError.self) { try await plugin.renew(request) }
+            #expect(error?.code == .interactionRequired)
+            #expect(error?.suberror == "bad_token")
+            #expect(error?.error == "invalid_grant")
+            #expect(error?.errorCodes == [50173])
+            #expect(error?.correlationID != nil)
+        }
+    }
+
+    @Test func `a device code is shown, typed in and polled for`() async throws {
+        try await Sandbox.run { sandbox in
+            try await sandbox.set(#"{"device_code_interval":1}"#)
+            let request = sandbox.request(.authorize, at: "/organizations", flows: [.deviceCode])
+            let result = try await AADCommonPlugin().authorize(request, sandbox.person("bob@contoso.example"))
+            #expect(result.account.username == "bob@contoso.example")
+            #expect(result.account.realm == Sandbox.contoso)
+        }
+    }
+
+    @Test func `a declined device code is cancelled`() async throws {
+        try await Sandbox.run { sandbox in
+            try await sandbox.set(#"{"device_code_interval":1}"#)
+            let request = sandbox.request(.authorize, at: "/organizations", flows: [.deviceCode])
+            let error = await #expect(throws: PluginError.self) {
+                try await AADCommonPlugin().authorize(request, sandbox.person("bob@contoso.example", ["--decline"]))
+            }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
+    @Test func `a policy against device codes leads to the browser`() async throws {
+        try await Sandbox.run { sandbox in
+            try await sandbox.set(#"{"device_code_interval":1}"#)
+            var request = sandbox.request(.authorize, at: "/contoso.example", flows: [.deviceCode, .browser])
+            request.clientID = Sandbox.withoutDeviceCode
+            let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+            #expect(result.account.homeAccountID == Sandbox.alice)
+
+            request.flows = [.deviceCode]
+            let error = await #expect(throws: PluginError.self) {
+                try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+            }
+            #expect(error?.errorCodes.contains(53003) == true)
+            #expect(error?.code == .interactionRequired)
+        }
+    }
+
+    @Test func `declining consent is cancelling`() async throws {
+        try await Sandbox.run { sandbox in
+            let error = await #expect(throws: PluginError.self) {
+                try await AADTenantPlugin().authorize(
+                    sandbox.request(.authorize, at: "/contoso.example"),
+                    sandbox.person("alice@contoso.example", ["--decline"]))
+            }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
+    @Test func `scopes that were not granted are reported`() async throws {
+        try await Sandbox.run { sandbox in
+            var request = sandbox.request(.authorize, at: "/contoso.example")
+            request.clientID = Sandbox.declining
+            request.scopes = ["api://sandbox-git/Repo.Read", "api://sandbox-git/repo.write"]
+            let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
+            #expect(result.declinedScopes == ["api://sandbox-git/repo.write"])
+            #expect(result.scopes.contains("api://sandbox-git/Repo.Read"))
+        }
+    }
+
+    @Test func `flows that can't be used here give way to the next`() async throws {
+        try await Sandbox.run { sandbox in
+            try await sandbox.set(#"{"device_code_interval":1}"#)
+            let request = sandbox.request(
+                .authorize, at: "/common", flows: [.init(rawValue: "carrier-pigeon"), .browser, .deviceCode])
+            let person = ScriptedPerson { event in
+                guard case .showCode(let code, let page, _, _) = event else { return .unsupported }
+                _ = try? await sandbox.browse(page, as: "alice@contoso.example", ["--code", code])
+                return .done
+            }
+            let result = try await AADCommonPlugin().authorize(request, person)
+            #expect(result.account.homeAccountID == Sandbox.alice)
+
+            var nobody = request
+            nobody.flows = [.browser, .deviceCode, .paste]
+            let error = await #expect(throws: PluginError.self) {
+                try await AADCommonPlugin().authorize(nobody, ScriptedPerson { _ in .unsupported })
+            }
+            #expect(error?.code == .unsupported)
+            let refusal = await #expect(throws: PluginError.self) {
+                try await AADCommonPlugin().authorize(nobody, ScriptedPerson { _ in .cancelled })
+            }
+            #expect(refusal?.code == .cancelled)
+        }
+    }
+
+    @Test func `a claims challenge is answered by the person`() async throws {
+        try await Sandbox.run { sandbox in
+            let plugin = AADTenantPlugin()
+            let first = try await plugin.authorize(
+                sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
+            var request = sandbox.request(.renew, at: "/contoso.example")
+            request.refreshToken = first.refreshToken
+            request.capabilities = ["CP1"]
+            request.claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+            let error = await #expect(throws: PluginError.self) { try await plugin.renew(request) }
+            #expect(error?.code == .interactionRequired)
+            #expect(error?.errorCodes == [50076])
+            var again = sandbox.request(.authorize, at: "/contoso.example")
+            again.claims = request.claims
+            let second = try await plugin.authorize(again, sandbox.person("alice@contoso.example"))
+            #expect(second.account.homeAccountID == Sandbox.alice)
+        }
+    }
+
+    @Test func `a pasted address signs in where the browser is elsewhere`() async throws {
+        try await Sandbox.run { sandbox in
+            // The other computer: something listens there that shows nothing but keeps the address.
+            let elsewhere = try await LoopbackListener.open(port: nil)
+            let seen = Mutex<String?>(nil)
+            let server = Task {
+                await elsewhere.serve(
+                    answer: { request in
+                        seen.withLock { $0 = request.target }
+                        return .success
+                    }, delivered: { _ in })
+            }
+            defer { server.cancel() }
+            var request = sandbox.request(.authorize, at: "/common", flows: [.paste])
+            request.redirectURI = "http://localhost:\(elsewhere.port)"
+            let person = ScriptedPerson { event in
+                guard case .openURL(let url, _) = event else { return .unsupported }
+                _ = try? await sandbox.browse(url, as: "alice@contoso.example")
+                return .redirected(Secret("http://localhost" + (seen.withLock { $0 } ?? "")))
+            }
+            let result = try await AADCommonPlugin().authorize(request, person)
+            #expect(result.account.homeAccountID == Sandbox.alice)
+
+            let forger = ScriptedPerson { _ in .redirected(Secret("http://localhost/?code=stolen&state=guessed")) }
+            let error = await #expect(throws: PluginError.self) {
+                try await AADCommonPlugin().authorize(request, forger)
+            }
+            #expect(error?.code == .invalidRequest)
+            #expect(try await sandbox.log().filter { $0.grant_type == "authorization_code" }.count == 1)
+        }
+    }
+
+    @Test func `sign-out opens the end-session page`() async throws {
+        try await Sandbox.run { sandbox in
+            let opened = Mutex<String?>(nil)
+            let person = ScriptedPerson { event in
+                if case .openURL(let url, _) = event { opened.withLock { $0 = url } }
+                return .done
+            }
+            var request = sandbox.request(.signOut, at: "/common")
+            request.loginHint = "alice@contoso.example"
+            try await AADCommonPlugin().signOut(request, person)
+            let page = opened.withLock { $0 }
+            let url = try #require(page)
+            #expect(url == "\(sandbox.authority)/common/oauth2/v2.0/logout?logout_hint=alice%40contoso.example")
+            #expect(try await sandbox.browse(url, as: "alice@contoso.example"))
+        }
+    }
+
+    @Test func `plugins refuse each other's authorities`() async throws {
+        var request = PluginRequest(.authorize)
+        request.clientID = "c"
+        request.authority = "https://login.microsoftonline.com/common"
+        let person = ScriptedPerson { _ in .unsupported }
+        for (plugin, authority) in [
+            (AADTenantPlugin() as any AuthorityPlugin, "https://login.microsoftonline.com/common"),
+            (AADCommonPlugin(), "https://login.microsoftonline.com/contoso.com"),
+            (AADCommonPlugin(), "https://login.microsoftonline.com/tfp/t/p"),
+            (AADB2CPlugin(), "https://contoso.b2clogin.com/tfp/t"), (AADTenantPlugin(), "http://localhost/t"),
+        ] {
+            request.authority = authority
+            let error = await #expect(throws: PluginError.self) { try await plugin.authorize(request, person) }
+            #expect(error?.code == .invalidRequest)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Foundation
+import Testing
+
+@testable import MicrosoftIdentity
+
+/// `lanyard-authority` as the host starts it: manifests, processes and pipes.
+@Suite(.serialized)
+struct ProcessTests {
+    private static let checkout = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+    private static let environment = ["LANYARD_PLUGIN_PATH": "\(checkout)/plugins", "PATH": "/usr/bin:/bin"]
+    private static let registry = PluginRegistry.discover(
+        environment: environment,
+        executable: Bundle.module.bundleURL.deletingLastPathComponent().appending(path: "lanyard").path)
+
+    @Test func `the manifests are sound and name the plugins`() {
+        #expect(registry.problems.isEmpty)
+        #expect(Set(registry.plugins.map(\.name)).isSuperset(of: ["aad-common", "aad-tenant", "aad-b2c"]))
+    }
+
+    private var registry: PluginRegistry { Self.registry }
+
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/common", "aad-common", true),
+        ("https://login.windows.net/organizations", "aad-common", true),
+        ("https://login.microsoftonline.com/contoso.com", "aad-tenant", true),
+        ("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_susi", "aad-b2c", true),
+        ("https://contoso.b2clogin.com/contoso.onmicrosoft.com/Custom", "aad-b2c", true),
+        ("https://login.microsoftonline.com/tfp/contoso.onmicrosoft.com/B2C_1_susi", "aad-b2c", true),
+        ("https://login.contoso.com/t/b2c_1_susi", "aad-b2c", false),
+        ("https://localhost:4711/common", "aad-common", false), ("https://localhost:4711/contoso", "aad-tenant", false),
+    ])
+    func `authorities are routed to their plugin`(_ authority: String, _ plugin: String, _ builtIn: Bool) {
+        #expect(registry.match(authority: authority, isConfigured: true)?.plugin.name == plugin)
+        #expect((registry.match(authority: authority, isConfigured: false) != nil) == builtIn)
+    }
+
+    @Test(arguments: ["aad-common", "aad-tenant", "aad-b2c"])
+    func `the built plugins describe themselves as their manifests do`(_ name: String) async throws {
+        let manifest = try #require(registry.plugins.first { $0.name == name })
+        let description = try await PluginHost(environment: Self.environment).describe(manifest)
+        #expect(description.version == manifest.version)
+        #expect(description.protocols == manifest.protocols)
+        #expect(description.flows == manifest.flows)
+    }
+
+    @Test func `a person signs in and a token is renewed through the process`() async throws {
+        try await Sandbox.run { sandbox in
+            let host = PluginHost(environment: Self.environment)
+            let match = try #require(Self.registry.match(authority: "\(sandbox.authority)/common", isConfigured: true))
+            let person = Person(sandbox: sandbox)
+            let first = try await host.run(sandbox.request(.authorize, at: "/common"), on: match, person: person)
+            #expect(first.account.homeAccountID == Sandbox.alice)
+            var request = sandbox.request(.renew, at: "/common")
+            request.refreshToken = first.refreshToken
+            request.account = first.account.homeAccountID
+            let second = try await host.run(request, on: match, person: NobodyThere())
+            #expect(second.accessToken != first.accessToken)
+            try await sandbox.revoke("alice@contoso.example")
+            request.refreshToken = second.refreshToken ?? first.refreshToken
+            do throws(PluginError) {
+                _ = try await host.run(request, on: match, person: NobodyThere())
+                Issue.record("the token was revoked")
+            } catch {
+                #expect(error.code == .interactionRequired)
+                #expect(error.suberror == "bad_token")
+            }
+        }
+    }
+
+    private struct Person: PersonInterface {
+        let sandbox: Sandbox
+
+        func answer(_ event: PluginEvent) async -> PluginReply {
+            guard case .openURL(let url, _) = event else { return .unsupported }
+            Task { try await sandbox.browse(url, as: "alice@contoso.example") }
+            return .done
+        }
+
+        func progress(_ message: String) async {}
+    }
+}

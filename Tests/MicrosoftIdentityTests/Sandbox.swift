@@ -1,0 +1,175 @@
+import AsyncHTTPClient
+import AuthorityPlugin
+import CredentialProtocol
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Subprocess
+import SystemPackage
+
+@testable import MicrosoftIdentity
+
+/// A running `lanyard-sandbox`: a real authority over TLS, and its scripted browser.
+struct Sandbox: Sendable {
+    private struct Description: Decodable {
+        var authority: String
+        var ca_file: String
+        var control_token: String
+        var client_id: String
+        var b2c_client_id: String
+    }
+
+    /// One request of the sandbox's log.
+    struct Visit: Decodable, Sendable {
+        var method: String
+        var path: String
+        var query: [String: String]?
+        var status: Int
+        var grant_type: String?
+        var form: [String: String]?
+    }
+
+    static let contoso = "c0a70500-0000-4000-8000-00000c0a7050"
+    static let fabrikam = "fab81ca0-0000-4000-8000-0000fab81ca0"
+    static let alice = "a11ce000-0000-4000-8000-00000000c0a7.\(contoso)"
+    static let declining = "dec11e00-0000-4000-8000-0000000000c3"
+    static let withoutDeviceCode = "ca000000-0000-4000-8000-0000000000d4"
+
+    let authority: String
+    let caFile: String
+    let b2cClient: String
+    private let client: String
+    private let directory: String
+    private let token: String
+    private let control: HTTPClient
+
+    private static let products = Bundle.module.bundleURL.deletingLastPathComponent().path
+    private static var program: Executable { .path(FilePath("\(products)/lanyard-sandbox")) }
+    /// Where the built plugins are.
+    static var plugins: Executable { .path(FilePath("\(products)/lanyard-authority")) }
+
+    /// Starts a sandbox, runs the body and stops it.
+    static func run(_ body: @escaping @Sendable (Sandbox) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "identity-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let result = try await Subprocess.run(
+            program, arguments: ["serve", "--directory", directory], input: .none, output: .discarded,
+            error: .discarded
+        ) { execution -> Result<Void, any Error> in
+            defer { try? execution.send(signal: .terminate) }
+            do {
+                let sandbox = try await Sandbox(directory: directory)
+                defer { sandbox.control.shutdown { _ in } }
+                try await body(sandbox)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.closureResult.get()
+    }
+
+    private init(directory: String) async throws {
+        let file = "\(directory)/sandbox.json"
+        for _ in 0..<200 where !FileManager.default.fileExists(atPath: file) {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        let description = try JSONDecoder().decode(
+            Description.self, from: Data(contentsOf: URL(filePath: file)))
+        self.directory = directory
+        authority = description.authority
+        caFile = description.ca_file
+        token = description.control_token
+        client = description.client_id
+        b2cClient = description.b2c_client_id
+        let trust = try TrustRoots.configuration(caFile: description.ca_file, environment: [:])
+        var configuration = HTTPClient.Configuration(tlsConfiguration: trust)
+        configuration.dnsOverride = ["localhost": "127.0.0.1"]
+        control = HTTPClient(
+            eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+    }
+
+    /// The sandbox's host and port.
+    var environment: String { String(authority.dropFirst("https://".count)) }
+
+    /// A request to the authority at the path.
+    func request(
+        _ operation: PluginRequest.Operation, at path: String, flows: [PluginRequest.Flow] = [.browser]
+    ) -> PluginRequest {
+        var request = PluginRequest(operation)
+        request.authority = authority + path
+        request.clientID = client
+        request.scopes = ["api://sandbox-git/.default"]
+        request.flows = flows
+        request.caFile = caFile
+        request.knownHosts = [environment]
+        return request
+    }
+
+    /// Has the scripted browser open a page; gives its exit status.
+    @discardableResult
+    func browse(_ url: String, as username: String, _ further: [String] = []) async throws -> Bool {
+        let arguments = ["sign-in", url, "--as", username, "--ca", caFile] + further
+        let result = try await Subprocess.run(
+            Self.program, arguments: Arguments(arguments), output: .discarded, error: .discarded)
+        return result.terminationStatus.isSuccess
+    }
+
+    /// A person whose browser is the scripted one.
+    func person(_ username: String, _ further: [String] = []) -> ScriptedPerson {
+        ScriptedPerson { event in
+            switch event {
+            case .openURL(let url, _):
+                _ = try? await browse(url, as: username, further)
+                return .done
+            case .showCode(let code, let page, _, _):
+                _ = try? await browse(page, as: username, ["--code", code] + further)
+                return .done
+            case .prompt, .progress: return .unsupported
+            }
+        }
+    }
+
+    /// Plans something that goes wrong.
+    func plan(_ fault: String) async throws { try await command(.POST, "faults", fault) }
+
+    /// Kills a person's refresh tokens and sessions.
+    func revoke(_ username: String) async throws { try await command(.POST, "revoke", #"{"username":"\#(username)"}"#) }
+
+    /// Changes the sandbox's settings.
+    func set(_ settings: String) async throws { try await command(.POST, "settings", settings) }
+
+    /// The requests so far.
+    func log() async throws -> [Visit] {
+        try JSONDecoder().decode([Visit].self, from: Data(try await command(.GET, "log", "").readableBytesView))
+    }
+
+    @discardableResult
+    private func command(_ method: HTTPMethod, _ path: String, _ body: String) async throws -> ByteBuffer {
+        var request = HTTPClientRequest(url: "\(authority)/_sandbox/\(path)")
+        request.method = method
+        request.headers = ["x-sandbox-control": token]
+        if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
+        let response = try await control.execute(request, timeout: .seconds(10))
+        guard response.status.code < 300 else { throw SandboxRefusal(status: response.status.code) }
+        return try await response.body.collect(upTo: 1 << 24)
+    }
+}
+
+/// The sandbox's control API did not do what a test asked.
+struct SandboxRefusal: Error {
+    var status: UInt
+}
+
+/// A person who follows a script.
+final class ScriptedPerson: Conversation {
+    private let script: @Sendable (PluginEvent) async -> PluginReply
+
+    init(_ script: @escaping @Sendable (PluginEvent) async -> PluginReply) {
+        self.script = script
+    }
+
+    func ask(_ event: PluginEvent) async -> PluginReply { await script(event) }
+    func progress(_ message: String) async {}
+}
