@@ -124,6 +124,7 @@ let package = Package(
             ],
             swiftSettings: strict, linkerSettings: small),
 
+        // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
             name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
         .testTarget(
@@ -139,7 +140,6 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
-        // The store's tests: a real keyring on a bus of its own, and a process for each operation.
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
             swiftSettings: strict),
@@ -150,13 +150,6 @@ let package = Package(
             name: "TokenStoreTests",
             dependencies: ["CredentialProtocol", "KeyringFixture", "StoreProbe", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
-        .testTarget(
-            name: "EndToEndTests",
-            dependencies: ["KeyringFixture", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess, system],
-            exclude: ["Scripts"], swiftSettings: strict),
-        .testTarget(
-            name: "SandboxTests", dependencies: ["lanyard-sandbox", subprocess, system], swiftSettings: strict),
-        // Tests.
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
             swiftSettings: strict),
@@ -164,6 +157,8 @@ let package = Package(
         .testTarget(
             name: "AuthorityPluginTests",
             dependencies: ["AuthorityPlugin", "CredentialProtocol", "ExamplePlugin", "FakePlugin", system],
+            swiftSettings: strict),
+        .testTarget(
             name: "SandboxTests",
             dependencies: [
                 "lanyard-sandbox", crypto, subprocess, system,
@@ -176,5 +171,9 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["KeyringFixture", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess, system],
+            exclude: ["Scripts"], swiftSettings: strict),
     ]
 )
