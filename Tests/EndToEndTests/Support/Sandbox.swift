@@ -37,7 +37,7 @@ final class Sandbox: Sendable {
     private let process: Process
 
     /// The password of every user.
-    static let password = "sandbox"
+    static let password = "lanyard"
 
     /// Starts a sandbox in a folder and waits until it serves.
     init(folder: String) async throws {
