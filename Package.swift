@@ -161,7 +161,7 @@ let package = Package(
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "lanyard-sandbox", crypto, subprocess, system,
+                "lanyard-sandbox", crypto, logging, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

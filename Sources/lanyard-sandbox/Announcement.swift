@@ -31,7 +31,7 @@ actor Announcement {
             "authority": .string(world.authority), "resource": .string(world.resource),
             "ca_file": .string(world.home.caFile), "control_token": .string(world.controlToken),
             "client_id": .string(clientID), "b2c_client_id": .string(b2cClientID),
-            "config_file": .string(world.home.configuration), "users_file": .string(world.home.usersFile),
+            "config_file": .string(world.home.configuration),
             "pid": .int(Int64(getpid())),
         ]).text
     }

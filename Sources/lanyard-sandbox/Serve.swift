@@ -40,7 +40,10 @@ struct Serve: AsyncParsableCommand {
         let home = try Home(at: directory)
         // Of an earlier run: nobody may take it for this one's.
         unlink(home.description)
-        try home.write(DefaultUsers.text + "\n", to: home.usersFile)
+        // What somebody changed there stays.
+        if users == nil, access(home.usersFile, F_OK) != 0 {
+            try home.write(DefaultUsers.text + "\n", to: home.usersFile)
+        }
         let world = try await World(home: home, directory: Directory(contentsOf: users ?? home.usersFile))
         try await Repositories(home: home).make(in: world)
         try await serve(world)

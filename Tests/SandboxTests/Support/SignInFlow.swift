@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import Logging
 import NIOCore
 import Synchronization
 import Testing
@@ -59,7 +60,8 @@ struct SignInFlow: Sendable {
                 return Response(status: .ok)
             },
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.continuation.yield($0.localAddress?.port ?? 0) })
+            onServerRunning: { port.continuation.yield($0.localAddress?.port ?? 0) },
+            logger: Logger(label: "loopback") { _ in SwiftLogNoOpLogHandler() })
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try? await loopback.run() }
             let number = try #require(await port.stream.first { _ in true })
