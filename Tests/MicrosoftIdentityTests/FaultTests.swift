@@ -65,6 +65,22 @@ struct FaultTests {
         }
     }
 
+    @Test func `a renewal ends before the host's patience does`() async throws {
+        try await Sandbox.run { sandbox in
+            try await sandbox.plan(#"{"path":"/","delay":5}"#)
+            var limits = Transport.Limits()
+            limits.renewal = .seconds(1)
+            let client = IdentityClient(
+                AuthorityProfile(name: "aad-tenant", kind: .aad), environment: [:], limits: limits)
+            var request = sandbox.request(.renew, at: "/contoso.example")
+            request.refreshToken = Secret("nobody's")
+            let start = ContinuousClock.now
+            let error = await #expect(throws: PluginError.self) { try await client.renew(request) }
+            #expect(error?.code == .unavailable)
+            #expect(ContinuousClock.now - start < .seconds(4))
+        }
+    }
+
     @Test func `too many requests say how long to wait and are not repeated`() async throws {
         try await Sandbox.run { sandbox in
             try await sandbox.plan(#"{"path":"/token","status":429,"headers":{"retry-after":"7"}}"#)

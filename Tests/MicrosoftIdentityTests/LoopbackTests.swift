@@ -21,7 +21,6 @@ struct LoopbackTests {
         let catcher = RedirectCatcher(request: Self.request, port: listener.port, path: path) { response in
             taken.withLock { $0 += 1 }
             return response.failure == nil ? .success : .declined
-        } refused: {
         }
         let server = Task { await listener.serve(answer: { await catcher.answer($0) }, delivered: { _ in }) }
         try await body(listener.port)

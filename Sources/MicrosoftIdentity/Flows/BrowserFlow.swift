@@ -47,8 +47,6 @@ struct BrowserFlow: Sendable {
         let catcher = RedirectCatcher(request: request, port: listener.port, path: path) { response in
             happen.yield(.answered(response))
             return await page.wait()
-        } refused: {
-            await person.progress("an answer that belongs to another sign-in came and was not used")
         }
         let outcome = await withTaskGroup(of: Void.self) { group -> Result<FlowOutcome, PluginError> in
             group.addTask {
@@ -76,6 +74,8 @@ struct BrowserFlow: Sendable {
         for await event in events {
             switch event {
             case .answered(let response):
+                // The host's patience with the person ends here, and the one with this plugin begins.
+                await person.progress("the browser is back; getting the tokens")
                 let outcome = await redeem(response, of: request)
                 await page.set(Self.page(for: outcome))
                 await Self.waitUntilShown(events)

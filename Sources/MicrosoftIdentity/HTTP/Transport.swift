@@ -34,6 +34,10 @@ package struct Transport: Sendable {
         package var pause = Duration.seconds(1)
         /// The longest pause worth waiting for; told in the error if longer.
         package var longestPause = Duration.seconds(10)
+        /// Of both attempts, so that the plugin is never silent for the minute that the host allows.
+        package var exchange = Duration.seconds(50)
+        /// Of everything that a `renew` asks, for the same reason.
+        package var renewal = Duration.seconds(55)
         /// Of a body, in bytes.
         package var body = 1 << 20
 
@@ -46,6 +50,8 @@ package struct Transport: Sendable {
     private let proxySettings: ProxySettings
     private let limits: Limits
     private let correlationID: String
+    /// When nothing may be waited for any more.
+    private let end: ContinuousClock.Instant?
 
     /// Opens clients, runs the body and closes them.
     static func with<Value: Sendable>(
@@ -68,11 +74,15 @@ package struct Transport: Sendable {
         }
         let transport = Transport(
             direct: direct, proxied: proxied, proxySettings: settings, limits: limits,
-            correlationID: request.correlationID ?? UUID().uuidString.lowercased())
+            correlationID: request.correlationID ?? UUID().uuidString.lowercased(),
+            end: request.operation == .renew ? .now + limits.renewal : nil)
         let outcome: Result<Value, PluginError>
         do { outcome = .success(try await body(transport)) } catch { outcome = .failure(error) }
-        try? await direct.shutdown()
-        try? await proxied?.shutdown()
+        // Nobody waits for it: a TLS peer that doesn't answer takes seconds to take leave of.
+        Task {
+            try? await direct.shutdown()
+            try? await proxied?.shutdown()
+        }
         return try outcome.get()
     }
 
@@ -94,15 +104,18 @@ package struct Transport: Sendable {
     }
 
     private func send(_ request: HTTPClientRequest, retrying: Bool) async throws(PluginError) -> HTTPAnswer {
-        let first = await once(request)
-        guard case .failure(let setback) = first, retrying, let pause = setback.pause, pause <= limits.longestPause
+        let exchangeEnd = ContinuousClock.now + limits.exchange
+        let last = end.map { min($0, exchangeEnd) } ?? exchangeEnd
+        let first = await once(request, until: last)
+        guard case .failure(let setback) = first, retrying, let pause = setback.pause, pause <= limits.longestPause,
+            ContinuousClock.now + pause < last
         else { return try first.mapError(\.error).get() }
         do {
             try await Task.sleep(for: pause)
         } catch {
             throw PluginError(.cancelled, "the sign-in was ended")
         }
-        return try await once(request).mapError(\.error).get()
+        return try await once(request, until: last).mapError(\.error).get()
     }
 
     /// An attempt that gave no answer to work with.
@@ -112,10 +125,12 @@ package struct Transport: Sendable {
         var pause: Duration?
     }
 
-    private func once(_ request: HTTPClientRequest) async -> Result<HTTPAnswer, Setback> {
+    private func once(
+        _ request: HTTPClientRequest, until last: ContinuousClock.Instant
+    ) async -> Result<HTTPAnswer, Setback> {
         let host = (try? WebAddress(request.url))?.environment ?? "the authority"
         do throws(TransportFailure) {
-            let answer = try await attempt(request)
+            let answer = try await attempt(request, within: min(limits.whole, last - .now))
             if answer.status == 429 { return .failure(Setback(error: Self.throttling(answer, host: host))) }
             guard answer.status >= 500 else { return .success(answer) }
             let pause = answer.retryAfter.map { Duration.seconds($0) } ?? limits.pause
@@ -126,12 +141,14 @@ package struct Transport: Sendable {
         }
     }
 
-    private func attempt(_ request: HTTPClientRequest) async throws(TransportFailure) -> HTTPAnswer {
+    private func attempt(
+        _ request: HTTPClientRequest, within limit: Duration
+    ) async throws(TransportFailure) -> HTTPAnswer {
         let client = client(for: request.url)
         let named = identified(request)
         let limits = limits
         do {
-            return try await withDeadline(limits.whole) {
+            return try await withDeadline(limit) {
                 let response = try await client.execute(named, timeout: limits.whole.timeAmount)
                 let body = try await response.body.collect(upTo: limits.body)
                 return HTTPAnswer(

@@ -8,8 +8,6 @@ struct RedirectCatcher: Sendable {
     let path: String
     /// Takes the answer and gives the page that tells how it went on; a second answer gets it too.
     let take: @Sendable (AuthorizationResponse) async -> LoopbackPage
-    /// Told of answers that were refused.
-    let refused: @Sendable () async -> Void
 
     /// The page for a request.
     func answer(_ incoming: LoopbackRequest) async -> LoopbackPage {
@@ -33,10 +31,7 @@ struct RedirectCatcher: Sendable {
 
     private func judge(_ response: AuthorizationResponse) async -> LoopbackPage {
         guard response.isResponse else { return .wrongType }
-        guard response.answers(state: request.state) else {
-            await refused()
-            return .wrongState
-        }
+        guard response.answers(state: request.state) else { return .wrongState }
         return await take(response)
     }
 
