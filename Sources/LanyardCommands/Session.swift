@@ -108,9 +108,9 @@ struct Session: Sendable {
 
     private var flows: [PluginRequest.Flow] {
         switch configuration.flow {
-        case .browser: [.browser]
+        case .browser: [.browser, .paste]
         case .deviceCode: [.deviceCode]
-        case .automatic: presence.hasBrowser ? [.browser, .deviceCode] : [.deviceCode, .browser]
+        case .automatic: presence.hasBrowser ? [.browser, .deviceCode, .paste] : [.deviceCode, .paste]
         }
     }
 

@@ -37,8 +37,3 @@ package struct AuthorityProfile: Sendable {
             name: name, version: Self.version, protocols: ["v1"], flows: [.browser, .deviceCode, .paste])
     }
 }
-
-extension PluginRequest.Flow {
-    /// Authorization code with PKCE in a browser anywhere; the person pastes the address that it ends at.
-    package static let paste = PluginRequest.Flow(rawValue: "paste")
-}

@@ -23,7 +23,7 @@ import Testing
             let askpass = """
                 #!/bin/sh
                 echo >&2 "askpass: $*"
-                case "$1" in *sername*) echo askpass-username ;; *) echo askpass-password ;; esac
+                case "$1" in Username*) echo askpass-username ;; *) echo askpass-password ;; esac
                 """
             let path = world.folder + "/askpass"
             try askpass.write(toFile: path, atomically: true, encoding: .utf8)
@@ -109,7 +109,7 @@ import Testing
         try await World.with { world in
             let victim = "protocol=https\nhost=victim.example.com\nusername=user\npassword=to-be-stolen\n"
             #expect(try await world.lanyard(["store"], input: victim).status == 0)
-            for length in [1000, 65_000, 65_535, 100_000] {
+            for length in [1000, 65_535, 100_000] {
                 let long = String(repeating: "a", count: length)
                 let attack = "protocol=https\nhost=badguy.example.com\nwwwauth[]=\(long)host=victim.example.com\n"
                 let ended = try await world.lanyard(["get"], input: attack)

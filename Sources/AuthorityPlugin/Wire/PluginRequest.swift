@@ -24,6 +24,8 @@ public struct PluginRequest: Sendable, Equatable {
         public static let browser = Flow(rawValue: "browser")
         /// A code shown here and typed elsewhere (RFC 8628).
         public static let deviceCode = Flow(rawValue: "device-code")
+        /// Authorization code with PKCE in a browser anywhere; the person pastes the address that it ends at.
+        public static let paste = Flow(rawValue: "paste")
     }
 
     /// What is to be done.

@@ -19,6 +19,13 @@ struct PersonAtTerminal: PersonInterface {
 
     private func open(_ url: String, redirectURI: String?) async -> PluginReply {
         let host = url.hostForPeople
+        // A redirect without a port leads nowhere: the plugin waits for the address to be pasted.
+        guard let port = redirectURI?.portOfURL else {
+            guard let terminal = Terminal() else { return .unsupported }
+            console.note("to sign in to \(host), open this page in any browser:")
+            show(url)
+            return await pasted(at: terminal, "then paste the address that the browser ends at: ")
+        }
         if let browser {
             console.note("opening your browser to sign in to \(host); if it does not open, go to:")
             show(url)
@@ -26,29 +33,26 @@ struct PersonAtTerminal: PersonInterface {
             // The sign-in may be over before the browser's command is.
             if isOpened || Task.isCancelled { return .done }
             console.note("the browser could not be opened")
-            guard presence.hasTerminal else { return .unsupported }
-        } else {
-            guard presence.hasTerminal else { return .unsupported }
-            console.note("to sign in to \(host), open this page in any browser:")
-            show(url)
+            return .unsupported
         }
-        if presence.isRemote, let port = redirectURI?.portOfURL {
+        guard let terminal = Terminal() else { return .unsupported }
+        console.note("to sign in to \(host), open this page in a browser:")
+        show(url)
+        if presence.isRemote {
             console.note("to be led back here by itself, run on the machine with the browser first:")
             console.note("  ssh -N -L \(port):localhost:\(port) THIS-HOST")
         }
-        return await pastedRedirect()
+        return await pasted(at: terminal, "if it ends at a page that does not open, paste that page's address: ")
+    }
+
+    /// Waits for the address that a browser was led to; it holds the answer, so it is not echoed.
+    private func pasted(at terminal: borrowing Terminal, _ question: String) async -> PluginReply {
+        guard let line = await terminal.ask("lanyard: \(question)", echo: false) else { return .cancelled }
+        return line.isEmpty ? .done : .redirected(Secret(line))
     }
 
     private func show(_ url: String) {
         console.note("  \(url.displayable(limit: 8192))")
-    }
-
-    /// Waits for the address that the browser was led to, which shows an error there but holds the code.
-    private func pastedRedirect() async -> PluginReply {
-        guard let terminal = Terminal() else { return .done }
-        let question = "lanyard: then paste the address the browser ends at here, if it cannot show that page: "
-        guard let line = await terminal.ask(question, echo: false), !line.isEmpty else { return .done }
-        return .redirected(Secret(line))
     }
 
     private func show(_ code: String, page: String, expiresIn: Int) -> PluginReply {
@@ -67,9 +71,8 @@ struct PersonAtTerminal: PersonInterface {
         return .answer(Secret(["y", "yes"].contains(line.lowercased()) ? "yes" : "no"))
     }
 
-    func progress(_ message: String) async {
-        console.note(message.displayable(limit: 500))
-    }
+    /// Shows nothing: a sign-in takes a second once the person is back.
+    func progress(_ message: String) async {}
 }
 
 extension String {
