@@ -1,5 +1,9 @@
+import Glibc
 import Subprocess
 import SystemPackage
+
+/// A program may end without reading its input: that must not end the tests. (Evaluated once.)
+private let sigpipeIsIgnored: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
 /// How a program ended and what it printed.
 struct Ended: Sendable, CustomStringConvertible {
@@ -34,6 +38,7 @@ func run(
     _ program: String, _ arguments: [String], bytes: [UInt8], environment: [String: String], folder: String? = nil,
     timeout: Duration = .seconds(90)
 ) async throws -> Ended {
+    _ = sigpipeIsIgnored
     var options = PlatformOptions()
     options.createSession = true
     options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .milliseconds(500))]
