@@ -106,7 +106,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                argumentParser, logging, subprocess, system, toml, crypto,
+                "CredentialProtocol", argumentParser, logging, subprocess, system, toml, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),

@@ -4,6 +4,7 @@ import Glibc
 import Hummingbird
 import HummingbirdTLS
 import Logging
+import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
@@ -30,6 +31,14 @@ struct Serve: AsyncParsableCommand {
     var users: String?
 
     func run() async throws {
+        do {
+            try await start()
+        } catch {
+            throw Complaint.exit(after: error)
+        }
+    }
+
+    private func start() async throws {
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = .critical
@@ -80,6 +89,8 @@ struct Serve: AsyncParsableCommand {
             try await ServiceGroup(configuration: configuration).run()
         } catch is CancellationError {
             // A request was still open after half a second: it was cut off.
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw SandboxError("the port is in use: choose another with --port and --resource-port, or 0 for any")
         }
     }
 }

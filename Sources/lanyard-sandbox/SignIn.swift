@@ -1,6 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import SystemPackage
 
 /// `lanyard-sandbox sign-in`.
 struct SignIn: AsyncParsableCommand {
@@ -60,9 +59,7 @@ struct SignIn: AsyncParsableCommand {
         do {
             try await browse(from: start, as: person, environment)
         } catch {
-            let text = "lanyard-sandbox: error: \(error)\n"
-            _ = try? FileDescriptor.standardError.writeAll(text.utf8)
-            throw ExitCode.failure
+            throw Complaint.exit(after: error)
         }
     }
 

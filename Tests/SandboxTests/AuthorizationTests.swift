@@ -131,8 +131,9 @@ import Testing
             flow.user = "erin@example.net"
             flow.scope = "https://contosob2c.onmicrosoft.example/sandbox-git/Repo.Read openid offline_access"
             let answer = try await flow.tokens()
-            #expect(claims(of: "-." + (answer.text("client_info") ?? ""))["uid"] as? String
-                == "e8140000-0000-4000-8000-00000000b2c0-b2c_1_susi")
+            #expect(
+                claims(of: "-." + (answer.text("client_info") ?? ""))["uid"] as? String
+                    == "e8140000-0000-4000-8000-00000000b2c0-b2c_1_susi")
             #expect(claims(of: answer.text("id_token") ?? "")["tfp"] as? String == "B2C_1_susi")
             for (way, code) in [("--cancel", "AADB2C90091"), ("--forgot-password", "AADB2C90118")] {
                 flow.browser = [way]

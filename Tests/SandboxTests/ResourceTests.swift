@@ -34,9 +34,10 @@ import Testing
             var toGraph = SignInFlow(sandbox: sandbox)
             toGraph.scope = "User.Read"
             let graph = try await toGraph.tokens().text("access_token") ?? ""
-            let dave = try await SignInFlow(
-                sandbox: sandbox, realm: "/consumers", user: "dave@outlook.example"
-            ).tokens().text("access_token") ?? ""
+            let dave =
+                try await SignInFlow(
+                    sandbox: sandbox, realm: "/consumers", user: "dave@outlook.example"
+                ).tokens().text("access_token") ?? ""
             for (area, token, status) in [
                 ("common", alice, 200), ("contoso", alice, 200), ("fabrikam", alice, 401), ("b2c", alice, 401),
                 ("common", graph, 401), ("common", dave, 200), ("contoso", dave, 401), ("contoso", "", 401),
@@ -49,6 +50,22 @@ import Testing
                 "\(sandbox.resource)/v1.0/me", headers: ["Authorization": "Bearer \(alice)"])
             #expect(me.status == 401)
             #expect((me["error"] as? [String: Any])?["code"] as? String == "InvalidAuthenticationToken")
+        }
+    }
+
+    @Test func `a path can't be dressed up to get around a check`() async throws {
+        try await withSandbox { sandbox in
+            let token = try await SignInFlow(sandbox: sandbox).tokens().text("access_token") ?? ""
+            for (path, status) in [
+                ("/common/hello.git%2f..%2f..%2ffabrikam%2fhello.git/HEAD", 404),
+                ("/common/%2e%2e/fabrikam/hello.git/HEAD", 404),
+                ("/contoso/guarded%2egit/info/refs?service=git-upload-pack", 401),
+                ("/contoso//guarded.git/info/refs?service=git-upload-pack", 401),
+            ] {
+                let answer = try await sandbox.get(
+                    sandbox.resource + path, headers: ["Authorization": "Bearer \(token)"])
+                #expect(answer.status == status, "\(path)")
+            }
         }
     }
 

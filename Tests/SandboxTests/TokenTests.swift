@@ -113,6 +113,7 @@ import Testing
     ) async throws -> Program.Outcome {
         let page = device.text("verification_uri") ?? ""
         let code = device.text("user_code") ?? ""
-        return try await Program.sandbox(["sign-in", "--as", "bob@contoso.example", "--code", code] + options + [page], in: sandbox)
+        return try await Program.sandbox(
+            ["sign-in", "--as", "bob@contoso.example", "--code", code] + options + [page], in: sandbox)
     }
 }

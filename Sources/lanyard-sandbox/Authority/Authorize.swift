@@ -108,7 +108,8 @@ extension World {
         guard !interaction.hasConsented, let client = directory.client(interaction.clientID(in: self)) else {
             return nil
         }
-        var permissions = consentNeeded(by: user, for: interaction.scopes(in: self), client: client, realm: authority.realm)
+        var permissions = consentNeeded(
+            by: user, for: interaction.scopes(in: self), client: client, realm: authority.realm)
         if permissions.isEmpty, interaction.request?.prompts.contains("consent") == true {
             permissions = permissionsCovered(by: interaction.scopes(in: self), client: client)
         }

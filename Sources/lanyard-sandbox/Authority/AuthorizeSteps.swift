@@ -30,7 +30,8 @@ extension World {
             return signIn(visit, interaction, at: authority)
         } else if form["proof"] == "approve", let signedIn = interaction.signedIn {
             return remember(proofsOf: interaction, signedIn, visit, at: authority)
-        } else if form["consent"] == "accept", let user = interaction.signedIn.flatMap({ directory.user($0.username) }) {
+        } else if form["consent"] == "accept", let user = interaction.signedIn.flatMap({ directory.user($0.username) })
+        {
             return accept(interaction, user, visit, at: authority)
         }
         return advance(interaction, visit, at: authority)
@@ -52,9 +53,11 @@ extension World {
         let failure: OAuthFailure
         switch (visit.form["consent"], visit.form["proof"], visit.form["b2c"]) {
         case ("decline", _, _):
-            failure = OAuthFailure("access_denied", 65004, "The resource owner or authorization server denied the request.")
+            failure = OAuthFailure(
+                "access_denied", 65004, "The resource owner or authorization server denied the request.")
         case (_, "deny", _):
-            failure = OAuthFailure("access_denied", 500_121, "Authentication failed during strong authentication request.")
+            failure = OAuthFailure(
+                "access_denied", 500_121, "Authentication failed during strong authentication request.")
         case (_, _, "cancel"):
             failure = .b2c("access_denied", 90091, "The user has cancelled entering self-asserted information.")
         case (_, _, "forgot"):
@@ -73,7 +76,8 @@ extension World {
     private func signIn(_ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath) -> Response {
         var interaction = interaction
         let username = visit.form["loginfmt"] ?? ""
-        guard let user = directory.user(username), authority.realm.policy == nil || authority.realm.admits(user, in: directory)
+        guard let user = directory.user(username),
+            authority.realm.policy == nil || authority.realm.admits(user, in: directory)
         else {
             return retry(visit, interaction, authority, "We couldn't find an account with that username.")
         }

@@ -6,13 +6,15 @@ extension World {
     func deviceAuth(_ visit: Visit, at authority: AuthorityPath) -> Response {
         if let id = visit.form["ctx"] { return proceedDevice(visit, interaction: id, at: authority) }
         guard visit.method == .post, let typed = visit.form["otc"] else {
-            return .page(Pages.deviceCode(action: visit.path, code: visit.query["otc"] ?? visit.query["user_code"] ?? ""))
+            return .page(
+                Pages.deviceCode(action: visit.path, code: visit.query["otc"] ?? visit.query["user_code"] ?? ""))
         }
         let code = typed.uppercased().filter { $0.isLetter || $0.isNumber }
         let device = ledger.with { $0.devices[code] }
         guard let device, device.expires > .now, case .pending = device.decision else {
             return .page(
-                Pages.deviceCode(action: visit.path, code: "", message: "That code didn't work. Check it and try again."))
+                Pages.deviceCode(
+                    action: visit.path, code: "", message: "That code didn't work. Check it and try again."))
         }
         let realm = device.authority
         let accounts = eligibleAccounts(visit, realm: realm.realm)

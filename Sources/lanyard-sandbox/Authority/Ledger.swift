@@ -128,7 +128,10 @@ extension Ledger {
 
     func issue(_ code: IssuedCode) -> String {
         let text = "1." + newSecret(bytes: 48)
-        with { $0.codes[text] = code }
+        with { state in
+            state.codes = state.codes.filter { $0.value.expires.addingTimeInterval(IssuedCode.lifetime) > .now }
+            state.codes[text] = code
+        }
         return text
     }
 

@@ -21,7 +21,8 @@ extension World {
 
     /// Only where a client of this authority may be answered; of any client if the request doesn't say which.
     private func accepts(_ target: String, for client: Client?, at authority: AuthorityPath) -> Bool {
-        let candidates = client.map { [$0] } ?? directory.clients.filter { $0.tenant == authority.realm.b2cTenant?.domain }
+        let candidates =
+            client.map { [$0] } ?? directory.clients.filter { $0.tenant == authority.realm.b2cTenant?.domain }
         return candidates.contains { $0.accepts(redirect: target) }
     }
 }

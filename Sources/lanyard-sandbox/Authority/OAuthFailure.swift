@@ -71,13 +71,13 @@ extension OAuthFailure {
     static func unknownClient(_ id: String, in tenant: String) -> OAuthFailure {
         OAuthFailure(
             "unauthorized_client", 700016,
-            "Application with identifier '\(id)' was not found in the directory '\(tenant)'.")
+            "Application with identifier '\(id)' was not found in the directory '\(tenant.drop { $0 == "/" })'.")
     }
 
     static func unknownUser(_ username: String, in tenant: String) -> OAuthFailure {
         OAuthFailure(
             "invalid_grant", 50020,
-            "User account '\(username)' does not exist in tenant '\(tenant)' and cannot access the application in "
+            "User account '\(username)' does not exist in tenant '\(tenant.drop { $0 == "/" })' and cannot access the application in "
                 + "that tenant. The account needs to be added as an external user in the tenant first.")
     }
 

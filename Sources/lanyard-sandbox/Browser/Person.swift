@@ -62,7 +62,8 @@ struct Person: Sendable {
         if form.field("new_username") != nil { return try create(form) }
         if form.field("reset_username") != nil { return try reset(form) }
         if form.field("profile_name") != nil { return Step(form: form, button: form.buttons.first) }
-        let answers = declines
+        let answers =
+            declines
             ? [("consent", "decline"), ("device", "decline"), ("proof", "deny")]
             : [("consent", "accept"), ("device", "approve"), ("proof", "approve")]
         for (name, value) in answers {

@@ -7,7 +7,7 @@ extension World {
     private struct Revocation: Decodable { var username: String? }
 
     func control(_ visit: Visit, body: String) -> Response {
-        guard visit.request.headers[.sandboxControl] == controlToken else {
+        guard visit.header("X-Sandbox-Control") == controlToken else {
             return .json(["error": "send the control token of sandbox.json as X-Sandbox-Control"], status: .forbidden)
         }
         do {

@@ -55,6 +55,8 @@ final class RequestLog: Sendable {
 
     /// Tells two secrets apart without giving either away.
     private static func mask(_ secret: String) -> String {
-        "masked:" + SHA256.hash(data: Data(secret.utf8)).prefix(4).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+        "masked:"
+            + SHA256.hash(data: Data(secret.utf8)).prefix(4).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }
+            .joined()
     }
 }

@@ -13,7 +13,9 @@ struct InteractionForm: Sendable {
     }
 }
 
-/// The pages a person sees. They work without scripts and read well without styles.
+/// The pages a person sees.
+///
+/// They work without scripts and read well without styles.
 enum Pages {
     static func layout(_ title: String, _ content: HTML, script: HTML? = nil) -> HTML {
         """
@@ -23,6 +25,7 @@ enum Pages {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
+        <meta name="referrer" content="no-referrer">
         <title>\(title) · lanyard sandbox</title>
         <style>\(stylesheet)</style>
         </head>

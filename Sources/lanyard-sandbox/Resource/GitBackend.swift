@@ -95,7 +95,7 @@ final class GitBackend: Sendable {
         variables["GATEWAY_INTERFACE"] = "CGI/1.1"
         variables["SERVER_PROTOCOL"] = "HTTP/1.1"
         variables["REQUEST_METHOD"] = visit.method.rawValue
-        variables["PATH_INFO"] = "/" + visit.segments.joined(separator: "/")
+        variables["PATH_INFO"] = visit.plainPath
         variables["QUERY_STRING"] = visit.request.uri.query ?? ""
         variables["REMOTE_USER"] = username
         variables["REMOTE_ADDR"] = "127.0.0.1"
@@ -103,8 +103,8 @@ final class GitBackend: Sendable {
         variables["CONTENT_TYPE"] = headers[.contentType]
         variables["CONTENT_LENGTH"] = headers[.contentLength]
         variables["HTTP_CONTENT_ENCODING"] = headers[.contentEncoding]
-        variables["HTTP_GIT_PROTOCOL"] = headers[.gitProtocol]
-        variables["GIT_PROTOCOL"] = headers[.gitProtocol]
+        variables["HTTP_GIT_PROTOCOL"] = visit.header("Git-Protocol")
+        variables["GIT_PROTOCOL"] = visit.header("Git-Protocol")
         return variables
     }
 }

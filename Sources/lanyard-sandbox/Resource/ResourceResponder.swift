@@ -19,7 +19,7 @@ struct ResourceResponder: HTTPResponder {
 
     private func route(_ visit: Visit) async throws -> Response {
         if visit.segments == ["v1.0", "me"], visit.method == .get { return await world.me(visit) }
-        guard visit.segments.count >= 2, visit.segments[1].hasSuffix(".git"), !visit.segments.contains(".."),
+        guard visit.segments.count >= 2, visit.segments[1].hasSuffix(".git"), !visit.climbs,
             let area = GitArea(visit.segments[0], in: world)
         else { return .text("there is no such resource in this sandbox", status: .notFound) }
         switch await world.checkGit(visit, area) {
@@ -57,9 +57,11 @@ struct GitArea: Sendable {
         var areas: [GitArea] = []
         for tenant in world.directory.tenants {
             let domain = tenant.kind == .b2c ? tenant.domain : nil
-            guard let audience = world.directory.resources.first(where: { resource in
-                resource.tenant == domain && resource.identifiers.contains { $0.hasSuffix("sandbox-git") }
-            }) else { continue }
+            guard
+                let audience = world.directory.resources.first(where: { resource in
+                    resource.tenant == domain && resource.identifiers.contains { $0.hasSuffix("sandbox-git") }
+                })
+            else { continue }
             switch tenant.kind {
             case .consumers:
                 areas.append(GitArea(name: "common", authority: "/common", tenant: nil, audience: audience))

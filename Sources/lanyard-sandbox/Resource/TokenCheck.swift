@@ -63,7 +63,7 @@ extension World {
     /// The claims challenge of a path that wants an authentication context the token doesn't carry.
     private func unmetRequirement(_ visit: Visit, _ claims: Claims, _ challenge: String) -> Response? {
         let proved = claims["acrs"]?.elements.compactMap(\.string) ?? []
-        guard let requirement = directory.requirements.first(where: { visit.path.hasPrefix($0.path) }),
+        guard let requirement = directory.requirements.first(where: { visit.plainPath.hasPrefix($0.path) }),
             !proved.contains(requirement.acrs)
         else { return nil }
         let wanted: JSON = [
@@ -72,7 +72,8 @@ extension World {
         let base64 = Data(wanted.text.utf8).base64EncodedString()
         var response = Response.text("this needs a second proof", status: .unauthorized)
         response.headers.append(
-            HTTPField(name: .wwwAuthenticate, value: "\(challenge), error=\"insufficient_claims\", claims=\"\(base64)\""))
+            HTTPField(
+                name: .wwwAuthenticate, value: "\(challenge), error=\"insufficient_claims\", claims=\"\(base64)\""))
         response.headers.append(HTTPField(name: .wwwAuthenticate, value: "Basic realm=\"lanyard sandbox\""))
         return response
     }

@@ -13,7 +13,6 @@ extension Response {
                 .cacheControl: "no-store",
                 .contentSecurityPolicy:
                     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'\(script)",
-                .referrerPolicy: "no-referrer",
             ],
             body: .init(byteBuffer: ByteBuffer(string: page.markup)))
     }
@@ -26,30 +25,12 @@ extension Response {
     }
 
     static func redirect(to location: String) -> Response {
-        Response(
-            status: .found,
-            headers: [.location: location, .cacheControl: "no-store", .referrerPolicy: "no-referrer"])
+        Response(status: .found, headers: [.location: location, .cacheControl: "no-store"])
     }
 
     static func text(_ text: String, status: HTTPResponse.Status) -> Response {
         Response(
             status: status, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
             body: .init(byteBuffer: ByteBuffer(string: text + "\n")))
-    }
-}
-
-extension HTTPField.Name {
-    static let referrerPolicy = fieldName("Referrer-Policy")
-    static let clientRequestID = fieldName("client-request-id")
-    static let sandboxControl = fieldName("X-Sandbox-Control")
-    static let gitProtocol = fieldName("Git-Protocol")
-
-    private static func fieldName(_ name: String) -> HTTPField.Name {
-        HTTPField.Name(name) ?? .init(parsed: name)
-    }
-
-    private init(parsed name: String) {
-        // Only reached for a literal above that isn't a token, which the tests of each header would show.
-        self = .contentType
     }
 }

@@ -21,17 +21,27 @@ final class Visit: Sendable {
         self.form = form
         segments = request.uri.path.split(separator: "/").map(Form.decode)
         query = Form(decoding: request.uri.query ?? "")
-        let sent = request.headers[.clientRequestID] ?? query["client-request-id"]
+        let sent = Self.header("client-request-id", of: request) ?? query["client-request-id"]
         correlationID = sent.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() ?? newIdentifier()
     }
 
     var path: String { request.uri.path }
+    /// The path as the segments tell it: decoded, without doubled slashes.
+    var plainPath: String { "/" + segments.joined(separator: "/") }
+    /// Whether a segment means another folder than it says, written plainly or encoded.
+    var climbs: Bool { segments.contains { $0 == "." || $0 == ".." || $0.contains("/") || $0.contains("\0") } }
     var method: HTTPRequest.Method { request.method }
 
     /// Who this request turned out to be for; goes into the log.
     var user: String? {
         get { noted.withLock { $0 } }
         set { noted.withLock { $0 = newValue } }
+    }
+
+    func header(_ name: String) -> String? { Self.header(name, of: request) }
+
+    private static func header(_ name: String, of request: Request) -> String? {
+        HTTPField.Name(name).flatMap { request.headers[$0] }
     }
 
     func cookie(_ name: String) -> String? {
@@ -49,9 +59,7 @@ func newIdentifier() -> String {
     UUID().uuidString.lowercased()
 }
 
-/// An unguessable text fit for a URL.
-///
-/// - Parameter bytes: how many random bytes it stands for.
+/// An unguessable text fit for a URL that stands for so many random bytes.
 func newSecret(bytes: Int = 32) -> String {
     var generator = SystemRandomNumberGenerator()
     return base64url((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

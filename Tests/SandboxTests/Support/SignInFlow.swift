@@ -66,7 +66,8 @@ struct SignInFlow: Sendable {
             group.addTask { try? await loopback.run() }
             let number = try #require(await port.stream.first { _ in true })
             let redirectURI = "http://localhost:\(number)"
-            let outcome = try await Program.sandbox(["sign-in", "--as", user] + browser + [url(redirectURI: redirectURI)], in: sandbox)
+            let outcome = try await Program.sandbox(
+                ["sign-in", "--as", user] + browser + [url(redirectURI: redirectURI)], in: sandbox)
             group.cancelAll()
             let got = received.withLock { $0 }
             return Redirect(
