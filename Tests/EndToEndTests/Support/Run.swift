@@ -2,9 +2,6 @@ import Glibc
 import Subprocess
 import SystemPackage
 
-/// A program may end without reading its input: that must not end the tests. (Evaluated once.)
-private let sigpipeIsIgnored: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
-
 /// How a program ended and what it printed.
 struct Ended: Sendable, CustomStringConvertible {
     let status: Int32
@@ -38,7 +35,6 @@ func run(
     _ program: String, _ arguments: [String], bytes: [UInt8], environment: [String: String], folder: String? = nil,
     timeout: Duration = .seconds(90)
 ) async throws -> Ended {
-    _ = sigpipeIsIgnored
     var options = PlatformOptions()
     options.createSession = true
     options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .milliseconds(500))]
@@ -50,7 +46,8 @@ func run(
     return try await withThrowingTaskGroup(of: Ended?.self) { group in
         group.addTask {
             let result = try await Subprocess.run(
-                configuration, input: .array(bytes), output: .string(limit: 1 << 24), error: .string(limit: 1 << 24))
+                configuration, input: .fileDescriptor(try stdin(holding: bytes), closeAfterSpawningProcess: true),
+                output: .string(limit: 1 << 24), error: .string(limit: 1 << 24))
             let status: Int32 =
                 switch result.terminationStatus {
                 case .exited(let code): code
@@ -66,4 +63,16 @@ func run(
         if let first = try await group.next(), let ended = first { return ended }
         return Ended(status: -9, output: "", errors: "\(program) took longer than \(timeout)")
     }
+}
+
+/// A file to read input from: unlike a pipe, a program may end without reading all of it.
+private func stdin(holding bytes: [UInt8]) throws -> FileDescriptor {
+    var template = Array("/tmp/lanyard-input-XXXXXX".utf8CString)
+    let number = mkstemp(&template)
+    guard number >= 0 else { throw Errno(rawValue: errno) }
+    unlink(template)
+    let file = FileDescriptor(rawValue: number)
+    try file.writeAll(bytes)
+    try file.seek(offset: 0, from: .start)
+    return file
 }
