@@ -130,6 +130,9 @@ let package = Package(
         .testTarget(
             name: "RulesTests", dependencies: ["CredentialProtocol", "Rules", "SettingsFile"], swiftSettings: strict),
         .testTarget(
+            name: "TokenAcquisitionTests",
+            dependencies: ["CredentialProtocol", "Rules", "TokenAcquisition", "TokenStore"], swiftSettings: strict),
+        .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AuthorityPlugin", "CredentialProtocol", "MicrosoftIdentity", "AADCommon", "AADTenant", "AADB2C",
@@ -139,7 +142,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            resources: [.copy("Fixtures")], swiftSettings: strict),
+            swiftSettings: strict),
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
             swiftSettings: strict),
