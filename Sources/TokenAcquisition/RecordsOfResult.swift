@@ -8,11 +8,9 @@ struct RecordsOfResult {
     let account: AccountRecord
     let others: [CredentialRecord]
 
-    /// - Parameters:
-    ///   - request: what was asked for.
-    ///   - place: where the authority's records are kept.
-    ///   - redeemed: the refresh token that was redeemed; a rotated one replaces it in its place.
-    ///   - now: seconds since 1970.
+    /// Makes the records of a result, for the place where the authority's records are kept.
+    ///
+    /// A rotated refresh token replaces the one that was redeemed in its place; `now` is in seconds since 1970.
     init(_ result: PluginResult, request: TokenRequest, place: AuthorityPlace, redeemed: RefreshTokenRecord?, now: Int)
     {
         let from = result.account
