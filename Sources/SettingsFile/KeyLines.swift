@@ -10,11 +10,8 @@ struct KeyLines: Sendable {
 
     private let lines: [[Step]: Int]
 
-    /// Reads text that the parser has taken.
-    init(text: String) {
-        var scanner = KeyScanner(text)
-        scanner.scan()
-        lines = scanner.lines
+    init(_ lines: [[Step]: Int]) {
+        self.lines = lines
     }
 
     /// The line (from 1) that sets the key of a table; the table's own where that can't be told, nil for the file's.

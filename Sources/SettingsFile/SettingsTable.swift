@@ -26,12 +26,12 @@ public struct SettingsTable: Sendable {
     /// - Throws: `SettingsError` where it isn't TOML.
     public init(file: String, text: String) throws(SettingsError) {
         let text = TOMLGuard.withoutMark(text)
-        if let fault = TOMLGuard.firstFault(in: text) {
-            throw SettingsError(file: file, line: fault.line, message: "not valid TOML: \(fault.message)")
-        }
         do {
+            let lines = try TOMLGuard.scan(text)
             let table = try TOMLTable(string: text)
-            self.init(file: file, values: Self.values(of: table), lines: KeyLines(text: text), place: [])
+            self.init(file: file, values: Self.values(of: table), lines: lines, place: [])
+        } catch let fault as TOMLGuard.Fault {
+            throw SettingsError(file: file, line: fault.line, message: "not valid TOML: \(fault.message)")
         } catch let error as TOMLParseError {
             let said = error.description.displayable(limit: 200)
             throw SettingsError(file: file, line: error.source.begin.line, message: "not valid TOML: \(said)")

@@ -62,6 +62,25 @@ import Testing
         #expect(line("last", of: file) == 5)
     }
 
+    @Test func `what only looks like trouble is read`() throws {
+        let file = try table(
+            #"""
+            nested = [
+              [
+                [1, 2],
+              ],
+            ]
+            texts = ["[", "}", "a\\u0000", 'b\u0000']
+            when = 2026-11-21 07:00:00 # }
+            long = '''
+            [
+            }'''
+            """#)
+        #expect(try file.strings("texts") == ["[", "}", #"a\u0000"#, #"b\u0000"#])
+        #expect(try file.string("long") == "[\n}")
+        #expect(line("when", of: file) == 7)
+    }
+
     @Test func `a byte order mark is no part of the text`() throws {
         #expect(try table("\u{FEFF}a = 1\n").integer("a") == 1)
     }
@@ -69,6 +88,12 @@ import Testing
     @Test(arguments: [
         ("a = 1\n[\n", 2), ("[[\n", 1), ("a = 1\n [ \t\n[b]", 2), ("[.a]\n", 1), ("a = \"\u{0}\"", 1),
         ("a = 1\nb = \"x\\u0000y\"", 2), ("\"a\\U00000000\" = 1", 1), ("\u{FEFF}[\n", 1), ("\u{FEFF}\u{FEFF}[\n", 1),
+        ("a = [\n  1, # c\n  }", 3), ("a = { b = [}] }", 1), ("a = 2026-11-21 7\n", 1), ("a = [2026-11-21 7]", 1),
+        ("a = 2026-11-21T:0", 1),
+        ("a = 2026-11-21 7\u{A0}", 1), (String(repeating: "[", count: 5) + "a]", 1),
+        ("a = " + String(repeating: "[", count: 100_000), 1),
+        (String(repeating: "a.", count: 100_000) + "a = 1", 1),
+        ("[" + String(repeating: "a.", count: 100_000) + "a]", 1),
     ])
     func `what would break the parser, or cut a text short, never reaches it`(text: String, line: Int) throws {
         let error = try #require(throws: SettingsError.self) { try table(text) }
@@ -116,7 +141,8 @@ import Testing
         [[rule]]
         url = "https://*.example"
         when = 2026-11-21T06:00:00Z
-        inline = { a.b = 1, c = [1, 2.5, true] }
+        also = [2026-11-21 07:00:00.5+01:00, 2026-11-21, 07:00:00]
+        inline = { a.b = 1, c = [1, 2.5e-3, true, 0x1F, +inf] }
         [[rule]]
         url = "https://h.example"
         [rule.more]
