@@ -1,5 +1,6 @@
 public import AuthorityPlugin
 import CredentialProtocol
+import JSON
 public import Rules
 public import TokenStore
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import JSON
 import NIOCore
 
 /// What a request may need of the connection it came on.
