@@ -1,3 +1,4 @@
+import ClaimsRequests
 import Testing
 
 @testable import MicrosoftIdentity

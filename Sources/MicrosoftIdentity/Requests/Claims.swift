@@ -1,3 +1,5 @@
+package import ClaimsRequests
+
 /// The `claims` parameter (OpenID Connect Core 1.0, 5.5): a claims challenge or request, and the client's capabilities.
 package enum Claims {
     /// Lays claims over each other, later ones winning, and the capabilities over all.
@@ -24,16 +26,4 @@ package enum Claims {
         let values = JSONValue.array(capabilities.map { .string($0) })
         return .object(["access_token": .object(["xms_cc": .object(["values": values])])])
     }
-}
-
-/// Why claims cannot be sent.
-package enum ClaimsError: Error, Sendable, Equatable {
-    /// The text is not a JSON object.
-    case notAnObject
-    /// A member is neither `id_token` nor `access_token`.
-    case unknownTarget(String)
-    /// `id_token` or `access_token` is no object.
-    case malformedTarget(String)
-    /// A claim is neither null nor an object with a known member of the right type.
-    case malformedClaim(String)
 }

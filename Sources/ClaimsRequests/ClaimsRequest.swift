@@ -2,26 +2,48 @@
 ///
 /// Only `id_token` and `access_token` can be asked, and a claim is null or says at least one of `essential`, `value` and
 /// `values`.
-package struct ClaimsRequest: Sendable, Equatable {
-    private let value: JSONValue
+public struct ClaimsRequest: Sendable, Equatable {
+    /// The claims asked for, by target and name.
+    private var targets: [String: [String: JSONValue]] = [:]
 
-    /// The request as JSON, with `essential` as true or false.
-    package var encoded: String { value.encoded }
+    /// What can be asked for claims.
+    static let targetNames: Set<String> = ["id_token", "access_token"]
+
+    /// The longest request that is read, in bytes: longer ones fit into no authorization request.
+    public static let longest = 16_384
+
+    /// Makes a request that asks for nothing.
+    public init() {}
 
     /// Reads a request.
     ///
     /// - Throws: `ClaimsError`, which says what is wrong.
-    package init(_ text: String) throws(ClaimsError) {
+    public init(_ text: String) throws(ClaimsError) {
+        guard text.utf8.count <= Self.longest else { throw .tooLong }
         guard let members = JSONValue(parsing: text)?.object else { throw .notAnObject }
-        var targets: [String: JSONValue] = [:]
         for (target, claims) in members {
-            guard target == "id_token" || target == "access_token" else { throw .unknownTarget(target) }
+            guard Self.targetNames.contains(target) else { throw .unknownTarget(target) }
             guard let claims = claims.object else { throw .malformedTarget(target) }
             var checked: [String: JSONValue] = [:]
             for (name, claim) in claims { checked[name] = try Self.check(claim, name: name) }
-            targets[target] = .object(checked)
+            targets[target] = checked
         }
-        value = .object(targets)
+    }
+
+    /// Whether no claim is asked for.
+    var isEmpty: Bool { targets.values.allSatisfy(\.isEmpty) }
+
+    /// The request as JSON on one line, with `essential` as true or false.
+    public var encoded: String { JSONValue.object(targets.mapValues { .object($0) }).encoded }
+
+    /// The request as JSON, or nil where it asks for no claim and there is nothing to send.
+    public var text: String? { isEmpty ? nil : encoded }
+
+    /// Asks for one more claim; what it says is laid over what the request says of that claim already.
+    mutating func ask(_ target: String, _ name: String, _ members: [String: JSONValue]) {
+        let known = targets[target]?[name]?.object ?? [:]
+        let all = known.merging(members) { $1 }
+        targets[target, default: [:]][name] = all.isEmpty ? .null : .object(all)
     }
 
     private static func check(_ claim: JSONValue, name: String) throws(ClaimsError) -> JSONValue {
