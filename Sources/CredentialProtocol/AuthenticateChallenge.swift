@@ -75,7 +75,7 @@ private struct ChallengeScanner {
         return takeQuoted() ?? take { !$0.endsBareValue } ?? ""
     }
 
-    /// The content of a quoted string, its escapes undone; nil where none begins here. One without an end is empty.
+    /// The content of a quoted string, its escapes undone; nil where none begins here, empty where it doesn't end.
     private mutating func takeQuoted() -> String? {
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         rest.removeFirst()

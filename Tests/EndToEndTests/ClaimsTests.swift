@@ -24,6 +24,16 @@ import Testing
         return (headers.first?.split(separator: " ").dropFirst().first.map(String.init), lines.joined())
     }
 
+    /// The `tid` of a JSON Web Token.
+    private func tenantOf(_ token: String) throws -> String? {
+        let parts = token.split(separator: ".")
+        try #require(parts.count == 3)
+        var payload = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        payload += String(repeating: "=", count: (4 - payload.count % 4) % 4)
+        let data = try #require(Data(base64Encoded: payload))
+        return try (JSONSerialization.jsonObject(with: data) as? [String: Any])?["tid"] as? String
+    }
+
     @Test func `a server's claims challenge is answered once, by the person, then by the refresh token`() async throws {
         try await World.with { world in
             let first = try await world.get("contoso/guarded.git", world.browser(as: Self.alice))
@@ -169,20 +179,23 @@ import Testing
                     """)
             let place = ["LANYARD_PLUGIN_PATH": world.folder + "/plugins"]
             let browser = world.browser(as: Self.alice).merging(place) { $1 }
-            func authorities(_ header: String) async throws -> Set<Substring> {
-                try await world.sandbox.clearLog()
+            func tenant(_ header: String) async throws -> String? {
                 let ended = try await world.lanyard(
                     ["get"], browser, input: "url=https://repos.example/\nwwwauth[]=\(header)\n")
-                #expect(ended.status == 0 && ended.value("password") != nil, "\(ended)")
-                let paths = try await world.sandbox.authorityRequests().map(\.path).filter { $0.hasSuffix("/token") }
-                return Set(paths.compactMap { $0.split(separator: "/").first })
+                #expect(ended.status == 0, "\(ended)")
+                return try tenantOf(try #require(ended.value("password")))
             }
-            #expect(try await authorities("Basic realm=\"x\"") == ["organizations"])
+            let home = "c0a70500-0000-4000-8000-00000c0a7050"
+            let guest = "fab81ca0-0000-4000-8000-0000fab81ca0"
+            #expect(try await tenant("Basic realm=\"x\"") == home)
             let own = world.sandbox.authority
-            #expect(try await authorities("Bearer authorization_uri=\(own)/fabrikam.example") == ["fabrikam.example"])
-            for other in ["https://login.evil.example/contoso.example", "\(own)/consumers", "\(own)/a/contoso.example"]
-            {
-                #expect(try await authorities("Bearer authorization_uri=\"\(other)\"") == [])
+            #expect(try await tenant("Bearer authorization_uri=\(own)/fabrikam.example") == guest)
+            #expect(try await tenant("Bearer authorization_uri=\"\(own)/\(guest)/oauth2/authorize\"") == guest)
+            for other in [
+                "https://login.evil.example/\(guest)", "http\(own.dropFirst(5))/\(guest)", "\(own)/consumers",
+                "\(own)/tfp/fabrikam.example",
+            ] {
+                #expect(try await tenant("Bearer authorization_uri=\"\(other)\"") == home, "\(other)")
             }
         }
     }
