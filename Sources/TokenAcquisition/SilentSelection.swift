@@ -51,6 +51,11 @@ public struct SilentSelection: Sendable {
         return own.newestFirst + (isOutsideFamily ? [] : family.newestFirst)
     }
 
+    /// The claims that a server missed in the last token for the resource.
+    var missedClaims: String? {
+        refreshTokens.lazy.compactMap { Rejection.missedClaims($0, for: request) }.first
+    }
+
     /// Whether the authority once said that this client belongs to no family.
     private var isOutsideFamily: Bool {
         records.appMetadata.contains { $0.clientID.lowercased() == request.clientID.lowercased() && $0.familyID == "" }

@@ -70,6 +70,44 @@ import Testing
         }
     }
 
+    @Test func `claims that git passes on as it erases the refused token are asked for next`() async throws {
+        try await World.with { world in
+            let browser = world.browser(as: Self.alice)
+            let first = try await world.get("contoso/guarded.git", browser)
+            let token = try #require(first.value("password"))
+            let refused = try await present(token, world)
+            let place = "url=\(world.sandbox.resource)/contoso/guarded.git\nusername=\(Self.alice)\n"
+            func erase(_ token: String) async throws {
+                let erased = try await world.lanyard(["erase"], input: "\(place)password=\(token)\n\(refused.lines)")
+                #expect(erased.status == 0 && erased.output.isEmpty && erased.errors.isEmpty, "\(erased)")
+            }
+            // A token that isn't the current one says nothing about it.
+            try await erase("another")
+            #expect(try await world.get("contoso/guarded.git").value("password") == token)
+            try await erase(token)
+            let alone = try await world.get("contoso/guarded.git")
+            #expect(alone.status == 2, "\(alone)")
+            #expect(alone.errors.contains("--claims '\(Self.secondProof)'\n"), "\(alone)")
+            // Another resource doesn't want them.
+            let graph = try await world.get("v1.0/me")
+            #expect(graph.status == 0 && graph.value("password") != nil, "\(graph)")
+            let second = try await world.get("contoso/guarded.git", browser)
+            #expect(try await present(second.value("password"), world).status == "200", "\(second)")
+            // A token that only renewal is needed for: the person isn't asked again.
+            try await erase(try #require(second.value("password")))
+            let third = try await world.get("contoso/guarded.git")
+            #expect(third.status == 0 && third.value("password") != second.value("password"), "\(third)")
+            #expect(try await present(third.value("password"), world).status == "200")
+            // Where even that token is refused at once, renewing doesn't help.
+            try await world.sandbox.clearLog()
+            try await erase(try #require(third.value("password")))
+            let last = try await world.get("contoso/guarded.git")
+            #expect(last.status == 2, "\(last)")
+            #expect(last.errors.contains("--claims '\(Self.secondProof)'\n"), "\(last)")
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+        }
+    }
+
     @Test func `the command that the hint names signs in with the claims`() async throws {
         try await World.with { world in
             let browser = world.browser(as: Self.alice)
