@@ -14,7 +14,8 @@ struct CredentialErase {
         let request = try context.readRequest()
         guard let query = PasswordQuery(request) else { return }
         let session = try Session(context)
-        if let wanted = try? session.resolve(request) {
+        // git tells what the server missed in the token here: the `get` before knew of no token yet.
+        if let wanted = (try? session.resolveHeedingServer(request)) ?? (try? session.resolve(request)) {
             do throws(AcquisitionError) {
                 try session.acquirer.reject(request.credential ?? request.password, for: wanted)
             } catch {

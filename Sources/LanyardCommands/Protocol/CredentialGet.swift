@@ -30,7 +30,7 @@ struct CredentialGet {
 
     private func answer(_ request: CredentialRequest) async throws(Failure) {
         let session = try Session(context, options: options)
-        guard let wanted = try session.resolve(request) else {
+        guard let wanted = try session.resolveHeedingServer(request) else {
             return try write(try password(for: request, session), for: request)
         }
         let token = try await session.token(for: wanted, url: request.url)
