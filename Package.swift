@@ -79,7 +79,7 @@ let package = Package(
         // The first-party plugins: one executable, one target each.
         .executableTarget(
             name: "lanyard-authority",
-            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", system],
+            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", "CLinux", system],
             swiftSettings: strict, linkerSettings: small),
         .target(
             name: "AADCommon", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-common",
@@ -146,9 +146,10 @@ let package = Package(
         .executableTarget(
             name: "StoreProbe", dependencies: ["CredentialProtocol", "TokenStore"], path: "Tests/StoreProbe",
             swiftSettings: strict),
+        .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["CredentialProtocol", "KeyringFixture", "StoreProbe", "TokenStore"],
+            dependencies: ["CLinux", "CredentialProtocol", "KeyringFixture", "Seclusion", "StoreProbe", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
@@ -173,7 +174,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["KeyringFixture", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess, system],
+            dependencies: [
+                "CLinux", "KeyringFixture", "Seclusion", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess,
+                system,
+            ],
             exclude: ["Scripts"], swiftSettings: strict),
     ]
 )

@@ -13,6 +13,8 @@ struct CredentialErase {
     func run() throws(Failure) {
         let request = try context.readRequest()
         guard let query = PasswordQuery(request) else { return }
+        // What was refused must not be answered again, wherever it came from and whatever is stored by now.
+        context.answers.forget()
         let session = try Session(context)
         if let wanted = try? session.resolve(request) {
             do throws(AcquisitionError) {
