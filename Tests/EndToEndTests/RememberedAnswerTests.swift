@@ -156,6 +156,24 @@ import Testing
     }
 }
 
+/// What of a process other programs of its user can learn.
+@Suite struct HygieneTests {
+    @Test func `an ordinary user signs in and is answered, and no other program can look inside`() async throws {
+        try await ScratchDirectory.with { scratch in
+            chmod(scratch.path, 0o755)
+            let folder = scratch.path + "/user"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let ended = try await run(
+                Built.checkout + "/Tests/EndToEndTests/Scripts/ordinary-user", [Built.folder, folder],
+                environment: scratch.environment)
+            try #require(ended.status == 0 && ended.lines.count == 5, "\(ended)")
+            #expect(ended.lines[0].hasPrefix("password=ey") && ended.lines[0] == ended.lines[1])
+            #expect(ended.lines[2].hasPrefix("shell core ") && ended.lines[2].hasSuffix(", open"))
+            #expect(ended.lines[3...] == ["host core 0, closed", "plugin core 0, closed"])
+        }
+    }
+}
+
 extension World {
     var answerFolder: String { folder + "/run/lanyard/answers" }
 

@@ -72,8 +72,9 @@ struct RememberedAnswer {
 
     /// What of the surroundings does: lanyard's own version and variables, and where files and plugins are looked for.
     private static func fields(of context: CommandContext) -> [String?] {
-        let variables = context.environment.filter { $0.key.hasPrefix("LANYARD_") }.sorted { $0.key < $1.key }
-        return [Version.current, context.executable, String(variables.count)] + variables.map { "\($0.key)=\($0.value)" }
+        let variables = context.environment.filter { $0.key.hasPrefix("LANYARD_") }
+            .map { "\($0.key)=\($0.value)" }.sorted()
+        return [Version.current, context.executable, String(variables.count)] + variables
     }
 }
 

@@ -18,6 +18,9 @@ public struct AnswerKey: Sendable {
         self.symmetric = symmetric
     }
 
+    /// A key that nobody has.
+    static func random() -> AnswerKey { AnswerKey(SymmetricKey(size: .bits256)) }
+
     /// Reads the key of that description; nil where there is none or no kernel keyring.
     static func read(_ description: String) -> AnswerKey? {
         let serial = lanyard_key_find(description)
@@ -30,11 +33,11 @@ public struct AnswerKey: Sendable {
 
     /// Puts a new key in place of whichever is there; nil where that can't be done, and then there is none.
     static func replace(_ description: String) -> AnswerKey? {
-        let fresh = SymmetricKey(size: .bits256)
-        let serial = fresh.withUnsafeBytes { bytes in
+        let fresh = random()
+        let serial = fresh.symmetric.withUnsafeBytes { bytes in
             lanyard_key_put(description, bytes.baseAddress, bytes.count, lifetime)
         }
-        guard serial < 0 else { return AnswerKey(fresh) }
+        guard serial < 0 else { return fresh }
         let old = lanyard_key_find(description)
         if old >= 0 { _ = lanyard_key_revoke(old) }
         return nil
