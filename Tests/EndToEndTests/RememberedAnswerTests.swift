@@ -92,6 +92,28 @@ import Testing
         }
     }
 
+    @Test func `an answer that is on its way during an erase is not given after it`() async throws {
+        try await Self.withAnswer { world, token in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            _ = try await world.lanyard(["erase"], input: "url=\(url)\nusername=x\npassword=another\n")
+            // A full pipe holds `get` up where it has read the store and has not kept its answer yet.
+            let script = """
+                mkfifo full && exec 3<>full && head -c 65536 /dev/zero >&3
+                printf 'url=%s\\n' "$1" | lanyard get >&3 &
+                sleep 1
+                printf 'url=%s\\nusername=x\\npassword=%s\\n' "$1" "$2" | lanyard erase || exit
+                head -c 65536 <&3 >/dev/null
+                wait
+                cat <&3 & sleep 0.2; kill $!
+                """
+            let ended = try await run(
+                "sh", ["-c", script, "sh", url, token], environment: world.environment, folder: world.folder)
+            #expect(ended.value("password") == token, "\(ended)")
+            let after = try await world.get(Self.path)
+            #expect(after.status == 0 && after.value("password") != token, "\(after)")
+        }
+    }
+
     @Test(arguments: [["answer-cache = false"], ["LANYARD_ANSWER_CACHE=off"]])
     func `turned off, nothing is written`(_ how: [String]) async throws {
         try await World.with { world in
