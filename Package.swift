@@ -84,7 +84,7 @@ let package = Package(
         // The first-party plugins: one executable, one target each.
         .executableTarget(
             name: "lanyard-authority",
-            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", system],
+            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", "CLinux", system],
             swiftSettings: strict, linkerSettings: small),
         .target(
             name: "AADCommon", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-common",
@@ -158,9 +158,12 @@ let package = Package(
         .executableTarget(
             name: "StoreProbe", dependencies: ["CredentialProtocol", "TokenStore"], path: "Tests/StoreProbe",
             swiftSettings: strict),
+        .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore"],
+            dependencies: [
+                "CLinux", "CredentialProtocol", "JSON", "KeyringFixture", "Seclusion", "StoreProbe", "TokenStore",
+            ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
@@ -185,7 +188,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["KeyringFixture", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess, system],
+            dependencies: [
+                "CLinux", "KeyringFixture", "Seclusion", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess,
+                system,
+            ],
             exclude: ["Scripts"], swiftSettings: strict),
     ]
 )

@@ -45,7 +45,7 @@ struct Session: Sendable {
     private var keyring: KeyringConfiguration {
         KeyringConfiguration(
             group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default,
-            mayPrompt: presence.hasDisplay)
+            mayPrompt: presence.hasDisplay, answers: context.answers)
     }
 
     /// What gets tokens.

@@ -54,6 +54,11 @@ public struct TokenAcquirer: Sendable {
         }
     }
 
+    /// The token that answers a request as it is stored now, or nil where more would have to be done; starts no plugin.
+    public func storedToken(for request: TokenRequest) throws(AcquisitionError) -> AcquiredToken? {
+        try silentAccount(for: request, try match(request), person: nil)?.usable(renewsEarly: true)
+    }
+
     /// Has the person sign in, whatever is stored.
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)

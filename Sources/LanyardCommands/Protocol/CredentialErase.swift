@@ -13,6 +13,8 @@ struct CredentialErase {
     func run() throws(Failure) {
         let request = try context.readRequest()
         guard let query = PasswordQuery(request) else { return }
+        // What was refused must not be answered again, wherever it came from and whatever is stored by now.
+        context.answers.forget()
         let session = try Session(context)
         // git tells what the server missed in the token here: the `get` before knew of no token yet.
         if let wanted = (try? session.resolveHeedingServer(request)) ?? (try? session.resolve(request)) {
