@@ -187,8 +187,8 @@ _lanyard() {
 _lanyard_login() {
     repeating_flags=()
     non_repeating_flags=(--non-interactive --version -h --help)
-    repeating_options=(--scope)
-    non_repeating_options=(--authority --client-id --account --flow --browser --timeout --prompt)
+    repeating_options=(--scope --claim)
+    non_repeating_options=(--authority --client-id --account --claims --flow --browser --timeout --prompt)
     __lanyard_offer_flags_options 1
 
     # Offer option value completions
@@ -203,6 +203,12 @@ _lanyard_login() {
         return
         ;;
     '--account')
+        return
+        ;;
+    '--claims')
+        return
+        ;;
+    '--claim')
         return
         ;;
     '--flow')
@@ -247,8 +253,8 @@ _lanyard_accounts() {
 _lanyard_token() {
     repeating_flags=()
     non_repeating_flags=(--non-interactive --json --version -h --help)
-    repeating_options=(--scope)
-    non_repeating_options=(--authority --client-id --account --flow --browser --timeout)
+    repeating_options=(--scope --claim)
+    non_repeating_options=(--authority --client-id --account --claims --flow --browser --timeout)
     __lanyard_offer_flags_options 1
 
     # Offer option value completions
@@ -263,6 +269,12 @@ _lanyard_token() {
         return
         ;;
     '--account')
+        return
+        ;;
+    '--claims')
+        return
+        ;;
+    '--claim')
         return
         ;;
     '--flow')
