@@ -108,7 +108,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "CredentialProtocol", "JSON", argumentParser, logging, subprocess, system, toml, crypto,
+                "CredentialProtocol", "JSON", "SettingsFile", argumentParser, logging, subprocess, system, toml, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -129,6 +129,7 @@ let package = Package(
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
             name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["CredentialProtocol", "Rules", "SettingsFile"], swiftSettings: strict),
         .testTarget(
