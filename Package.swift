@@ -55,15 +55,17 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", "TokenAcquisition", "CLinux",
-                argumentParser, logging, subprocess, system,
+                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
+                "TokenAcquisition", "CLinux", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
             dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging],
             swiftSettings: strict),
-        .target(name: "Rules", dependencies: ["CredentialProtocol", "SettingsFile", system], swiftSettings: strict),
+        .target(
+            name: "Rules", dependencies: ["ClaimsRequests", "CredentialProtocol", "SettingsFile", system],
+            swiftSettings: strict),
         .target(name: "SettingsFile", dependencies: ["CredentialProtocol", toml], swiftSettings: strict),
         .target(
             name: "TokenStore",
@@ -73,6 +75,7 @@ let package = Package(
             name: "AuthorityPlugin",
             dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
+        .target(name: "ClaimsRequests", dependencies: ["JSON"], swiftSettings: strict),
         .target(name: "CredentialProtocol", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
         .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
@@ -81,7 +84,7 @@ let package = Package(
         // The first-party plugins: one executable, one target each.
         .executableTarget(
             name: "lanyard-authority",
-            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", system],
+            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", "CLinux", system],
             swiftSettings: strict, linkerSettings: small),
         .target(
             name: "AADCommon", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-common",
@@ -95,7 +98,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "AuthorityPlugin", "CredentialProtocol", "JSON", logging, crypto,
+                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", logging, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -128,31 +131,40 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
+            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], exclude: ["Fixtures"],
+            swiftSettings: strict),
+        .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
-            name: "RulesTests", dependencies: ["CredentialProtocol", "Rules", "SettingsFile"], swiftSettings: strict),
+            name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TokenAcquisitionTests",
+            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore"],
+            swiftSettings: strict),
         .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
-                "AuthorityPlugin", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon", "AADTenant",
-                "AADB2C",
-                subprocess, system,
+                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon",
+                "AADTenant", "AADB2C", subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            resources: [.copy("Fixtures")], swiftSettings: strict),
+            swiftSettings: strict),
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
             swiftSettings: strict),
         .executableTarget(
             name: "StoreProbe", dependencies: ["CredentialProtocol", "TokenStore"], path: "Tests/StoreProbe",
             swiftSettings: strict),
+        .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore"],
+            dependencies: [
+                "CLinux", "CredentialProtocol", "JSON", "KeyringFixture", "Seclusion", "StoreProbe", "TokenStore",
+            ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
@@ -177,7 +189,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["KeyringFixture", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess, system],
+            dependencies: [
+                "CLinux", "KeyringFixture", "Seclusion", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess,
+                system,
+            ],
             exclude: ["Scripts"], swiftSettings: strict),
     ]
 )

@@ -1,5 +1,6 @@
 import Glibc
 import SystemPackage
+import TokenStore
 
 /// What a command works in: the process's environment and streams, as values that tests can replace.
 struct CommandContext: Sendable {
@@ -17,6 +18,9 @@ struct CommandContext: Sendable {
     func variable(_ name: String) -> String? {
         environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
+
+    /// What was answered before.
+    var answers: SealedAnswers { SealedAnswers(environment: environment) }
 
     /// Seconds since 1970.
     var now: Int64 { Int64(time(nil)) }

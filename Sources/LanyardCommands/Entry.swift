@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import Glibc
 
 /// The program: argv[0] and argv[1] pick a command.
@@ -8,6 +9,8 @@ public enum Lanyard {
     /// git's verbs are dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
     /// succeeds: git may come to know more of them (gitcredentials(7)).
     public static func run(arguments: [String]) async -> Int32 {
+        // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
+        _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "lanyard"

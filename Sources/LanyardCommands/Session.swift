@@ -45,7 +45,7 @@ struct Session: Sendable {
     private var keyring: KeyringConfiguration {
         KeyringConfiguration(
             group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default,
-            mayPrompt: presence.hasDisplay)
+            mayPrompt: presence.hasDisplay, answers: context.answers)
     }
 
     /// What gets tokens.
@@ -72,6 +72,22 @@ struct Session: Sendable {
         } catch {
             throw Failure(error)
         }
+    }
+
+    /// The token that a request comes to once its server has been heard, or nil where it comes to none.
+    func resolveHeedingServer(_ request: CredentialRequest) throws(Failure) -> TokenRequest? {
+        guard var wanted = try resolve(request) else { return nil }
+        do {
+            try wanted.heedServer(of: request) { [wanted] there, here in
+                let match = registry.match(
+                    authority: wanted.authority, kind: wanted.kind, isConfigured: wanted.authorityIsConfigured)
+                let hosts = match?.environmentHosts ?? []
+                return hosts.contains(there.text) && hosts.contains(here.text)
+            }
+        } catch {
+            throw Failure(error)
+        }
+        return wanted
     }
 
     /// Gets a token, asking the person where the command allows it and somebody is there.

@@ -46,7 +46,18 @@ extension Configuration {
             }
             try apply(SettingsTable(file: variable, text: "\(key) = \"\(value)\""), isSystem: false)
         }
+        let cache = "LANYARD_ANSWER_CACHE"
+        guard let value = environment[cache]?.lowercased(), !value.isEmpty else { return }
+        guard let truth = Self.truths[value] else {
+            throw SettingsError(file: cache, line: nil, message: "the value must be 0 or 1")
+        }
+        try apply(SettingsTable(file: cache, text: "answer-cache = \(truth)"), isSystem: false)
     }
+
+    /// The words that git takes for booleans.
+    private static let truths = [
+        "0": false, "false": false, "no": false, "off": false, "1": true, "true": true, "yes": true, "on": true,
+    ]
 
     /// The longest configuration file that is read, in bytes.
     private static let longestFile = 1 << 20

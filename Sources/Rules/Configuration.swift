@@ -36,6 +36,8 @@ public struct Configuration: Sendable, Equatable {
     public var group = "dev.lanyard"
     /// Whose machine this is.
     public var deviceMode = DeviceMode.personal
+    /// Whether answers that tokens gave are kept for the next time.
+    public var answerCache = true
     /// Seconds a person has to sign in.
     public var timeout = 900
     /// Hosts of authorities that are trusted as those of the rules are.
@@ -50,7 +52,7 @@ public struct Configuration: Sendable, Equatable {
 
     /// The top-level keys of a file.
     public static let keys = [
-        "account", "authority", "browser", "ca-file", "client-id", "device-mode", "flow", "group",
+        "account", "answer-cache", "authority", "browser", "ca-file", "client-id", "device-mode", "flow", "group",
         "known-authorities", "policy", "rule", "timeout",
     ]
 
@@ -108,6 +110,7 @@ public struct Configuration: Sendable, Equatable {
             guard path.hasPrefix("/") else { throw file.error("ca-file", "`ca-file` must be an absolute path") }
             if !isLocked("ca-file") { caFile = path }
         }
+        if let truth = try file.boolean("answer-cache"), !isLocked("answer-cache") { answerCache = truth }
         if let seconds = try file.integer("timeout") {
             guard (10...86_400).contains(seconds) else {
                 throw file.error("timeout", "`timeout` must be 10 to 86400 seconds")

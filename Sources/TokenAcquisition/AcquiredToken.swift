@@ -19,6 +19,8 @@ public struct AcquiredToken: Sendable, Equatable {
     public var tokenType: String
     /// When it ends, in seconds since 1970.
     public var expiresOn: Int
+    /// When the authority wants it renewed though it still lives, in seconds since 1970.
+    public var refreshOn: Int?
     /// The scopes it is good for.
     public var scopes: [String]
     /// The tenant it is for.
@@ -32,9 +34,15 @@ public struct AcquiredToken: Sendable, Equatable {
         accessToken = record.secret
         tokenType = record.tokenType
         expiresOn = record.expiresOn
+        refreshOn = record.refreshOn
         scopes = record.scopes
         realm = record.realm
         self.account = account
         self.source = source
     }
+}
+
+extension AcquiredToken {
+    /// Until when it may be handed out without another look at the store, in seconds since 1970.
+    public var freshUntil: Int { min(expiresOn - SilentSelection.expiryBuffer, refreshOn ?? .max) }
 }

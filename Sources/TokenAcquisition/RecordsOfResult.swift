@@ -8,9 +8,9 @@ struct RecordsOfResult {
     let account: AccountRecord
     let others: [CredentialRecord]
 
-    /// Makes the records of a result, for the place where the authority's records are kept.
+    /// Makes the records of a result that came now (seconds since 1970) for a request, kept at a place.
     ///
-    /// A rotated refresh token replaces the one that was redeemed in its place; `now` is in seconds since 1970.
+    /// A rotated refresh token takes the place of the one that was redeemed, whosever that is in the family.
     init(_ result: PluginResult, request: TokenRequest, place: AuthorityPlace, redeemed: RefreshTokenRecord?, now: Int)
     {
         let from = result.account
@@ -43,8 +43,17 @@ struct RecordsOfResult {
             refresh.secret = secret
             refresh.familyID = result.familyID ?? redeemed?.familyID
             refresh.lastModificationTime = now
-            refresh.other[Rejection.member] = nil
+            Rejection.forget(in: &refresh, for: request)
             others.append(.refreshToken(refresh))
+        } else if var redeemed, Rejection.missedClaims(redeemed, for: request) != nil {
+            Rejection.forget(in: &redeemed, for: request)
+            others.append(.refreshToken(redeemed))
+        }
+        if let family = result.familyID {
+            others.append(
+                .appMetadata(
+                    AppMetadataRecord(
+                        clientID: request.clientID, environment: place.environment, familyID: family)))
         }
         if let secret = result.idToken {
             others.append(

@@ -47,11 +47,16 @@ public struct TokenAcquirer: Sendable {
     /// Gets a token, from the person only where there is one and nothing else helps.
     public func token(for request: TokenRequest, person: Person?) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        let account = try await silentAccount(for: request, authority)
+        let account = try silentAccount(for: request, authority, person: person)
         if let account, let token = account.usable(renewsEarly: true) { return token }
         return try await alone(request, account: account?.account) { () async throws(AcquisitionError) in
             try await self.renewOrSignIn(request, authority, person: person)
         }
+    }
+
+    /// The token that answers a request as it is stored now, or nil where more would have to be done; starts no plugin.
+    public func storedToken(for request: TokenRequest) throws(AcquisitionError) -> AcquiredToken? {
+        try silentAccount(for: request, try match(request), person: nil)?.usable(renewsEarly: true)
     }
 
     /// Has the person sign in, whatever is stored.
@@ -68,15 +73,20 @@ public struct TokenAcquirer: Sendable {
         _ request: TokenRequest, _ authority: Authority, person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         // Whoever held the lock before may have done the work: what it stored counts.
-        let found = try await silentAccount(for: request, authority)
+        let found = try silentAccount(for: request, authority, person: person)
         guard let found else {
             return try await askPerson(request, authority, account: nil, because: nil, person: person)
         }
         if let token = found.usable(renewsEarly: true) { return token }
+        let missed = request.claims == nil ? found.selection.missedClaims : nil
+        var request = request
+        request.claims = request.claims ?? missed
         switch try await renew(request, authority, found) {
         case .renewed(let token): return token
         case .needsPerson(let error):
-            return try await askPerson(request, authority, account: found.account, because: error, person: person)
+            return try await askPerson(
+                request, authority, account: found.account, because: error ?? missed.map(PluginError.missing),
+                person: person)
         }
     }
 
@@ -169,7 +179,9 @@ public struct TokenAcquirer: Sendable {
     ) throws(AcquisitionError) -> AcquiredToken {
         let made = RecordsOfResult(result, request: request, place: authority.place, redeemed: redeemed, now: clock())
         var token = made.accessToken
-        if source == .renewed { token.other[Rejection.renewedMember] = .string("1") }
+        if source == .renewed {
+            token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
+        }
         let current = token
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.

@@ -2,8 +2,12 @@ import AADB2C
 import AADCommon
 import AADTenant
 import AuthorityPlugin
+import CLinux
 import Glibc
 import SystemPackage
+
+// Tokens pass through here: not for core dumps, nor for other programs to read.
+_ = lanyard_hide_memory()
 
 /// The first-party plugins, by the name that picks one: the first argument, or what this program was started as.
 let plugins: [any AuthorityPlugin] = [AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin()]

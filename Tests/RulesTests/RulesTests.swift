@@ -199,6 +199,27 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(merged.rules.isEmpty)
     }
 
+    @Test(arguments: ["0": false, "off": false, "1": true, "YES": true, "": true])
+    func `LANYARD_ANSWER_CACHE stands for answer-cache`(value: String, kept: Bool) throws {
+        let environment = ["HOME": "/nonexistent", "LANYARD_ANSWER_CACHE": value]
+        #expect(try Configuration.load(environment: environment).answerCache == kept)
+    }
+
+    @Test func `LANYARD_ANSWER_CACHE takes nothing but a boolean`() throws {
+        let environment = ["HOME": "/nonexistent", "LANYARD_ANSWER_CACHE": "2"]
+        let error = try #require(throws: SettingsError.self) { try Configuration.load(environment: environment) }
+        #expect(error.file == "LANYARD_ANSWER_CACHE" && error.message == "the value must be 0 or 1")
+    }
+
+    @Test func `answer-cache is true or false, and can be locked`() throws {
+        #expect(try configuration("answer-cache = true").answerCache)
+        #expect(throws: SettingsError.self) { try configuration("answer-cache = \"no\"") }
+        var merged = try configuration(
+            "answer-cache = false\n[policy]\nlock = [\"answer-cache\"]\n", isSystem: true)
+        try merged.apply(SettingsTable(file: "user", text: "answer-cache = true"), isSystem: false)
+        #expect(!merged.answerCache)
+    }
+
     @Test(arguments: [
         ("api://x/.default", "api://x"), ("https://r//.default", "https://r/"),
         ("User.Read", "https://graph.microsoft.com"),

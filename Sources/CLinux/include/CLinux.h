@@ -1,1 +1,26 @@
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The system calls that Swift can't make by itself: syscall(2) and prctl(2) are variadic. Each of these functions gives
+// what its call gives, or the negative errno.
+
+/// Finds a key of type "user" by its description in the user's keyring, @u, and gives its serial number.
+int32_t lanyard_key_find(const char *description);
+
+/// Puts a key of type "user" into the user's keyring in place of the one with the same description.
+///
+/// Only this user's processes can find, read and replace it; the kernel drops it after so many seconds.
+int32_t lanyard_key_put(const char *description, const void *bytes, size_t count, uint32_t seconds);
+
+/// Reads a key's bytes and gives how many there are, which may be more than fit.
+long lanyard_key_read(int32_t key, void *bytes, size_t capacity);
+
+/// Takes a key away for good.
+long lanyard_key_revoke(int32_t key);
+
+/// Keeps this process's memory from core dumps and from other programs of the same user.
+///
+/// The limit for core dumps is lowered softly: programs started from here may raise it again.
+int lanyard_hide_memory(void);

@@ -25,6 +25,8 @@ struct Logout: AsyncParsableCommand {
 
     mutating func run() async throws {
         let session = try Session()
+        // Even where the keyring turns out not to answer, lanyard doesn't either.
+        session.context.answers.forget()
         let known = try session.accounts()
         let clients = clientId.map { [$0] }
         for entry in try chosen(among: known) {

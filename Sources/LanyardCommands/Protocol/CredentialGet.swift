@@ -16,8 +16,10 @@ struct CredentialGet {
     func run() async throws(Failure) {
         let request = try context.readRequest()
         try request.requireTarget()
+        let remembered = RememberedAnswer(request, in: context)
+        if let answer = remembered?.recalled { return context.console.write(answer) }
         do throws(Failure) {
-            try await answer(request)
+            try await answer(request, remembered?.begun())
         } catch  where error.cause == .keyring {
             // Abstain: git goes on to its next helper, and nothing that is stored is taken for absent.
             context.console.report(error)
@@ -28,18 +30,17 @@ struct CredentialGet {
         }
     }
 
-    private func answer(_ request: CredentialRequest) async throws(Failure) {
+    private func answer(
+        _ request: CredentialRequest, _ remembered: RememberedAnswer.Begun?
+    ) async throws(Failure) {
         let session = try Session(context, options: options)
-        guard let wanted = try session.resolve(request) else {
+        guard let wanted = try session.resolveHeedingServer(request) else {
             return try write(try password(for: request, session), for: request)
         }
         let token = try await session.token(for: wanted, url: request.url)
-        let username = token.account.username.isEmpty ? Self.standInUsername : token.account.username
-        try write(.token(token.accessToken, username: username, expiry: Int64(token.expiresOn)), for: request)
+        try write(token.answer, for: request)
+        remembered?.keep(token, for: wanted, in: session)
     }
-
-    /// git needs some user name; a B2C account may have none.
-    private static let standInUsername = "token"
 
     private func password(for request: CredentialRequest, _ session: Session) throws(Failure) -> CredentialAnswer? {
         guard let query = PasswordQuery(request) else { return nil }
@@ -66,6 +67,13 @@ struct CredentialGet {
         } catch {
             throw Failure("what is stored for \(request.url) cannot be written in git's format")
         }
+    }
+}
+
+extension AcquiredToken {
+    /// What a consumer is told; git needs some user name, and a B2C account may have none.
+    var answer: CredentialAnswer {
+        .token(accessToken, username: account.username.isEmpty ? "token" : account.username, expiry: Int64(expiresOn))
     }
 }
 

@@ -57,8 +57,5 @@ struct AuthorizationRecord {
 
 extension SHA256.Digest {
     /// The digest in lower-case hexadecimal.
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef")
-        return String(flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-    }
+    var hexadecimal: String { Array(self).hexadecimal }
 }

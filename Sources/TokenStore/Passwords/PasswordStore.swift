@@ -45,11 +45,13 @@ public struct PasswordStore: Sendable {
         query.username = password.username
         let lock = Self.lock(within: configuration.deadline)
         defer { withExtendedLifetime(lock) {} }
-        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-            try session.openForStoring()
-            switch password.proof {
-            case .password(let secret): try session.store(secret, of: password, for: query)
-            case .authorization: try session.storeAuthorization(password, for: query)
+        try configuration.changing { () throws(StoreError) in
+            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+                try session.openForStoring()
+                switch password.proof {
+                case .password(let secret): try session.store(secret, of: password, for: query)
+                case .authorization: try session.storeAuthorization(password, for: query)
+                }
             }
         }
     }
@@ -70,14 +72,16 @@ public struct PasswordStore: Sendable {
     ///
     /// A query with a password erases only passwords equal to it, one with a credential only equal authorizations.
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
-        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-            let search: KeyringSession.Search = query.password ?? query.credential == nil ? .attributes : .secrets
-            var items: [PasswordItem] = []
-            if query.credential == nil { items += try session.passwords(for: query, search) }
-            if query.password == nil { items += try session.authorizations(for: query, search) }
-            let doomed = items.filter { $0.isProvenBy(query) }
-            for item in doomed { try session.delete(item.item) }
-            return doomed.count
+        try configuration.changing { () throws(StoreError) in
+            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+                let search: KeyringSession.Search = query.password ?? query.credential == nil ? .attributes : .secrets
+                var items: [PasswordItem] = []
+                if query.credential == nil { items += try session.passwords(for: query, search) }
+                if query.password == nil { items += try session.authorizations(for: query, search) }
+                let doomed = items.filter { $0.isProvenBy(query) }
+                for item in doomed { try session.delete(item.item) }
+                return doomed.count
+            }
         }
     }
 }

@@ -18,15 +18,25 @@ public struct KeyringConfiguration: Sendable, Equatable {
     ///
     /// It never does over SSH (`SSH_CONNECTION` set), where the prompt would open on somebody else's screen.
     public var mayPrompt: Bool
+    /// What was answered before out of this keyring: every change takes it away.
+    public var answers: SealedAnswers?
 
     /// Makes a configuration.
     public init(
-        group: String = "lanyard", collection: Collection = .default, deadline: Double = 2, mayPrompt: Bool = false
+        group: String = "lanyard", collection: Collection = .default, deadline: Double = 2, mayPrompt: Bool = false,
+        answers: SealedAnswers? = nil
     ) {
         self.group = group
         self.collection = collection
         self.deadline = deadline
         self.mayPrompt = mayPrompt
+        self.answers = answers
+    }
+
+    /// Makes a change to what is stored, after which nothing answered before counts.
+    func changing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        guard let answers else { return try body() }
+        return try answers.changing(body)
     }
 }
 

@@ -55,14 +55,16 @@ public struct SecretServiceStore: Sendable {
     /// Records are stored one after the other; where one fails, those before it are stored.
     public func save(_ records: [CredentialRecord]) throws(StoreError) {
         guard !records.isEmpty else { return }
-        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-            try session.openForStoring()
-            for record in records {
-                guard let content = SecretContent(record.json, contentType: "application/json") else {
-                    throw .found(StoreError(.broken, detail: "no memory for a secret"))
+        try configuration.changing { () throws(StoreError) in
+            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+                try session.openForStoring()
+                for record in records {
+                    guard let content = SecretContent(record.json, contentType: "application/json") else {
+                        throw .found(StoreError(.broken, detail: "no memory for a secret"))
+                    }
+                    let attributes = ItemAttributes(record, group: configuration.group)
+                    try session.create(lanyard_credential_schema(), attributes.dictionary, label: record.label, content)
                 }
-                let attributes = ItemAttributes(record, group: configuration.group)
-                try session.create(lanyard_credential_schema(), attributes.dictionary, label: record.label, content)
             }
         }
     }
@@ -87,10 +89,12 @@ public struct SecretServiceStore: Sendable {
     private func delete(
         _ search: [String: String], where matches: ([String: String]) -> Bool
     ) throws(StoreError) -> Int {
-        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-            let items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
-            for item in items { try session.delete(item) }
-            return items.count
+        try configuration.changing { () throws(StoreError) in
+            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+                let items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
+                for item in items { try session.delete(item) }
+                return items.count
+            }
         }
     }
 

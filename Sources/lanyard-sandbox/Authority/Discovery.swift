@@ -49,8 +49,11 @@ extension World {
                 ).map(String.init)),
             "request_uri_parameter_supported": false,
         ]
-        if path.realm.policy == nil {
+        // Azure AD B2C itself has no device codes; the sandbox gives them so that every flow can be tried everywhere.
+        if settings.deviceCodeLifetime > 0 {
             members["device_authorization_endpoint"] = .string("\(base)/oauth2/v2.0/devicecode")
+        }
+        if path.realm.policy == nil {
             members["cloud_instance_name"] = .string(String(authority.dropFirst("https://".count)))
             members["tenant_region_scope"] = .null
         }

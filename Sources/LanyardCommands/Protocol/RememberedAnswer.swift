@@ -1,0 +1,90 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
+
+/// The answer to one request of `get` as it was given before.
+///
+/// It is found by all that decides it: the request, the variables and the state of the configuration files. The options
+/// of `get` decide only how a person is asked, and so don't count.
+struct RememberedAnswer {
+    private let request: CredentialRequest
+    private let context: CommandContext
+    private let name: AnswerName
+
+    /// Looks at what decides the answer; nil where each answer must be made anew.
+    init?(_ request: CredentialRequest, in context: CommandContext) {
+        guard request.wish.claims == nil, request.wish.prompt == nil else { return nil }
+        guard !request.wwwAuthenticate.contains(where: \.bringsClaims) else { return nil }
+        self.request = request
+        self.context = context
+        let userFile = Configuration.userFile(environment: context.environment)
+        name = context.answers.name(
+            fields: Self.fields(of: request) + Self.fields(of: context),
+            files: [Configuration.systemFile] + [userFile].compactMap(\.self)
+                + PluginRegistry.folders(environment: context.environment, executable: context.executable))
+    }
+
+    /// The answer, where it was given before and still counts.
+    var recalled: [UInt8]? { context.answers.answer(name, now: Int(context.now)) }
+
+    /// Starts to find the answer, before anything is read that decides it; nil where it can't be kept.
+    func begun() -> Begun? {
+        context.answers.key().map { Begun(remembered: self, key: $0) }
+    }
+
+    /// An answer on its way.
+    struct Begun {
+        fileprivate let remembered: RememberedAnswer
+        fileprivate let key: AnswerKey
+
+        /// Keeps the answer for as long as its token needs no renewal.
+        ///
+        /// Where getting the token was itself a change, which replaced the key, what counts is what is stored after it.
+        func keep(_ token: AcquiredToken, for wanted: TokenRequest, in session: Session) {
+            let now = Int(remembered.context.now)
+            guard session.configuration.answerCache, token.freshUntil > now else { return }
+            guard token.source != .cache else { return remembered.write(token, key) }
+            guard let key = remembered.context.answers.key(),
+                let stored = try? session.acquirer.storedToken(for: wanted)
+            else { return }
+            remembered.write(stored, key)
+        }
+    }
+
+    private func write(_ token: AcquiredToken, _ key: AnswerKey) {
+        guard let lines = try? token.answer.attributes(for: request) else { return }
+        context.answers.keep(
+            lines.encoded, as: name, now: Int(context.now), until: token.freshUntil, key: key)
+    }
+
+    /// What of a request decides its answer.
+    private static func fields(of request: CredentialRequest) -> [String?] {
+        let wish = request.wish
+        let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
+        return [
+            request.scheme, request.host?.text, request.path, request.username,
+            request.capabilities.contains(.authtype) ? "authtype" : nil, wish.authority, wish.clientID, wish.account,
+            String(wish.scopes.count), String(challenges.count),
+        ] + wish.scopes + challenges
+    }
+
+    /// What of the surroundings does: lanyard's own version and variables, and where files and plugins are looked for.
+    private static func fields(of context: CommandContext) -> [String?] {
+        let variables = context.environment.filter { $0.key.hasPrefix("LANYARD_") }
+            .map { "\($0.key)=\($0.value)" }.sorted()
+        return [Version.current, context.executable, String(variables.count)] + variables
+    }
+}
+
+extension String {
+    /// Whether a challenge asks for claims, as continuous access evaluation does.
+    fileprivate var bringsClaims: Bool {
+        let text = lowercased()
+        return text.contains("insufficient_claims") || text.contains("claims=")
+    }
+
+    /// Whether a challenge names an authority, and so perhaps the tenant.
+    fileprivate var namesAuthority: Bool { lowercased().contains("authorization") }
+}

@@ -1,0 +1,83 @@
+internal import Crypto
+
+/// Answers given before, so that the next one needs neither keyring nor configuration nor plugin.
+///
+/// Each is a small file in the user's runtime directory, sealed with a key in the user's kernel keyring. Whatever changes
+/// what is stored replaces the key, which makes every answer unreadable at once. An answer is sealed with the key that
+/// was there *before* the store was read for it: one that was under way while something changed is unreadable from the
+/// start. Where there is no kernel keyring or no runtime directory nothing is kept, and nothing goes wrong.
+public struct SealedAnswers: Sendable, Equatable {
+    private let runtimeDirectory: String?
+    private let keyDescription: String
+
+    /// The answers of the keyring that these variables lead to: one key for each session bus.
+    ///
+    /// - Parameter environment: `XDG_RUNTIME_DIR` and `DBUS_SESSION_BUS_ADDRESS` count.
+    public init(environment: [String: String]) {
+        let runtimeDirectory = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        self.runtimeDirectory = runtimeDirectory
+        var bus = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+        // Without a variable it is where systemd puts it; a guid says nothing about where.
+        if bus.isEmpty { bus = runtimeDirectory.map { "unix:path=\($0)/bus" } ?? "" }
+        let place = bus.split(separator: ",").filter { !$0.hasPrefix("guid=") }.joined(separator: ",")
+        let digest = Array(SHA256.hash(data: [UInt8](place.utf8)).prefix(16))
+        keyDescription = "lanyard:answers:\(digest.hexadecimal)"
+    }
+
+    /// The name of the answer that these fields and files decide, as far as these answers go.
+    public func name(fields: [String?], files: [String]) -> AnswerName {
+        AnswerName(fields: [keyDescription] + fields, files: files)
+    }
+
+    /// The key of this moment, made where there is none; nil where nothing can be kept.
+    ///
+    /// To be asked for before anything is read that decides an answer.
+    public func key() -> AnswerKey? {
+        guard let runtimeDirectory, AnswerDirectory(in: runtimeDirectory, making: true) != nil else { return nil }
+        return AnswerKey.read(keyDescription) ?? AnswerKey.replace(keyDescription)
+    }
+
+    /// The answer of that name, or nil; what is there and can't count any more is removed.
+    public func answer(_ name: AnswerName, now: Int) -> [UInt8]? {
+        guard let runtimeDirectory, let directory = AnswerDirectory(in: runtimeDirectory, making: false) else {
+            return nil
+        }
+        switch directory.read(name.file) {
+        case .nothing: return nil
+        case .foreign: break
+        case .bytes(let bytes):
+            guard let sealed = SealedAnswer(bytes), sealed.counts(at: now) else { break }
+            if let key = AnswerKey.read(keyDescription), let answer = sealed.opened(name, key) { return answer }
+        }
+        directory.remove(name.file)
+        return nil
+    }
+
+    /// Keeps an answer until a time in seconds since 1970, sealed with the key of before it was found.
+    public func keep(_ answer: [UInt8], as name: AnswerName, now: Int, until: Int, key: AnswerKey) {
+        guard until > now, let runtimeDirectory,
+            let directory = AnswerDirectory(in: runtimeDirectory, making: true),
+            directory.sweep(at: now) < AnswerDirectory.mostFiles,
+            let bytes = SealedAnswer.seal(answer, as: name, at: now, until: until, key)
+        else { return }
+        directory.write(bytes, to: name.file)
+    }
+
+    /// Makes every answer unreadable.
+    ///
+    /// The files go too, which takes them from processes that have another kernel keyring, as in some containers.
+    public func forget() {
+        _ = AnswerKey.replace(keyDescription)
+        guard let runtimeDirectory else { return }
+        AnswerDirectory(in: runtimeDirectory, making: false)?.clear()
+    }
+
+    /// Makes a change to what answers are made of; no answer made before or during it is given after it.
+    ///
+    /// The key is replaced before as well: a process that is killed within the change leaves no older answer behind.
+    func changing<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        forget()
+        defer { forget() }
+        return try body()
+    }
+}
