@@ -111,7 +111,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "CredentialProtocol", "JSON", argumentParser, logging, subprocess, system, toml, crypto,
+                "CredentialProtocol", "JSON", "SettingsFile", argumentParser, logging, subprocess, system, toml, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -134,6 +134,7 @@ let package = Package(
             name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],
             swiftSettings: strict),

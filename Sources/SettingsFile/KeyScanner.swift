@@ -1,9 +1,9 @@
 /// Passes over the text of a TOML file before the parser does and notes the line of each key and table.
 ///
-/// It leaves judging to the parser, but for what toml++ 3.4.0 takes for granted and trips over (an assertion, which in a
-/// release build is undefined behaviour), a header without a key, a brace in place of an array's element, an hour
-/// without two digits, and for escaped NULs. Up to its first error the parser has read right TOML and so stands where this stands. A key with an
-/// escape in it is noted as it is written.
+/// It leaves judging to the parser, but for escaped NULs and for what toml++ 3.4.0 takes for granted (an assertion, which
+/// in a release build is undefined behaviour): a key in a header, two digits in an hour, and a value where an array holds
+/// a brace or one of Unicode's line breaks. Up to its first error the parser has read right TOML, so it stands where this
+/// stands. A key with an escape in it is noted as it is written.
 struct KeyScanner {
     /// How far down lines are noted; no settings of anybody's go deeper.
     private static let deepest = 8
@@ -108,7 +108,7 @@ struct KeyScanner {
         var count = 0
         while let byte = nextOfContent(), byte != UInt8(ascii: "]") {
             let before = index
-            if byte == UInt8(ascii: "}") { return fail("expected a value, saw '}'") }
+            if byte == UInt8(ascii: "}") || byte >= 0x80 { return fail("an array holds something that is no value") }
             if byte != UInt8(ascii: ",") {
                 value(at: note(.element(count), of: place, at: line))
                 count += 1

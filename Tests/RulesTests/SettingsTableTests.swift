@@ -89,7 +89,8 @@ import Testing
         ("a = 1\n[\n", 2), ("[[\n", 1), ("a = 1\n [ \t\n[b]", 2), ("[.a]\n", 1), ("a = \"\u{0}\"", 1),
         ("a = 1\nb = \"x\\u0000y\"", 2), ("\"a\\U00000000\" = 1", 1), ("\u{FEFF}[\n", 1), ("\u{FEFF}\u{FEFF}[\n", 1),
         ("a = [\n  1, # c\n  }", 3), ("a = { b = [}] }", 1), ("a = 2026-11-21 7\n", 1), ("a = [2026-11-21 7]", 1),
-        ("a = 2026-11-21T:0", 1),
+        ("a = 2026-11-21T:0", 1), ("a = [\u{2028}]", 1),
+        ("a = [1,\n\u{85}]", 2),
         ("a = 2026-11-21 7\u{A0}", 1), (String(repeating: "[", count: 5) + "a]", 1),
         ("a = " + String(repeating: "[", count: 100_000), 1),
         (String(repeating: "a.", count: 100_000) + "a = 1", 1),
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test func `no damage to a file breaks the reader`() throws {
-        var random = SeededGenerator(seed: 11)
+        var random = SeededGenerator(seed: 12)
         let whole = Array(Self.damaged.utf8)
         var read = 0
         for _ in 0..<20_000 {
@@ -152,11 +153,14 @@ import Testing
     private func damage(_ bytes: inout [UInt8], using random: inout SeededGenerator) {
         guard !bytes.isEmpty else { return bytes.append(10) }
         let index = Int.random(in: 0..<bytes.count, using: &random)
-        switch Int.random(in: 0..<5, using: &random) {
+        switch Int.random(in: 0..<6, using: &random) {
         case 0: bytes[index] = UInt8.random(in: 0...127, using: &random)
         case 1: bytes.remove(at: index)
         case 2: bytes.insert(Array("\n\r\0=[]{}\"'\\#.".utf8).randomElement(using: &random) ?? 10, at: index)
-        case 3: bytes.insert(contentsOf: bytes[index...].prefix(40), at: index)
+        case 3:
+            bytes.insert(
+                contentsOf: ["\u{2028}", "\u{85}", "\u{A0}"].randomElement(using: &random)?.utf8 ?? "".utf8, at: index)
+        case 4: bytes.insert(contentsOf: bytes[index...].prefix(40), at: index)
         default: bytes.removeLast(min(bytes.count, 5))
         }
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SettingsFile
 import Synchronization
 import TOMLKit
 
@@ -27,6 +28,11 @@ final class Directory: Sendable {
             text = try String(contentsOfFile: path, encoding: .utf8)
         } catch {
             throw SandboxError("cannot read the users file \(path): \(error)")
+        }
+        do throws(SettingsError) {
+            _ = try SettingsTable(file: path, text: text)
+        } catch {
+            throw SandboxError("the users file \(error.description)")
         }
         do {
             self.init(try TOMLDecoder(strictDecoding: true).decode(DirectoryFile.self, from: text))
