@@ -55,27 +55,29 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "ClaimsRequests", "CredentialProtocol", "Rules", "TokenStore", "AuthorityPlugin", "TokenAcquisition",
-                "CLinux", argumentParser, logging, subprocess, system,
+                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
+                "TokenAcquisition", "CLinux", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
-            dependencies: ["CredentialProtocol", "Rules", "TokenStore", "AuthorityPlugin", logging],
+            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging],
             swiftSettings: strict),
         .target(
             name: "Rules", dependencies: ["ClaimsRequests", "CredentialProtocol", "SettingsFile", system],
             swiftSettings: strict),
         .target(name: "SettingsFile", dependencies: ["CredentialProtocol", toml], swiftSettings: strict),
         .target(
-            name: "TokenStore", dependencies: ["CredentialProtocol", "CSecret", "CLinux", crypto, logging, system],
+            name: "TokenStore",
+            dependencies: ["CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
         .target(
             name: "AuthorityPlugin",
-            dependencies: ["CredentialProtocol", toml, logging, subprocess, system],
+            dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
-        .target(name: "ClaimsRequests", swiftSettings: strict),
+        .target(name: "ClaimsRequests", dependencies: ["JSON"], swiftSettings: strict),
         .target(name: "CredentialProtocol", swiftSettings: strict),
+        .target(name: "JSON", swiftSettings: strict),
         .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
         .target(name: "CLinux"),
 
@@ -96,7 +98,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", logging, crypto,
+                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", logging, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -109,7 +111,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "CredentialProtocol", argumentParser, logging, subprocess, system, toml, crypto,
+                "CredentialProtocol", "JSON", argumentParser, logging, subprocess, system, toml, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -129,23 +131,26 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], exclude: ["Fixtures"],
-            swiftSettings: strict),
+            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],
             swiftSettings: strict),
         .testTarget(
+            name: "TokenAcquisitionTests",
+            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore"],
+            swiftSettings: strict),
+        .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
-                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "MicrosoftIdentity", "AADCommon",
+                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon",
                 "AADTenant", "AADB2C", subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            resources: [.copy("Fixtures")], swiftSettings: strict),
+            swiftSettings: strict),
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
             swiftSettings: strict),
@@ -154,7 +159,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["CredentialProtocol", "KeyringFixture", "StoreProbe", "TokenStore"],
+            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",

@@ -1,3 +1,5 @@
+import JSON
+
 extension ClaimsRequest {
     /// Asks for one more claim, in the short form that people type.
     ///

@@ -1,3 +1,5 @@
+import JSON
+
 /// A claims request as Entra takes it (OpenID Connect Core 1.0, 5.5), checked as MSAL for Objective-C checks it.
 ///
 /// Only `id_token` and `access_token` can be asked, and a claim is null or says at least one of `essential`, `value` and
@@ -20,10 +22,10 @@ public struct ClaimsRequest: Sendable, Equatable {
     /// - Throws: `ClaimsError`, which says what is wrong.
     public init(_ text: String) throws(ClaimsError) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
-        guard let members = JSONValue(parsing: text)?.object else { throw .notAnObject }
+        guard let members = JSONValue(bytes: text.utf8)?.members else { throw .notAnObject }
         for (target, claims) in members {
             guard Self.targetNames.contains(target) else { throw .unknownTarget(target) }
-            guard let claims = claims.object else { throw .malformedTarget(target) }
+            guard let claims = claims.members else { throw .malformedTarget(target) }
             var checked: [String: JSONValue] = [:]
             for (name, claim) in claims { checked[name] = try Self.check(claim, name: name) }
             targets[target] = checked
@@ -34,21 +36,21 @@ public struct ClaimsRequest: Sendable, Equatable {
     var isEmpty: Bool { targets.values.allSatisfy(\.isEmpty) }
 
     /// The request as JSON on one line, with `essential` as true or false.
-    public var encoded: String { JSONValue.object(targets.mapValues { .object($0) }).encoded }
+    public var encoded: String { JSONValue.object(targets.mapValues { .object($0) }).encodedText }
 
     /// The request as JSON, or nil where it asks for no claim and there is nothing to send.
     public var text: String? { isEmpty ? nil : encoded }
 
     /// Asks for one more claim; what it says is laid over what the request says of that claim already.
     mutating func ask(_ target: String, _ name: String, _ members: [String: JSONValue]) {
-        let known = targets[target]?[name]?.object ?? [:]
+        let known = targets[target]?[name]?.members ?? [:]
         let all = known.merging(members) { $1 }
         targets[target, default: [:]][name] = all.isEmpty ? .null : .object(all)
     }
 
     private static func check(_ claim: JSONValue, name: String) throws(ClaimsError) -> JSONValue {
         if claim == .null { return claim }
-        guard let members = claim.object else { throw .malformedClaim(name) }
+        guard let members = claim.members else { throw .malformedClaim(name) }
         var checked: [String: JSONValue] = [:]
         switch members["essential"] {
         case nil: break
