@@ -22,7 +22,7 @@ public struct ClaimsRequest: Sendable, Equatable {
     /// - Throws: `ClaimsError`, which says what is wrong.
     public init(_ text: String) throws(ClaimsError) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
-        guard let members = JSONValue(bytes: text.utf8)?.members else { throw .notAnObject }
+        guard let members = JSONValue(bytes: text.utf8, atMost: Self.longest)?.members else { throw .notAnObject }
         for (target, claims) in members {
             guard Self.targetNames.contains(target) else { throw .unknownTarget(target) }
             guard let claims = claims.members else { throw .malformedTarget(target) }

@@ -58,14 +58,14 @@ public struct SilentSelection: Sendable {
         }
     }
 
-    /// The claims that a server missed in the last token for the resource.
-    var missedClaims: String? {
-        refreshTokens.lazy.compactMap { Rejection.missedClaims($0, for: request) }.first
-    }
-
     /// The client's family as the authority told it: empty for none, nil where it hasn't been told.
     private var familyOfClient: String? {
         records.appMetadata.first { $0.clientID.lowercased() == request.clientID.lowercased() }?.familyID
+    }
+
+    /// The claims that a server missed in the last token for the resource.
+    var missedClaims: String? {
+        refreshTokens.lazy.compactMap { Rejection.missedClaims($0, for: request) }.first
     }
 
     /// The client's tokens for the account, realm and scopes, the longest-lived first.
