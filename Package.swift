@@ -131,8 +131,7 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], exclude: ["Fixtures"],
-            swiftSettings: strict),
+            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(

@@ -2,7 +2,7 @@ import CredentialProtocol
 import Foundation
 import Testing
 
-/// What servers ask for in `WWW-Authenticate` (Fixtures/claims-challenge.json).
+/// What servers ask for in `WWW-Authenticate` (Tests/Vectors).
 @Suite struct ClaimsChallengeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let id: String
@@ -18,8 +18,8 @@ import Testing
     static let leftOut = ["claims-challenge/azcore-second-cae-challenge-not-retried"]
 
     static let cases: [Case] = {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        guard let data = try? Data(contentsOf: folder.appendingPathComponent("Fixtures/claims-challenge.json")),
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        guard let data = try? Data(contentsOf: tests.appendingPathComponent("Vectors/msal.json")),
             let file = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
             let entries = file["cases"] as? [[String: Any]]
         else { return [] }
@@ -27,7 +27,8 @@ import Testing
     }()
 
     private static func read(_ entry: [String: Any]) -> Case? {
-        guard let id = entry["id"] as? String, let input = entry["input"] as? [String: Any],
+        guard entry["category"] as? String == "claims-challenge", entry["follow"] as? Bool == true,
+            let id = entry["id"] as? String, let input = entry["input"] as? [String: Any],
             let headers = input["www_authenticate"] as? [String], let expect = entry["expect"] as? [String: Any]
         else { return nil }
         let claims = expect["claims"] as? [String: Any]
