@@ -55,24 +55,26 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "CredentialProtocol", "Rules", "TokenStore", "AuthorityPlugin", "TokenAcquisition", "CLinux",
+                "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", "TokenAcquisition", "CLinux",
                 argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
-            dependencies: ["CredentialProtocol", "Rules", "TokenStore", "AuthorityPlugin", logging],
+            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging],
             swiftSettings: strict),
         .target(name: "Rules", dependencies: ["CredentialProtocol", "SettingsFile", system], swiftSettings: strict),
         .target(name: "SettingsFile", dependencies: ["CredentialProtocol", toml], swiftSettings: strict),
         .target(
-            name: "TokenStore", dependencies: ["CredentialProtocol", "CSecret", "CLinux", crypto, logging, system],
+            name: "TokenStore",
+            dependencies: ["CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
         .target(
             name: "AuthorityPlugin",
-            dependencies: ["CredentialProtocol", toml, logging, subprocess, system],
+            dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
         .target(name: "CredentialProtocol", swiftSettings: strict),
+        .target(name: "JSON", swiftSettings: strict),
         .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
         .target(name: "CLinux"),
 
@@ -93,7 +95,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "AuthorityPlugin", "CredentialProtocol", logging, crypto,
+                "AuthorityPlugin", "CredentialProtocol", "JSON", logging, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -106,7 +108,7 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "CredentialProtocol", argumentParser, logging, subprocess, system, toml, crypto,
+                "CredentialProtocol", "JSON", argumentParser, logging, subprocess, system, toml, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -130,16 +132,20 @@ let package = Package(
         .testTarget(
             name: "RulesTests", dependencies: ["CredentialProtocol", "Rules", "SettingsFile"], swiftSettings: strict),
         .testTarget(
+            name: "TokenAcquisitionTests",
+            dependencies: ["CredentialProtocol", "Rules", "TokenAcquisition", "TokenStore"], swiftSettings: strict),
+        .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
-                "AuthorityPlugin", "CredentialProtocol", "MicrosoftIdentity", "AADCommon", "AADTenant", "AADB2C",
+                "AuthorityPlugin", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon", "AADTenant",
+                "AADB2C",
                 subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            resources: [.copy("Fixtures")], swiftSettings: strict),
+            swiftSettings: strict),
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
             swiftSettings: strict),
@@ -149,7 +155,7 @@ let package = Package(
         .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["CLinux", "CredentialProtocol", "KeyringFixture", "Seclusion", "StoreProbe", "TokenStore"],
+            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// Does what the host asks of one of Microsoft's identity plugins.
 package struct IdentityClient: Sendable {
-    private let profile: AuthorityProfile
+    let profile: AuthorityProfile
     private let environment: [String: String]
     private let limits: Transport.Limits
 

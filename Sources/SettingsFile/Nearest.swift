@@ -1,8 +1,9 @@
 extension Sequence<String> {
     /// The member that differs least from a mistyped word, or nil where none is near.
     public func nearest(to word: String) -> String? {
+        guard word.utf8.count <= 128 else { return nil }
         let ranked = map { (name: $0, distance: $0.editDistance(to: word)) }.min { $0.distance < $1.distance }
-        guard let ranked, ranked.distance <= Swift.max(2, word.count / 3) else { return nil }
+        guard let ranked, ranked.distance <= Swift.max(2, ranked.name.count / 3) else { return nil }
         return ranked.name
     }
 }

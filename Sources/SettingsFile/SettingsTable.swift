@@ -8,6 +8,7 @@ public struct SettingsTable: Sendable {
 
     private let values: [String: Value]
     private let lines: KeyLines
+    private let place: [KeyLines.Step]
 
     /// Every value a settings file may hold.
     private enum Value: Sendable {
@@ -24,21 +25,26 @@ public struct SettingsTable: Sendable {
     ///
     /// - Throws: `SettingsError` where it isn't TOML.
     public init(file: String, text: String) throws(SettingsError) {
+        let text = TOMLGuard.withoutMark(text)
         do {
+            let lines = try TOMLGuard.scan(text)
             let table = try TOMLTable(string: text)
-            self.init(file: file, values: Self.values(of: table), lines: KeyLines(text: text))
+            self.init(file: file, values: Self.values(of: table), lines: lines, place: [])
+        } catch let fault as TOMLGuard.Fault {
+            throw SettingsError(file: file, line: fault.line, message: "not valid TOML: \(fault.message)")
         } catch let error as TOMLParseError {
-            let said = error.description.displayable()
+            let said = error.description.displayable(limit: 200)
             throw SettingsError(file: file, line: error.source.begin.line, message: "not valid TOML: \(said)")
         } catch {
             throw SettingsError(file: file, line: nil, message: "not valid TOML")
         }
     }
 
-    private init(file: String, values: [String: Value], lines: KeyLines) {
+    private init(file: String, values: [String: Value], lines: KeyLines, place: [KeyLines.Step]) {
         self.file = file
         self.values = values
         self.lines = lines
+        self.place = place
     }
 
     /// The keys present, sorted.
@@ -49,8 +55,10 @@ public struct SettingsTable: Sendable {
     /// - Throws: `SettingsError` that names the first unknown key, its line and the nearest known key.
     public func allow(only known: [String]) throws(SettingsError) {
         for key in keys where !known.contains(key) {
-            let near = known.nearest(to: key)
-            throw error(key, "unknown key `\(key.displayable(limit: 60))`", hint: near.map { "did you mean `\($0)`?" })
+            let near = known.nearest(to: key).map { "did you mean `\($0)`?" }
+            throw error(
+                key, "unknown key `\(key.displayable(limit: 60))`",
+                hint: near ?? "the keys known here are \(known.sorted().joined(separator: ", "))")
         }
     }
 
@@ -95,7 +103,7 @@ public struct SettingsTable: Sendable {
         switch values[key] {
         case nil: return nil
         case .table(let inner)?:
-            return SettingsTable(file: file, values: inner, lines: lines.section("[\(key)]", occurrence: 0))
+            return SettingsTable(file: file, values: inner, lines: lines, place: place + [.key(key)])
         default: throw error(key, "`\(key)` must be a table: [\(key)]")
         }
     }
@@ -106,20 +114,20 @@ public struct SettingsTable: Sendable {
         case nil, .strings([])?: return []
         case .tables(let list)?:
             return list.enumerated().map { index, inner in
-                SettingsTable(file: file, values: inner, lines: lines.section("[[\(key)]]", occurrence: index))
+                SettingsTable(file: file, values: inner, lines: lines, place: place + [.key(key), .element(index)])
             }
         default: throw error(key, "`\(key)` must be tables: [[\(key)]]")
         }
     }
 
-    /// An error about a key of this table.
+    /// An error about a key of this table, or about the table where the key is nil.
     public func error(_ key: String?, _ message: String, hint: String? = nil) -> SettingsError {
-        SettingsError(file: file, line: lines.line(of: key), message: message, hint: hint)
+        SettingsError(file: file, line: lines.line(of: key, in: place), message: message, hint: hint)
     }
 
     private static func values(of table: TOMLTable) -> [String: Value] {
         var values: [String: Value] = [:]
-        for (key, value) in table { values[key] = self.value(of: value) }
+        for key in table.keys { values[key] = table[key].map(value(of:)) ?? .other }
         return values
     }
 

@@ -8,11 +8,9 @@ struct RecordsOfResult {
     let account: AccountRecord
     let others: [CredentialRecord]
 
-    /// - Parameters:
-    ///   - request: what was asked for.
-    ///   - place: where the authority's records are kept.
-    ///   - redeemed: the refresh token that was redeemed; a rotated one replaces it in its place.
-    ///   - now: seconds since 1970.
+    /// Makes the records of a result that came now (seconds since 1970) for a request, kept at a place.
+    ///
+    /// A rotated refresh token takes the place of the one that was redeemed, whosever that is in the family.
     init(_ result: PluginResult, request: TokenRequest, place: AuthorityPlace, redeemed: RefreshTokenRecord?, now: Int)
     {
         let from = result.account
@@ -47,6 +45,12 @@ struct RecordsOfResult {
             refresh.lastModificationTime = now
             refresh.other[Rejection.member] = nil
             others.append(.refreshToken(refresh))
+        }
+        if let family = result.familyID {
+            others.append(
+                .appMetadata(
+                    AppMetadataRecord(
+                        clientID: request.clientID, environment: place.environment, familyID: family)))
         }
         if let secret = result.idToken {
             others.append(

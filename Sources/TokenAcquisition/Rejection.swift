@@ -1,4 +1,5 @@
 import CredentialProtocol
+import JSON
 import TokenStore
 
 /// What becomes of a token that a consumer says was refused.

@@ -40,20 +40,27 @@ public struct SilentSelection: Sendable {
         return candidates.first { max($0.expiresOn, $0.extendedExpiresOn ?? 0) > now }
     }
 
-    /// The refresh tokens to try, best first: the client's own, then its family's.
+    /// The refresh tokens to try, best first.
+    ///
+    /// The client's own, then its family's; a client that the authority called a member takes its family's first, as
+    /// the one that is renewed by every member. One that the authority called no member takes only its own.
     public var refreshTokens: [RefreshTokenRecord] {
         let here = records.refreshTokens.filter { token in
             place.aliases.contains(token.environment.lowercased())
                 && token.homeAccountID.lowercased() == account.homeAccountID.lowercased()
         }
-        let own = here.filter { $0.clientID.lowercased() == request.clientID.lowercased() }
-        let family = here.filter { $0.familyID != nil && $0.clientID.lowercased() != request.clientID.lowercased() }
-        return own.newestFirst + (isOutsideFamily ? [] : family.newestFirst)
+        let own = here.filter { $0.clientID.lowercased() == request.clientID.lowercased() }.newestFirst
+        let family = here.filter { $0.familyID != nil }.newestFirst
+        switch familyOfClient {
+        case ""?: return own
+        case let id?: return family.filter { $0.familyID == id } + own.filter { $0.familyID != id }
+        case nil: return own + family.filter { $0.clientID.lowercased() != request.clientID.lowercased() }
+        }
     }
 
-    /// Whether the authority once said that this client belongs to no family.
-    private var isOutsideFamily: Bool {
-        records.appMetadata.contains { $0.clientID.lowercased() == request.clientID.lowercased() && $0.familyID == "" }
+    /// The client's family as the authority told it: empty for none, nil where it hasn't been told.
+    private var familyOfClient: String? {
+        records.appMetadata.first { $0.clientID.lowercased() == request.clientID.lowercased() }?.familyID
     }
 
     /// The client's tokens for the account, realm and scopes, the longest-lived first.

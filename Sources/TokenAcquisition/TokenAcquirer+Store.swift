@@ -46,13 +46,21 @@ extension TokenAcquirer {
         try storing { () throws(StoreError) in try store.records(matching: RecordQuery(environments: place.aliases)) }
     }
 
-    /// The account for a request with what is stored for it, or nil where nobody has signed in yet.
-    func silentAccount(for request: TokenRequest, _ authority: Authority) async throws(AcquisitionError)
-        -> SilentAccount?
-    {
+    /// The account for a request with what is stored for it, or nil where it has yet to sign in.
+    ///
+    /// - Throws: also `noSuchAccount` where there is nobody to sign it in.
+    func silentAccount(
+        for request: TokenRequest, _ authority: Authority, person: Person?
+    ) throws(AcquisitionError) -> SilentAccount? {
         let records = try load(authority.place)
         let known = AccountSelection(records.accounts, at: authority.place)
-        let account = try known.account(named: request.account, hint: request.userHint)
+        let account: AccountRecord?
+        do throws(AcquisitionError) {
+            account = try known.account(named: request.account, hint: request.userHint)
+        } catch {
+            guard case .noSuchAccount = error, person != nil else { throw error }
+            return nil
+        }
         guard let account else { return nil }
         let selection = SilentSelection(
             records, place: authority.place, account: account, request: request, now: clock())

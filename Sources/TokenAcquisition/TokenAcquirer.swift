@@ -1,5 +1,6 @@
 public import AuthorityPlugin
 import CredentialProtocol
+import JSON
 public import Rules
 public import TokenStore
 
@@ -46,7 +47,7 @@ public struct TokenAcquirer: Sendable {
     /// Gets a token, from the person only where there is one and nothing else helps.
     public func token(for request: TokenRequest, person: Person?) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        let account = try await silentAccount(for: request, authority)
+        let account = try silentAccount(for: request, authority, person: person)
         if let account, let token = account.usable(renewsEarly: true) { return token }
         return try await alone(request, account: account?.account) { () async throws(AcquisitionError) in
             try await self.renewOrSignIn(request, authority, person: person)
@@ -54,8 +55,8 @@ public struct TokenAcquirer: Sendable {
     }
 
     /// The token that answers a request as it is stored now, or nil where more would have to be done; starts no plugin.
-    public func storedToken(for request: TokenRequest) async throws(AcquisitionError) -> AcquiredToken? {
-        try await silentAccount(for: request, try match(request))?.usable(renewsEarly: true)
+    public func storedToken(for request: TokenRequest) throws(AcquisitionError) -> AcquiredToken? {
+        try silentAccount(for: request, try match(request), person: nil)?.usable(renewsEarly: true)
     }
 
     /// Has the person sign in, whatever is stored.
@@ -72,7 +73,7 @@ public struct TokenAcquirer: Sendable {
         _ request: TokenRequest, _ authority: Authority, person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         // Whoever held the lock before may have done the work: what it stored counts.
-        let found = try await silentAccount(for: request, authority)
+        let found = try silentAccount(for: request, authority, person: person)
         guard let found else {
             return try await askPerson(request, authority, account: nil, because: nil, person: person)
         }

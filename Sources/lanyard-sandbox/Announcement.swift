@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import SystemPackage
 
 /// Says where everything is, once both ports are open: in `sandbox.json`, `config.toml` and on stdout.
@@ -27,13 +28,13 @@ actor Announcement {
     private var b2cClientID: String { world.directory.clients.first { $0.tenant != nil }?.id ?? "" }
 
     private var description: String {
-        JSON.object([
+        JSONValue.object([
             "authority": .string(world.authority), "resource": .string(world.resource),
             "ca_file": .string(world.home.caFile), "control_token": .string(world.controlToken),
             "client_id": .string(clientID), "b2c_client_id": .string(b2cClientID),
             "config_file": .string(world.home.configuration),
-            "pid": .int(Int64(getpid())),
-        ]).text
+            "pid": .integer(Int64(getpid())),
+        ]).encodedText
     }
 
     private var configuration: String {
@@ -68,7 +69,7 @@ actor Announcement {
 
     /// A TOML basic string.
     private func quoted(_ text: String) -> String {
-        JSON.string(text).text
+        JSONValue.string(text).encodedText
     }
 
     private var greeting: String {

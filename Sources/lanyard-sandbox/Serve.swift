@@ -18,8 +18,11 @@ struct Serve: AsyncParsableCommand {
             can sign in; copy it, change it and hand it over with --users), repositories and requests.log.
             """)
 
-    @Option(help: ArgumentHelp("Where to keep everything; made if it isn't there.", valueName: "dir"))
-    var directory: String
+    @Option(
+        help: ArgumentHelp(
+            "Where to keep everything; made if it isn't there. A temporary one, removed at the end, unless given.",
+            valueName: "dir"))
+    var directory: String?
 
     @Option(help: ArgumentHelp("The authority's port; 0 picks a free one.", valueName: "number"))
     var port = 0
@@ -46,6 +49,8 @@ struct Serve: AsyncParsableCommand {
         }
         // A git that ends early must not end the sandbox.
         signal(SIGPIPE, SIG_IGN)
+        let directory = try directory ?? Self.temporaryDirectory()
+        defer { if self.directory == nil { try? FileManager.default.removeItem(atPath: directory) } }
         let home = try Home(at: directory)
         // Of an earlier run: nobody may take it for this one's.
         unlink(home.description)
@@ -57,6 +62,12 @@ struct Serve: AsyncParsableCommand {
         try await Repositories(home: home).make(in: world)
         try await serve(world)
         unlink(home.description)
+    }
+
+    private static func temporaryDirectory() throws -> String {
+        var template = Array("/tmp/lanyard-sandbox-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SandboxError("no temporary directory can be made") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private func serve(_ world: World) async throws {

@@ -8,6 +8,7 @@ final class World: Sendable {
         var accessTokenLifetime = 3600
         var refreshIn: Int?
         var deviceCodeInterval = 5
+        /// With 0 there are no device codes, as at Azure AD B2C.
         var deviceCodeLifetime = 900
     }
 

@@ -63,36 +63,42 @@ struct ManifestTests {
     }
 
     @Test(arguments: [
-        Fault(old: "version =", new: "verson =", line: 2, message: "unknown key verson", hint: "did you mean version?"),
         Fault(
-            old: "except-realms", new: "except_realms", line: 13, message: "unknown key except_realms",
-            hint: "did you mean except-realms?"),
-        Fault(old: "scopes =", new: "scope =", line: 26, message: "unknown key scope", hint: "did you mean scopes?"),
-        Fault(old: "policies =", new: "zzzzzzzzzzz =", line: 18, message: "unknown key zzzzzzzzzzz"),
+            old: "version =", new: "verson =", line: 2, message: "unknown key `verson`", hint: "did you mean `version`?"
+        ),
         Fault(
-            old: "[[environment]]", new: "[[enviroment]]", line: 20, message: "unknown key enviroment",
-            hint: "did you mean environment?"),
+            old: "except-realms", new: "except_realms", line: 13, message: "unknown key `except_realms`",
+            hint: "did you mean `except-realms`?"),
+        Fault(
+            old: "scopes =", new: "scope =", line: 26, message: "unknown key `scope`", hint: "did you mean `scopes`?"),
+        Fault(old: "policies =", new: "zzzzzzzzzzz =", line: 18, message: "unknown key `zzzzzzzzzzz`"),
+        Fault(
+            old: "[[environment]]", new: "[[enviroment]]", line: 20, message: "unknown key `enviroment`",
+            hint: "did you mean `environment`?"),
         Fault(
             old: "name = \"aad-tenant\"", new: "name = \"../x\"", line: 1,
-            message: "name has a value that can't be used"),
-        Fault(old: "name = \"aad-tenant\"", new: "name = 7", line: 1, message: "name has a value that can't be used"),
-        Fault(old: "name = \"aad-tenant\"", new: "", line: nil, message: "name is missing"),
-        Fault(old: "hosts = [\"login.example\"]", new: "hosts = []", line: 16, message: "hosts is not a list of texts"),
+            message: "`name` has a value that can't be used"),
+        Fault(old: "name = \"aad-tenant\"", new: "name = 7", line: 1, message: "`name` must be a string in quotes"),
+        Fault(old: "name = \"aad-tenant\"", new: "", line: nil, message: "`name` is missing"),
+        Fault(
+            old: "hosts = [\"login.example\"]", new: "hosts = []", line: 16,
+            message: "`hosts` must hold one string at least"),
         Fault(
             old: "hosts = [\"login.example\"]", new: "hosts = [\"*foo\"]", line: 16,
-            message: "hosts holds a value that can't be used"),
+            message: "`hosts` holds a value that can't be used"),
         Fault(
             old: "\"/{realm}\"", new: "\"/{tenant}\"", line: 12,
-            message: "path is not of segments such as /tfp/{realm}/{policy}"),
+            message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
         Fault(
             old: "\"/{realm}\"", new: "\"/{realm}/{realm}\"", line: 12,
-            message: "path is not of segments such as /tfp/{realm}/{policy}"),
+            message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
         Fault(
             old: "\"/{realm}\"", new: "\"realm\"", line: 12,
-            message: "path is not of segments such as /tfp/{realm}/{policy}"),
+            message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
         Fault(
-            old: "flows = [\"browser\"", new: "flows = [7", line: 8, message: "flows holds a value that can't be used"),
-        Fault(old: "\"dev.azure.com\"", new: "\"*\"", line: 25, message: "hosts holds a value that can't be used"),
+            old: "flows = [\"browser\"", new: "flows = [7", line: 8,
+            message: "`flows` must be a list of strings, such as [\"one\", \"two\"]"),
+        Fault(old: "\"dev.azure.com\"", new: "\"*\"", line: 25, message: "`hosts` holds a value that can't be used"),
     ])
     func `a fault is told with its line`(_ fault: Fault) throws {
         let text = Self.full.replacingFirst(fault.old, with: fault.new)

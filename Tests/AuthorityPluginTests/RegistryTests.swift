@@ -33,7 +33,7 @@ struct RegistryTests {
         #expect(registry.plugins.map { "\($0.name) \($0.version)" } == ["one path", "two data", "three prefix"])
         #expect(
             registry.problems.map(\.description) == [
-                "\(folder.path)/path/broken/plugin.toml:1: name has a value that can't be used"
+                "\(folder.path)/path/broken/plugin.toml:1: `name` must be a string in quotes"
             ])
     }
 

@@ -90,6 +90,14 @@ import Testing
             #expect(carol.value("username") == "carol@fabrikam.example", "\(carol)")
             let alice = try await world.get("common/hello.git", lines: "account=Alice@Contoso.Example\n")
             #expect(alice.value("username") == "alice@contoso.example", "\(alice)")
+            let named = try await world.get(
+                "common/hello.git", world.browser(as: "bob@contoso.example"), lines: "account=bob@contoso.example\n")
+            #expect(named.value("username") == "bob@contoso.example", "\(named)")
+            let other = try await world.get(
+                "common/hello.git", world.browser(as: "alice@contoso.example"), lines: "account=dave@outlook.example\n")
+            #expect(other.status == 1 && other.output.isEmpty, "\(other)")
+            let wrong = "alice@contoso.example signed in, but the account wanted is dave@outlook.example"
+            #expect(other.errors.contains(wrong), "\(other)")
             let nobody = try await world.get("common/hello.git", lines: "account=zoe@contoso.example\n")
             #expect(nobody.status == 2)
             #expect(nobody.errors.hasPrefix("lanyard: error: the account zoe@contoso.example has not signed in"))

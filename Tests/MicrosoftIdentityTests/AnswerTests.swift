@@ -1,6 +1,7 @@
 import AuthorityPlugin
 import CredentialProtocol
 import Foundation
+import JSON
 import NIOHTTP1
 import Testing
 

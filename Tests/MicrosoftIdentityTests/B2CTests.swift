@@ -49,8 +49,10 @@ struct B2CTests {
         }
     }
 
-    @Test func `there are no device codes`() async throws {
+    // Azure AD B2C itself gives none.
+    @Test func `an authority without device codes is told as such`() async throws {
         try await Sandbox.run { sandbox in
+            try await sandbox.set(#"{"device_code_lifetime":0}"#)
             var request = Self.request(.authorize, in: sandbox)
             request.flows = [.deviceCode]
             let error = await #expect(throws: PluginError.self) {

@@ -1,6 +1,7 @@
 import AuthorityPlugin
 import CredentialProtocol
 import Foundation
+import JSON
 import NIOHTTP1
 import Testing
 
@@ -48,10 +49,10 @@ struct DeviceCodeTests {
         request.clientID = "cid"
         request.scopes = vector.texts("scopes")
         let endpoints = ConventionalEndpoints(base: "https://login.microsoftonline.com/contoso")
-        let start = try #require(vector.expect["start"]?.object)
+        let start = try #require(vector.expect["start"]?.members)
         #expect(start["url"]?.string == endpoints.deviceAuthorization)
         #expect(Self.sorted(DeviceFlow.request(request, claims: nil)) == Self.expected(start["body"]))
-        let poll = try #require(vector.expect["poll"]?.object)
+        let poll = try #require(vector.expect["poll"]?.members)
         #expect(poll["url"]?.string == endpoints.token)
         #expect(Self.sorted(DeviceFlow.poll(Secret("DC"), clientID: "cid")) == Self.expected(poll["body"]))
     }
@@ -62,7 +63,7 @@ struct DeviceCodeTests {
     }
 
     private static func expected(_ body: JSONValue?) -> [String: String] {
-        (body?.object ?? [:]).mapValues { value in
+        (body?.members ?? [:]).mapValues { value in
             if case .integer(let number) = value { String(number) } else { order(value.string ?? "") }
         }
     }

@@ -3,6 +3,7 @@ import AADTenant
 import AuthorityPlugin
 import CredentialProtocol
 import Foundation
+import JSON
 import Testing
 
 @testable import MicrosoftIdentity
@@ -113,7 +114,7 @@ struct FaultTests {
             let fault = [
                 "path": JSONValue.string("openid-configuration"), "status": .integer(200), "body": .string(body),
             ]
-            try await sandbox.plan(JSONValue.object(fault).encoded)
+            try await sandbox.plan(JSONValue.object(fault).encodedText)
             let error = await renew(sandbox)
             #expect(error?.code == .internal)
             #expect(error?.message.contains("evil.example") == true)

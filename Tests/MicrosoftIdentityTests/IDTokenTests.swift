@@ -1,6 +1,7 @@
 import AuthorityPlugin
 import CredentialProtocol
 import Foundation
+import JSON
 import Testing
 
 @testable import MicrosoftIdentity
@@ -16,7 +17,7 @@ struct IDTokenTests {
             "tid": .string(tenant), "preferred_username": .string("alice@contoso.example"),
         ]
         for (name, value) in changes { claims[name] = value }
-        return Secret("e30.\(Base64URL.encode(JSONValue.object(claims).encoded.utf8)).sig")
+        return Secret("e30.\(Base64URL.encode(JSONValue.object(claims).encoded())).sig")
     }
 
     private static let expectation = IDToken.Expectation(

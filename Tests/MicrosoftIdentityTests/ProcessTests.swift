@@ -13,7 +13,7 @@ struct ProcessTests {
     private static let environment = ["LANYARD_PLUGIN_PATH": "\(checkout)/plugins", "PATH": "/usr/bin:/bin"]
     private static let registry = PluginRegistry.discover(
         environment: environment,
-        executable: Bundle.module.bundleURL.deletingLastPathComponent().appending(path: "lanyard").path)
+        executable: URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "lanyard").path)
 
     @Test func `the manifests are sound and name the plugins`() {
         #expect(registry.problems.isEmpty)

@@ -44,7 +44,7 @@ struct Sandbox: Sendable {
     private let token: String
     private let control: HTTPClient
 
-    private static let products = Bundle.module.bundleURL.deletingLastPathComponent().path
+    private static let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
     private static var program: Executable { .path(FilePath("\(products)/lanyard-sandbox")) }
     /// Where the built plugins are.
     static var plugins: Executable { .path(FilePath("\(products)/lanyard-authority")) }

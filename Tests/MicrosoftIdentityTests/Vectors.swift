@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Testing
 
 @testable import MicrosoftIdentity
@@ -22,7 +23,7 @@ struct VectorCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The followed cases of `Fixtures/msal.json`.
+/// The followed cases of `Tests/Vectors/msal.json`.
 enum Vectors {
     private struct File: Decodable {
         var cases: [Entry]
@@ -37,8 +38,9 @@ enum Vectors {
     }
 
     private static let file: File = {
-        guard let url = Bundle.module.url(forResource: "msal", withExtension: "json", subdirectory: "Fixtures"),
-            let data = try? Data(contentsOf: url), let file = try? JSONDecoder().decode(File.self, from: data)
+        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Vectors/msal.json")
+        guard let data = try? Data(contentsOf: url), let file = try? JSONDecoder().decode(File.self, from: data)
         else { return File(cases: []) }
         return file
     }()

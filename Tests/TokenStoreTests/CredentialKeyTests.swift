@@ -1,5 +1,6 @@
 import CredentialProtocol
 import FoundationEssentials
+import JSON
 import Testing
 
 @testable import TokenStore

@@ -1,4 +1,5 @@
 import CredentialProtocol
+import JSON
 import Testing
 
 @testable import TokenStore

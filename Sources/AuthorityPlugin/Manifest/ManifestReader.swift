@@ -1,5 +1,4 @@
-import CredentialProtocol
-import TOMLKit
+import SettingsFile
 
 /// Reads the text of a `plugin.toml`; unknown keys are errors, so that a misspelt one never goes unnoticed.
 struct ManifestReader {
@@ -19,39 +18,35 @@ struct ManifestReader {
 
     /// The manifest, and the `executable` it names, which is still to be found.
     func read() throws(PluginProblem) -> (manifest: PluginManifest, executable: String) {
-        let table = ManifestTable(try parse(), at: [], file: file, text: text)
-        try table.allow([
-            "name", "version", "description", "protocols", "executable", "arguments", "kind", "flows", "authority",
-            "environment", "resource",
-        ])
-        var manifest = PluginManifest(name: try table.text("name", .pluginName))
-        manifest.version = try table.text("version", .token(64))
-        manifest.summary = try table.text("description", .text(256))
-        manifest.protocols = try table.list("protocols", .token(32), required: true)
-        manifest.arguments = try table.list("arguments", .text(1024))
-        manifest.kind = try table.optional("kind", .pluginName)
-        manifest.flows = try table.list("flows", .token(64)).map(PluginRequest.Flow.init(rawValue:))
-        manifest.authorities = try table.tables("authority").map(authority)
-        manifest.environments = try table.tables("environment").map(environment)
-        manifest.resources = try table.tables("resource").map(resource)
-        return (manifest, try table.text("executable", .text(4096)))
-    }
-
-    private func parse() throws(PluginProblem) -> TOMLTable {
-        if let line = TOMLGuard.firstBadLine(of: text) { throw PluginProblem(file: file, line: line, "is not TOML") }
-        do {
-            return try TOMLTable(string: text)
-        } catch let error as TOMLParseError {
-            throw PluginProblem(file: file, line: error.source.begin.line, error.description.displayable(limit: 200))
+        do throws(SettingsError) {
+            return try read(SettingsTable(file: file, text: text))
         } catch {
-            throw PluginProblem(file: file, "is not TOML")
+            throw PluginProblem(error)
         }
     }
 
-    private func authority(_ table: ManifestTable) throws(PluginProblem) -> AuthorityPattern {
-        try table.allow(["hosts", "path", "realms", "except-realms", "policies"])
+    private func read(_ table: SettingsTable) throws(SettingsError) -> (PluginManifest, String) {
+        try table.allow(only: [
+            "name", "version", "description", "protocols", "executable", "arguments", "kind", "flows", "authority",
+            "environment", "resource",
+        ])
+        var manifest = PluginManifest(name: try table.requiredText("name", .pluginName))
+        manifest.version = try table.requiredText("version", .token(64))
+        manifest.summary = try table.requiredText("description", .text(256))
+        manifest.protocols = try table.requiredList("protocols", .token(32))
+        manifest.arguments = try table.list("arguments", .text(1024))
+        manifest.kind = try table.text("kind", .pluginName)
+        manifest.flows = try table.list("flows", .token(64)).map(PluginRequest.Flow.init(rawValue:))
+        manifest.authorities = try table.each("authority", authority)
+        manifest.environments = try table.each("environment", environment)
+        manifest.resources = try table.each("resource", resource)
+        return (manifest, try table.requiredText("executable", .text(4096)))
+    }
+
+    private func authority(_ table: SettingsTable) throws(SettingsError) -> AuthorityPattern {
+        try table.allow(only: ["hosts", "path", "realms", "except-realms", "policies"])
         var pattern = AuthorityPattern(
-            hosts: try table.list("hosts", .anyHostPattern, required: true).map { $0.lowercased() },
+            hosts: try table.requiredList("hosts", .anyHostPattern).map { $0.lowercased() },
             path: try segments(table))
         pattern.realms = try table.list("realms", .token(256)).map { $0.lowercased() }
         pattern.exceptRealms = try table.list("except-realms", .token(256)).map { $0.lowercased() }
@@ -59,15 +54,15 @@ struct ManifestReader {
         return pattern
     }
 
-    private func segments(_ table: ManifestTable) throws(PluginProblem) -> [AuthorityPattern.Segment] {
-        let path = try table.text("path", .token(512))
+    private func segments(_ table: SettingsTable) throws(SettingsError) -> [AuthorityPattern.Segment] {
+        let path = try table.requiredText("path", .token(512))
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(segment)
         guard path.hasPrefix("/"), !segments.isEmpty, segments.count <= AuthorityURL.mostSegments,
             segments.count(where: { $0 == .realm }) <= 1, segments.count(where: { $0 == .policy }) <= 1,
             segments.allSatisfy({ $0 != .literal("") }), !segments.contains(where: \.isUnknownBrace)
         else {
-            throw table.problem(
-                "path", "path is not of segments such as /tfp/{realm}/{policy}",
+            throw table.error(
+                "path", "`path` is not of segments such as /tfp/{realm}/{policy}",
                 hint: "write literal segments, {realm} and {policy}, each once at most")
         }
         return segments
@@ -81,17 +76,17 @@ struct ManifestReader {
         }
     }
 
-    private func environment(_ table: ManifestTable) throws(PluginProblem) -> [String] {
-        try table.allow(["hosts"])
-        return try table.list("hosts", .host, required: true)
+    private func environment(_ table: SettingsTable) throws(SettingsError) -> [String] {
+        try table.allow(only: ["hosts"])
+        return try table.requiredList("hosts", .host)
     }
 
-    private func resource(_ table: ManifestTable) throws(PluginProblem) -> PluginResource {
-        try table.allow(["name", "hosts", "scopes"])
+    private func resource(_ table: SettingsTable) throws(SettingsError) -> PluginResource {
+        try table.allow(only: ["name", "hosts", "scopes"])
         return PluginResource(
-            name: try table.text("name", .text(128)),
-            hosts: try table.list("hosts", .hostPattern, required: true).map { $0.lowercased() },
-            scopes: try table.list("scopes", .scope, required: true))
+            name: try table.requiredText("name", .text(128)),
+            hosts: try table.requiredList("hosts", .hostPattern).map { $0.lowercased() },
+            scopes: try table.requiredList("scopes", .scope))
     }
 }
 

@@ -1,4 +1,5 @@
 import CredentialProtocol
+import SettingsFile
 
 /// What an installed plugin's `plugin.toml` says (docs/plugin-protocol.md, MANIFEST).
 public struct PluginManifest: Sendable, Equatable {
@@ -82,6 +83,10 @@ public struct PluginProblem: Error, Sendable, Equatable {
         self.line = line
         self.message = message
         self.hint = hint
+    }
+
+    init(_ error: SettingsError) {
+        self.init(file: error.file, line: error.line, error.message, hint: error.hint)
     }
 }
 

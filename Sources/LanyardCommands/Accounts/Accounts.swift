@@ -1,5 +1,6 @@
 import ArgumentParser
 import CredentialProtocol
+import JSON
 import TokenAcquisition
 import TokenStore
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CredentialProtocol
 import Glibc
+import JSON
 import TokenAcquisition
 import TokenStore
 

@@ -39,7 +39,7 @@ struct CredentialGet {
         }
         let token = try await session.token(for: wanted, url: request.url)
         try write(token.answer, for: request)
-        await remembered?.keep(token, for: wanted, in: session)
+        remembered?.keep(token, for: wanted, in: session)
     }
 
     private func password(for request: CredentialRequest, _ session: Session) throws(Failure) -> CredentialAnswer? {

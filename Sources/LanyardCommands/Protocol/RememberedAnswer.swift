@@ -42,12 +42,12 @@ struct RememberedAnswer {
         /// Keeps the answer for as long as its token needs no renewal.
         ///
         /// Where getting the token was itself a change, which replaced the key, what counts is what is stored after it.
-        func keep(_ token: AcquiredToken, for wanted: TokenRequest, in session: Session) async {
+        func keep(_ token: AcquiredToken, for wanted: TokenRequest, in session: Session) {
             let now = Int(remembered.context.now)
             guard session.configuration.answerCache, token.freshUntil > now else { return }
             guard token.source != .cache else { return remembered.write(token, key) }
             guard let key = remembered.context.answers.key(),
-                let stored = try? await session.acquirer.storedToken(for: wanted)
+                let stored = try? session.acquirer.storedToken(for: wanted)
             else { return }
             remembered.write(stored, key)
         }

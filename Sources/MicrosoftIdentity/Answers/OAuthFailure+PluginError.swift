@@ -1,5 +1,6 @@
 package import AuthorityPlugin
 import CredentialProtocol
+import JSON
 
 extension OAuthFailure {
     /// The same in the plugin protocol's terms, with what a person can do about it.
@@ -9,7 +10,7 @@ extension OAuthFailure {
         result.suberror = suberror?.plain(limit: 100)
         result.errorCodes = Array(codes.filter { $0 > 0 }.prefix(16))
         result.correlationID = correlationID?.plain(limit: 64)
-        result.claims = claims.flatMap { $0.utf8.count <= 16_384 ? JSONValue(parsing: $0)?.encoded : nil }
+        result.claims = claims.flatMap { JSONValue(bytes: $0.utf8, atMost: 16_384)?.encodedText }
         return result
     }
 

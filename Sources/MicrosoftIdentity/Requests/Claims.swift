@@ -1,5 +1,10 @@
+import JSON
+
 /// The `claims` parameter (OpenID Connect Core 1.0, 5.5): a claims challenge or request, and the client's capabilities.
 package enum Claims {
+    /// The longest claims that are taken, in bytes.
+    static let longest = 65_536
+
     /// Lays claims over each other, later ones winning, and the capabilities over all.
     ///
     /// - Parameters:
@@ -10,19 +15,20 @@ package enum Claims {
     package static func merge(_ claims: [String?], capabilities: [String] = []) throws(ClaimsError) -> String? {
         var merged: JSONValue?
         for case .some(let text) in claims where !text.isEmpty {
-            guard let value = JSONValue(parsing: text), value.object != nil else { throw .notAnObject }
+            guard let value = JSONValue(bytes: text.utf8, atMost: longest), value.members != nil else {
+                throw .notAnObject
+            }
             merged = merged?.merging(value) ?? value
         }
         if !capabilities.isEmpty {
             let value = capabilityClaims(capabilities)
             merged = merged?.merging(value) ?? value
         }
-        return merged?.encoded
+        return merged?.encodedText
     }
 
     private static func capabilityClaims(_ capabilities: [String]) -> JSONValue {
-        let values = JSONValue.array(capabilities.map { .string($0) })
-        return .object(["access_token": .object(["xms_cc": .object(["values": values])])])
+        ["access_token": ["xms_cc": ["values": JSONValue(strings: capabilities)]]]
     }
 }
 

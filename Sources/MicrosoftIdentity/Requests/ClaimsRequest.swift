@@ -1,3 +1,5 @@
+import JSON
+
 /// A claims request as Entra takes it (OpenID Connect Core 1.0, 5.5), checked as MSAL for Objective-C checks it.
 ///
 /// Only `id_token` and `access_token` can be asked, and a claim is null or says at least one of `essential`, `value` and
@@ -6,17 +8,17 @@ package struct ClaimsRequest: Sendable, Equatable {
     private let value: JSONValue
 
     /// The request as JSON, with `essential` as true or false.
-    package var encoded: String { value.encoded }
+    package var encoded: String { value.encodedText }
 
     /// Reads a request.
     ///
     /// - Throws: `ClaimsError`, which says what is wrong.
     package init(_ text: String) throws(ClaimsError) {
-        guard let members = JSONValue(parsing: text)?.object else { throw .notAnObject }
+        guard let members = JSONValue(bytes: text.utf8, atMost: Claims.longest)?.members else { throw .notAnObject }
         var targets: [String: JSONValue] = [:]
         for (target, claims) in members {
             guard target == "id_token" || target == "access_token" else { throw .unknownTarget(target) }
-            guard let claims = claims.object else { throw .malformedTarget(target) }
+            guard let claims = claims.members else { throw .malformedTarget(target) }
             var checked: [String: JSONValue] = [:]
             for (name, claim) in claims { checked[name] = try Self.check(claim, name: name) }
             targets[target] = .object(checked)
@@ -26,7 +28,7 @@ package struct ClaimsRequest: Sendable, Equatable {
 
     private static func check(_ claim: JSONValue, name: String) throws(ClaimsError) -> JSONValue {
         if claim == .null { return claim }
-        guard let members = claim.object else { throw .malformedClaim(name) }
+        guard let members = claim.members else { throw .malformedClaim(name) }
         var checked: [String: JSONValue] = [:]
         switch members["essential"] {
         case nil: break

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Who signed in, as MSAL's unified cache keeps it: one record for each tenant the account was used in.
 public struct AccountRecord: Sendable, Equatable {
     /// `uid.utid`; for B2C the uid is `oid-policy`.

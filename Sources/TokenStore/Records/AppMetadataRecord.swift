@@ -1,3 +1,5 @@
+public import JSON
+
 /// What is known of a client at an authority, as MSAL's unified cache keeps it.
 public struct AppMetadataRecord: Sendable, Equatable {
     /// The client.

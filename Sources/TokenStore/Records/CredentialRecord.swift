@@ -1,3 +1,5 @@
+package import JSON
+
 /// What every record does: it reads the members of the unified cache's JSON and writes them.
 protocol MSALRecord: Sendable, Equatable {
     /// Reads the members; nil where one that the record can't do without is missing.

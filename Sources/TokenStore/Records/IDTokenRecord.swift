@@ -1,4 +1,5 @@
 public import CredentialProtocol
+public import JSON
 
 /// An id token as MSAL's unified cache keeps it.
 public struct IDTokenRecord: Sendable, Equatable {

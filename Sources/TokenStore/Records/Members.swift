@@ -1,4 +1,5 @@
 import CredentialProtocol
+import JSON
 
 /// The members of a JSON object, taken out one by one; what nobody took is left over.
 struct Members {

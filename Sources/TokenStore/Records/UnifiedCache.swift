@@ -1,3 +1,5 @@
+import JSON
+
 /// MSAL's unified cache: the JSON document its libraries share, for import and export.
 ///
 /// Sections, entries and members that nobody here knows survive a round trip. Entries are read by their fields; only

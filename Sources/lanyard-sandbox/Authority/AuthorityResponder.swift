@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import JSON
 import NIOCore
 
 /// What a request may need of the connection it came on.
@@ -55,9 +56,8 @@ struct AuthorityResponder: HTTPResponder {
         case ["oauth2", "v2.0", "authorize"]: return try await world.authorize(visit, at: path)
         case ["oauth2", "v2.0", "token"]: return try await world.token(visit, at: path)
         case ["oauth2", "v2.0", "logout"]: return await world.logout(visit, at: path)
-        case ["oauth2", "v2.0", "devicecode"] where path.realm.policy == nil:
-            return world.deviceCode(visit, at: path)
-        case ["oauth2", "deviceauth"] where path.realm.policy == nil: return world.deviceAuth(visit, at: path)
+        case ["oauth2", "v2.0", "devicecode"]: return world.deviceCode(visit, at: path)
+        case ["oauth2", "deviceauth"]: return world.deviceAuth(visit, at: path)
         default: return .page(Pages.notFound, status: .notFound)
         }
     }

@@ -1,3 +1,5 @@
+import JSON
+
 /// A request to the authorization endpoint that may be answered by a redirect.
 struct AuthorizationRequest: Sendable {
     enum ResponseMode: String, Sendable { case query, fragment, formPost = "form_post" }
@@ -116,7 +118,7 @@ struct ClaimsRequest: Sendable, Equatable {
 
     init(_ text: String?) throws(OAuthFailure) {
         guard let text else { return }
-        guard let claims = JSON(text: text), case .object = claims else {
+        guard let claims = JSONValue(bytes: text.utf8), case .object = claims else {
             throw OAuthFailure("invalid_request", 900_201, "The 'claims' parameter is not a JSON object.")
         }
         self.text = text
@@ -124,7 +126,7 @@ struct ClaimsRequest: Sendable, Equatable {
         contexts = Self.values(of: claims["access_token"]?["acrs"])
     }
 
-    private static func values(of request: JSON?) -> [String] {
+    private static func values(of request: JSONValue?) -> [String] {
         let single = request?["value"]?.string.map { [$0] } ?? []
         return single + (request?["values"]?.elements.compactMap(\.string) ?? [])
     }

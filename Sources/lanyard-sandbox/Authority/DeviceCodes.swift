@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Hummingbird
+import JSON
 
 /// A device that waits for a person to approve it elsewhere (RFC 8628).
 struct DeviceGrant: Sendable {
@@ -53,7 +54,7 @@ extension World {
         let page = "\(authority)/devicelogin"
         return .json([
             "user_code": .string(userCode), "device_code": .string(grant.deviceCode), "verification_uri": .string(page),
-            "expires_in": .int(Int64(settings.deviceCodeLifetime)), "interval": .int(Int64(grant.interval)),
+            "expires_in": .integer(Int64(settings.deviceCodeLifetime)), "interval": .integer(Int64(grant.interval)),
             "message": .string(
                 "To sign in, use a web browser to open the page \(page) and enter the code \(userCode) to authenticate."
             ),

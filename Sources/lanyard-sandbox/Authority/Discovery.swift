@@ -1,4 +1,5 @@
 import Hummingbird
+import JSON
 
 /// The documents that tell clients where everything is.
 extension World {
@@ -29,7 +30,7 @@ extension World {
 
     func openIDConfiguration(_ path: AuthorityPath) -> Response {
         let base = authority + path.prefix
-        var members: [String: JSON] = [
+        var members: [String: JSONValue] = [
             "issuer": .string(issuerTemplate(of: path.realm)),
             "authorization_endpoint": .string("\(base)/oauth2/v2.0/authorize"),
             "token_endpoint": .string("\(base)/oauth2/v2.0/token"),
@@ -42,14 +43,17 @@ extension World {
             "id_token_signing_alg_values_supported": ["RS256"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt", "none"],
-            "claims_supported": JSON(
+            "claims_supported": JSONValue(
                 strings: "sub iss aud exp iat auth_time nonce name preferred_username tid oid ver email".split(
                     separator: " "
                 ).map(String.init)),
             "request_uri_parameter_supported": false,
         ]
-        if path.realm.policy == nil {
+        // Azure AD B2C itself has no device codes; the sandbox gives them so that every flow can be tried everywhere.
+        if settings.deviceCodeLifetime > 0 {
             members["device_authorization_endpoint"] = .string("\(base)/oauth2/v2.0/devicecode")
+        }
+        if path.realm.policy == nil {
             members["cloud_instance_name"] = .string(String(authority.dropFirst("https://".count)))
             members["tenant_region_scope"] = .null
         }

@@ -1,4 +1,5 @@
 import Hummingbird
+import JSON
 
 /// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
 extension World {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
 
 /// A refusal in the shape and the words that Entra's clients look at.
 struct OAuthFailure: Error, Sendable {
@@ -40,17 +41,17 @@ struct OAuthFailure: Error, Sendable {
     /// The answer of an endpoint that programs use.
     func response(to visit: Visit) -> Response {
         let trace = newIdentifier()
-        var members: [String: JSON] = [
+        var members: [String: JSONValue] = [
             "error": .string(error), "error_description": .string(description(of: visit, trace: trace)),
             "correlation_id": .string(visit.correlationID), "trace_id": .string(trace),
             "timestamp": .string(visit.arrived.entraTimestamp),
         ]
         if !isB2C {
-            members["error_codes"] = [.int(Int64(code))]
+            members["error_codes"] = [.integer(Int64(code))]
             members["error_uri"] = .string("https://login.microsoftonline.com/error?code=\(code)")
         }
-        members["suberror"] = suberror.map(JSON.string)
-        members["claims"] = claims.map(JSON.string)
+        members["suberror"] = suberror.map(JSONValue.string)
+        members["claims"] = claims.map(JSONValue.string)
         return .json(.object(members), status: status)
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import JSON
 
 /// The answers of the token endpoint that carry tokens.
 extension World {
@@ -16,11 +17,11 @@ extension World {
         var wantsClientInfo: Bool
     }
 
-    func tokens(_ issue: Issue, visit: Visit) async throws -> JSON {
+    func tokens(_ issue: Issue, visit: Visit) async throws -> JSONValue {
         let lifetime = settings.accessTokenLifetime
-        var answer: [String: JSON] = ["token_type": "Bearer", "expires_in": .int(Int64(lifetime))]
-        answer["ext_expires_in"] = .int(Int64(lifetime * 2))
-        answer["refresh_in"] = settings.refreshIn.map { .int(Int64($0)) }
+        var answer: [String: JSONValue] = ["token_type": "Bearer", "expires_in": .integer(Int64(lifetime))]
+        answer["ext_expires_in"] = .integer(Int64(lifetime * 2))
+        answer["refresh_in"] = settings.refreshIn.map { .integer(Int64($0)) }
         answer["scope"] = .string(grantedScope(issue))
         if let token = try await accessToken(issue, lifetime: lifetime) { answer["access_token"] = .string(token) }
         if issue.scopes.openID.contains("openid") {
@@ -30,7 +31,7 @@ extension World {
         if issue.scopes.wantsRefreshToken, let family = issue.client.family { answer["foci"] = .string(family) }
         if issue.wantsClientInfo { answer["client_info"] = .string(clientInfo(of: issue.user, realm: issue.realm)) }
         if issue.realm.policy != nil {
-            answer["not_before"] = .int(Date.now.unix)
+            answer["not_before"] = .integer(Date.now.unix)
             answer["ext_expires_in"] = nil
         }
         return .object(answer)
@@ -69,23 +70,25 @@ extension World {
         }
         var claims = common(issue)
         claims["aud"] = .string(issue.realm.policy == nil ? resource.identifiers.first ?? resource.id : resource.id)
-        claims["exp"] = .int(Date.now.unix + Int64(lifetime))
+        claims["exp"] = .integer(Date.now.unix + Int64(lifetime))
         claims["scp"] = .string(names.joined(separator: " "))
         claims["azp"] = .string(issue.client.id)
         claims["azpacr"] = "0"
         claims["uti"] = .string(newSecret(bytes: 16))
         claims["acct"] = issue.user.tenant == issue.tenant.domain ? 0 : 1
-        if !issue.claims.capabilities.isEmpty { claims["xms_cc"] = JSON(strings: issue.claims.capabilities) }
-        if !issue.grant.signedIn.proofs.isEmpty { claims["acrs"] = JSON(strings: issue.grant.signedIn.proofs.sorted()) }
+        if !issue.claims.capabilities.isEmpty { claims["xms_cc"] = JSONValue(strings: issue.claims.capabilities) }
+        if !issue.grant.signedIn.proofs.isEmpty {
+            claims["acrs"] = JSONValue(strings: issue.grant.signedIn.proofs.sorted())
+        }
         return try await key.sign(claims)
     }
 
     private func idToken(_ issue: Issue, visit: Visit) -> Claims {
         var claims = common(issue)
         claims["aud"] = .string(issue.client.id)
-        claims["exp"] = .int(Date.now.unix + 3600)
-        claims["auth_time"] = .int(issue.grant.signedIn.at.unix)
-        claims["nonce"] = issue.grant.nonce.map(JSON.string)
+        claims["exp"] = .integer(Date.now.unix + 3600)
+        claims["auth_time"] = .integer(issue.grant.signedIn.at.unix)
+        claims["nonce"] = issue.grant.nonce.map(JSONValue.string)
         if issue.scopes.openID.contains("email") { claims["email"] = .string(issue.user.username) }
         if let issuer = faults.take(\.issuer, at: visit.path) { claims["iss"] = .string(issuer) }
         if let nonce = faults.take(\.nonce, at: visit.path) { claims["nonce"] = .string(nonce) }
@@ -96,7 +99,7 @@ extension World {
         let objectID = directory.objectID(of: issue.user, in: issue.tenant) ?? issue.user.id
         let now = Date.now.unix
         var claims = Claims([
-            "iss": .string(issuer(of: issue.tenant)), "iat": .int(now), "nbf": .int(now), "ver": "2.0",
+            "iss": .string(issuer(of: issue.tenant)), "iat": .integer(now), "nbf": .integer(now), "ver": "2.0",
             "tid": .string(issue.tenant.id), "oid": .string(objectID),
             "sub": .string(pairwiseSubject(objectID, issue.client)), "name": .string(issue.user.name),
             "preferred_username": .string(issue.user.username),
@@ -120,8 +123,8 @@ extension World {
     func clientInfo(of user: User, realm: Realm) -> String {
         let tenant = directory.home(of: user)?.id ?? ""
         let suffix = realm.policy.map { "-\($0.lowercased())" } ?? ""
-        let info: JSON = ["uid": .string(user.id + suffix), "utid": .string(tenant)]
-        return base64url(info.text.utf8)
+        let info: JSONValue = ["uid": .string(user.id + suffix), "utid": .string(tenant)]
+        return base64url(info.encodedText.utf8)
     }
 }
 

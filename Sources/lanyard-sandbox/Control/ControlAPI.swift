@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
 
 /// The tests' own door on the authority's port.
 extension World {
@@ -32,7 +33,7 @@ extension World {
     }
 
     private func changeSettings(_ body: String) throws {
-        guard case .object(let members)? = JSON(text: body) else { throw SandboxError("send a JSON object") }
+        guard case .object(let members)? = JSONValue(bytes: body.utf8) else { throw SandboxError("send a JSON object") }
         for (name, value) in members {
             guard value == .null || value.integer != nil else { throw SandboxError("\(name) is not a whole number") }
             let number = value.integer.map(Int.init)

@@ -2,6 +2,7 @@ import Crypto
 import FoundationEssentials
 import HTTPTypes
 import HummingbirdCore
+import JSON
 import Synchronization
 import SystemPackage
 
@@ -15,7 +16,7 @@ final class RequestLog: Sendable {
         "passwd", "new_passwd", "id_token_hint", "access_token", "ctx",
     ]
 
-    private let entries = Mutex<[JSON]>([])
+    private let entries = Mutex<[JSONValue]>([])
     private let file: FileDescriptor
 
     init(file path: String) throws {
@@ -24,29 +25,29 @@ final class RequestLog: Sendable {
     }
 
     func note(_ visit: Visit, host: Host, status: Int) {
-        var entry: [String: JSON] = [
+        var entry: [String: JSONValue] = [
             "time": .string(visit.arrived.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
             "method": .string(visit.method.rawValue), "host": .string(host.rawValue), "path": .string(visit.path),
-            "query": Self.masked(visit.query), "status": .int(Int64(status)), "form": Self.masked(visit.form),
+            "query": Self.masked(visit.query), "status": .integer(Int64(status)), "form": Self.masked(visit.form),
         ]
-        entry["grant_type"] = visit.form["grant_type"].map(JSON.string) ?? .null
-        entry["user"] = visit.user.map(JSON.string) ?? .null
-        entry["user_agent"] = visit.request.headers[.userAgent].map(JSON.string) ?? .null
-        let line = JSON.object(entry)
+        entry["grant_type"] = visit.form["grant_type"].map(JSONValue.string) ?? .null
+        entry["user"] = visit.user.map(JSONValue.string) ?? .null
+        entry["user_agent"] = visit.request.headers[.userAgent].map(JSONValue.string) ?? .null
+        let line = JSONValue.object(entry)
         entries.withLock { entries in
             if entries.count >= Self.mostEntries { entries.removeFirst(Self.mostEntries / 2) }
             entries.append(line)
         }
         // A full disk must not keep the sandbox from answering.
-        _ = try? file.writeAll((line.text + "\n").utf8)
+        _ = try? file.writeAll((line.encodedText + "\n").utf8)
     }
 
-    var all: JSON { .array(entries.withLock { $0 }) }
+    var all: JSONValue { .array(entries.withLock { $0 }) }
 
     func clear() { entries.withLock { $0 = [] } }
 
-    private static func masked(_ form: Form) -> JSON {
-        var members: [String: JSON] = [:]
+    private static func masked(_ form: Form) -> JSONValue {
+        var members: [String: JSONValue] = [:]
         for (name, value) in form.fields {
             members[name] = .string(secrets.contains(name) && !value.isEmpty ? mask(value) : value)
         }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import JSON
 
 /// The one resource of Graph that this sandbox has.
 extension World {

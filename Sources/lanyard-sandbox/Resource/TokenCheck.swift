@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
 
 /// What a resource makes of a request's token.
 enum Admission {
@@ -66,10 +67,10 @@ extension World {
         guard let requirement = directory.requirements.first(where: { visit.plainPath.hasPrefix($0.path) }),
             !proved.contains(requirement.acrs)
         else { return nil }
-        let wanted: JSON = [
+        let wanted: JSONValue = [
             "access_token": ["acrs": ["essential": true, "value": .string(requirement.acrs)]]
         ]
-        let base64 = Data(wanted.text.utf8).base64EncodedString()
+        let base64 = Data(wanted.encodedText.utf8).base64EncodedString()
         var response = Response.text("this needs a second proof", status: .unauthorized)
         response.headers.append(
             HTTPField(

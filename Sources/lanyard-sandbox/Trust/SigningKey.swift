@@ -1,5 +1,6 @@
 import CryptoExtras
 import FoundationEssentials
+import JSON
 import JWTKit
 
 /// The key that signs this sandbox's tokens, and the check that a token was signed by it.
@@ -7,7 +8,7 @@ struct SigningKey: Sendable {
     private let keys: JWTKeyCollection
     private let identifier: String
     /// The JSON Web Key Set that the authority publishes (RFC 7517).
-    let published: JSON
+    let published: JSONValue
 
     init() async throws {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
@@ -50,16 +51,16 @@ struct SigningKey: Sendable {
 
 /// A token's claims.
 struct Claims: JWTPayload {
-    var members: [String: JSON]
+    var members: [String: JSONValue]
 
-    init(_ members: [String: JSON]) { self.members = members }
-    init(from decoder: any Decoder) throws { members = try [String: JSON](from: decoder) }
+    init(_ members: [String: JSONValue]) { self.members = members }
+    init(from decoder: any Decoder) throws { members = try [String: JSONValue](from: decoder) }
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
     /// Nothing: each resource checks what it must know about a token itself.
     func verify(using algorithm: some JWTAlgorithm) {}
 
-    subscript(name: String) -> JSON? {
+    subscript(name: String) -> JSONValue? {
         get { members[name] }
         set { members[name] = newValue }
     }

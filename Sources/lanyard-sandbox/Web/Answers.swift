@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import JSON
 import NIOCore
 
 extension Response {
@@ -17,11 +18,11 @@ extension Response {
             body: .init(byteBuffer: ByteBuffer(string: page.markup)))
     }
 
-    static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Response {
+    static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status,
             headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
-            body: .init(byteBuffer: ByteBuffer(string: value.text)))
+            body: .init(byteBuffer: ByteBuffer(string: value.encodedText)))
     }
 
     static func redirect(to location: String) -> Response {

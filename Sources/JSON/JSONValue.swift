@@ -1,4 +1,6 @@
 /// Any JSON value, so that members nobody here knows survive a round trip.
+///
+/// Of members with one name the first counts, as Foundation's decoder has it; RFC 8259, 4, leaves that open.
 public enum JSONValue: Sendable, Equatable {
     /// `null`.
     case null
@@ -39,10 +41,37 @@ extension JSONValue {
         }
     }
 
+    /// The text of a string; nil of anything else.
+    public var string: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    /// The number where it was written as a number without a fraction; nil of anything else.
+    public var integer: Int64? {
+        guard case .integer(let number) = self else { return nil }
+        return number
+    }
+
+    /// The elements of an array; none of anything else.
+    public var elements: [JSONValue] {
+        guard case .array(let values) = self else { return [] }
+        return values
+    }
+
     /// The members of an object; nil of anything else.
     public var members: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
+    }
+
+    /// A member of an object; nil where there is none, or no object.
+    public subscript(member: String) -> JSONValue? { members?[member] }
+
+    /// This object with the other's members laid over it, object by object; the other where one isn't an object.
+    public func merging(_ other: JSONValue) -> JSONValue {
+        guard case .object(let mine) = self, case .object(let theirs) = other else { return other }
+        return .object(mine.merging(theirs) { $0.merging($1) })
     }
 }
 

@@ -4,10 +4,14 @@ extension JSONValue {
     /// How deep objects and arrays may nest; MSAL's caches need four levels.
     private static let deepest = 64
 
-    /// Reads one JSON document; nil where the bytes are not one, or nest absurdly deep.
-    package init?(bytes: some Sequence<UInt8>) {
+    /// Reads one JSON document; nil where the bytes are not one, are too many, or nest absurdly deep.
+    ///
+    /// - Parameters:
+    ///   - bytes: the document in UTF-8.
+    ///   - atMost: how many bytes are taken.
+    public init?(bytes: some Sequence<UInt8>, atMost: Int = 16 << 20) {
         let data = Data(bytes)
-        guard Self.nesting(of: data) <= Self.deepest,
+        guard data.count <= atMost, Self.nesting(of: data) <= Self.deepest,
             let value = try? JSONDecoder().decode(JSONValue.self, from: data)
         else { return nil }
         self = value
@@ -17,11 +21,14 @@ extension JSONValue {
     ///
     /// - Parameter pretty: whether to indent it for people.
     /// - Returns: the document in UTF-8.
-    package func encoded(pretty: Bool = false) -> [UInt8] {
+    public func encoded(pretty: Bool = false) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : .plain
         return (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
     }
+
+    /// The value as one line of JSON, its members sorted.
+    public var encodedText: String { String(decoding: encoded(), as: UTF8.self) }
 
     /// An upper bound for the nesting of a document: brackets inside strings count too, where they only open.
     private static func nesting(of data: Data) -> Int {

@@ -1,0 +1,29 @@
+package import AuthorityPlugin
+
+/// A plugin of this family: what sets it apart is in its client's profile, and the client does the rest.
+package protocol MicrosoftPlugin: AuthorityPlugin {
+    /// Does what the host asks.
+    var client: IdentityClient { get }
+}
+
+extension MicrosoftPlugin {
+    /// Name, version, protocol versions and flows.
+    package var description: PluginDescription { client.profile.description }
+
+    /// Signs a person in.
+    package func authorize(
+        _ request: PluginRequest, _ person: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        try await client.authorize(request, person)
+    }
+
+    /// Redeems a refresh token, for an audience at the account's home tenant.
+    package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        try await client.renew(request)
+    }
+
+    /// Opens the page that ends the browser's session.
+    package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
+        try await client.signOut(request, person)
+    }
+}

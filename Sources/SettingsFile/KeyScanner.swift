@@ -1,0 +1,209 @@
+/// Passes over the text of a TOML file before the parser does and notes the line of each key and table.
+///
+/// It leaves judging to the parser, but for what toml++ 3.4.0 takes for granted and trips over (an assertion, which in a
+/// release build is undefined behaviour), a header without a key, a brace in place of an array's element, an hour
+/// without two digits, and for escaped NULs. Up to its first error the parser has read right TOML and so stands where this stands. A key with an
+/// escape in it is noted as it is written.
+struct KeyScanner {
+    /// How far down lines are noted; no settings of anybody's go deeper.
+    private static let deepest = 8
+    /// How far arrays and inline tables may nest, and how many parts a key may have.
+    private static let mostNested = 64
+
+    private(set) var lines: [[KeyLines.Step]: Int] = [:]
+    /// What the parser must not see; the scan ends there.
+    private(set) var fault: TOMLGuard.Fault?
+    private var nested = 0
+    private var tablesSoFar: [[KeyLines.Step]: Int] = [:]
+    private let bytes: [UInt8]
+    private var index = 0
+    private var line = 1
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    /// Notes every line, up to a fault.
+    mutating func scan() {
+        var table: [KeyLines.Step] = []
+        while let byte = nextOfContent() {
+            if byte == UInt8(ascii: "[") {
+                table = header()
+            } else {
+                pair(in: table)
+            }
+        }
+    }
+
+    /// Reads `[a.b]` or `[[a.b]]` and gives the table that it opens.
+    private mutating func header() -> [KeyLines.Step] {
+        let start = line
+        advance()
+        let isElement = byte == UInt8(ascii: "[")
+        if isElement { advance() }
+        let names = key()
+        if names.isEmpty { fail("a table needs a name in its brackets") }
+        var place: [KeyLines.Step] = []
+        for (depth, name) in names.enumerated() {
+            place = note(.key(name), of: place, at: start)
+            guard !isElement || depth < names.count - 1, let count = tablesSoFar[place] else { continue }
+            place = note(.element(count - 1), of: place, at: start)
+        }
+        if isElement {
+            let count = tablesSoFar[place, default: 0]
+            tablesSoFar[place] = count + 1
+            place = note(.element(count), of: place, at: start)
+        }
+        while let byte, byte != UInt8(ascii: "\n") { advance() }
+        return place
+    }
+
+    /// Reads `a.b = value`.
+    private mutating func pair(in table: [KeyLines.Step]) {
+        let before = index
+        let start = line
+        var place = table
+        for name in key() { place = note(.key(name), of: place, at: start) }
+        if byte == UInt8(ascii: "=") {
+            advance()
+            value(at: place)
+        }
+        if index == before { advance() }
+    }
+
+    private mutating func value(at place: [KeyLines.Step]) {
+        skipBlanks()
+        nested += 1
+        defer { nested -= 1 }
+        guard nested <= Self.mostNested else { return fail("arrays and tables nest too deeply") }
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): _ = string()
+        case UInt8(ascii: "["): array(at: place)
+        case UInt8(ascii: "{"): inlineTable(at: place)
+        default: bareValue()
+        }
+    }
+
+    /// Passes a number, a truth or a date, which may have its time after a space.
+    private mutating func bareValue() {
+        let start = index
+        while let byte, !byte.isBlank, !Self.endsOfValues.contains(byte) { advance() }
+        if let hour = hour(after: bytes[start..<index]), hour.prefix(2).count(where: \.isDigit) < 2 {
+            return fail("a time needs two digits for its hour")
+        }
+        while let byte, !Self.endsOfValues.contains(byte) { advance() }
+    }
+
+    /// What follows a date with `T` or a space; nil where that isn't its time.
+    private func hour(after word: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard word.count >= 10 else { return nil }
+        let rest = word.dropFirst(10)
+        if rest.first == UInt8(ascii: "T") || rest.first == UInt8(ascii: "t") { return rest.dropFirst() }
+        let next = bytes[index...].dropFirst()
+        return byte == UInt8(ascii: " ") && next.first?.isDigit == true ? next : nil
+    }
+
+    private mutating func array(at place: [KeyLines.Step]) {
+        advance()
+        var count = 0
+        while let byte = nextOfContent(), byte != UInt8(ascii: "]") {
+            let before = index
+            if byte == UInt8(ascii: "}") { return fail("expected a value, saw '}'") }
+            if byte != UInt8(ascii: ",") {
+                value(at: note(.element(count), of: place, at: line))
+                count += 1
+            }
+            if index == before { advance() }
+        }
+        advance()
+    }
+
+    private mutating func inlineTable(at place: [KeyLines.Step]) {
+        advance()
+        while let byte = nextOfContent(), byte != UInt8(ascii: "}") { pair(in: place) }
+        advance()
+    }
+
+    /// Reads the names of a dotted key.
+    private mutating func key() -> [String] {
+        var names: [String] = []
+        while true {
+            skipBlanks()
+            guard let name = name() else { return names }
+            names.append(name)
+            if names.count > Self.mostNested { fail("a key has too many parts") }
+            skipBlanks()
+            guard byte == UInt8(ascii: ".") else { return names }
+            advance()
+        }
+    }
+
+    private mutating func name() -> String? {
+        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") { return string() }
+        let start = index
+        while byte?.isBareKeyByte == true { advance() }
+        return start == index ? nil : String(decoding: bytes[start..<index], as: UTF8.self)
+    }
+
+    /// Passes a string of any of the four kinds and gives what is between its quotes.
+    private mutating func string() -> String {
+        let quote = bytes[index]
+        let end = [UInt8](repeating: quote, count: bytes[index...].starts(with: [quote, quote, quote]) ? 3 : 1)
+        for _ in end { advance() }
+        let start = index
+        while let byte, !bytes[index...].starts(with: end) {
+            if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
+                advance()
+                if Self.escapesOfNUL.contains(where: { bytes[index...].starts(with: $0) }) { fail("a NUL character") }
+            }
+            advance()
+        }
+        let text = String(decoding: bytes[start..<index], as: UTF8.self)
+        for _ in end { advance() }
+        // A string in three quotes may end in up to two more.
+        while end.count == 3, byte == quote { advance() }
+        return text
+    }
+
+    /// Notes the line of a step, unless it is known, and gives the place it leads to.
+    private mutating func note(_ step: KeyLines.Step, of table: [KeyLines.Step], at line: Int) -> [KeyLines.Step] {
+        guard table.count <= Self.deepest else { return table }
+        let place = table + [step]
+        if place.count <= Self.deepest, lines[place] == nil { lines[place] = line }
+        return place
+    }
+}
+
+extension KeyScanner {
+    private static let escapesOfNUL = ["u0000", "U00000000"].map { Array($0.utf8) }
+    private static let endsOfValues = Array(",]}#\n".utf8)
+
+    private mutating func fail(_ message: String) {
+        if fault == nil { fault = TOMLGuard.Fault(line: line, message: message) }
+        index = bytes.count
+    }
+
+    private var byte: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    private mutating func advance() {
+        guard let byte else { return }
+        if byte == UInt8(ascii: "\n") { line += 1 }
+        index += 1
+    }
+
+    private mutating func skipBlanks() {
+        while let byte, byte.isBlank { advance() }
+    }
+
+    /// The next byte that is neither space, line end nor comment; nil at the end.
+    private mutating func nextOfContent() -> UInt8? {
+        while let byte {
+            switch byte {
+            case UInt8(ascii: "#"): while let byte = self.byte, byte != UInt8(ascii: "\n") { advance() }
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): advance()
+            default: return byte
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,53 @@
+/// Keeps text from TOMLKit that it must not see.
+///
+/// TOMLKit passes C strings, which a NUL cuts short. That escape and what toml++ trips over are found by `KeyScanner`,
+/// which knows where it stands.
+enum TOMLGuard {
+    /// What is wrong with a line, counted from 1.
+    struct Fault: Error {
+        let line: Int
+        let message: String
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// The text less a byte order mark, as editors on Windows write one.
+    static func withoutMark(_ text: String) -> String {
+        guard text.utf8.starts(with: byteOrderMark) else { return text }
+        return String(Substring(text.utf8.dropFirst(byteOrderMark.count)))
+    }
+
+    /// Passes over the text.
+    ///
+    /// - Returns: where its keys are.
+    /// - Throws: the first fault, where the parser may not read the text.
+    static func scan(_ text: String) throws(Fault) -> KeyLines {
+        if text.utf8.starts(with: byteOrderMark) { throw Fault(line: 1, message: "a second byte order mark") }
+        if let cut = text.utf8.firstIndex(of: 0) {
+            let line = 1 + text.utf8[..<cut].count { $0 == UInt8(ascii: "\n") }
+            throw Fault(line: line, message: "a NUL character")
+        }
+        var scanner = KeyScanner(text)
+        scanner.scan()
+        if let fault = scanner.fault { throw fault }
+        return KeyLines(scanner.lines)
+    }
+}
+
+extension UInt8 {
+    /// Whether TOML takes the byte for a space within a line.
+    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
+    /// Whether the byte is one of `0` to `9`.
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    /// Whether the byte may stand in a key without quotes.
+    var isBareKeyByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import CredentialProtocol
+import Foundation
+import Testing
+import TokenStore
+
+@testable import Rules
+@testable import TokenAcquisition
+
+/// A followed case of the conformance vectors.
+struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
+    let id: String
+    let category: String
+    let follow: Bool?
+    let input: [String: JSONValue]
+    let expect: [String: JSONValue]
+
+    var testDescription: String { id }
+
+    /// The followed cases of a category, in `Tests/Vectors/msal.json`.
+    static func followed(_ category: String) -> [VectorCase] {
+        struct File: Decodable { let cases: [VectorCase] }
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Vectors/msal.json")
+        guard let data = try? Data(contentsOf: path), let file = try? JSONDecoder().decode(File.self, from: data) else {
+            return []
+        }
+        return file.cases.filter { $0.category == category && $0.follow == true }
+    }
+
+    func texts(_ key: String) -> [String]? {
+        guard case .array(let values)? = input[key] else { return nil }
+        return values.compactMap(\.text)
+    }
+}
+
+@Suite struct SilentSelectionTests {
+    private static let now = 1_800_000_000
+
+    private static let account = AccountRecord(
+        homeAccountID: "uid.utid", environment: "login.microsoftonline.com", realm: "contoso", username: "u@x")
+    private static let place = AuthorityPlace(
+        environment: "login.microsoftonline.com",
+        aliases: ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"],
+        realm: "contoso", policy: nil)
+
+    private static func request(_ scopes: [String], claims: String? = nil) -> TokenRequest {
+        TokenRequest(
+            origin: .consumer, authority: "https://login.microsoftonline.com/contoso", authorityIsConfigured: true,
+            clientID: "cid", scopes: scopes, claims: claims)
+    }
+
+    private static func token(_ scopes: [String], lives: Int = 3600) -> AccessTokenRecord {
+        AccessTokenRecord(
+            homeAccountID: "uid.utid", environment: "login.microsoftonline.com", clientID: "cid", realm: "contoso",
+            target: scopes.joined(separator: " "), secret: Secret("t"), cachedAt: now, expiresOn: now + lives)
+    }
+
+    private static func selection(_ records: StoredRecords, _ request: TokenRequest) -> SilentSelection {
+        SilentSelection(records, place: place, account: account, request: request, now: now)
+    }
+
+    /// Those that say whether a stored token serves; the others are the plugin's and run there.
+    static let scopeCases = VectorCase.followed("scope-match").filter { $0.expect["cache_hit"] != nil }
+
+    @Test func `there are cases`() {
+        #expect(Self.scopeCases.count == 11)
+        #expect(VectorCase.followed("silent").count == 9)
+    }
+
+    @Test(arguments: scopeCases)
+    func `scopes match as a subset, whatever their case`(example: VectorCase) throws {
+        var records = StoredRecords()
+        records.accessTokens = [Self.token(try #require(example.texts("cached")))]
+        let found = Self.selection(records, Self.request(try #require(example.texts("requested")))).freshToken
+        #expect(.bool(found != nil) == example.expect["cache_hit"])
+    }
+
+    @Test(arguments: VectorCase.followed("silent"))
+    func `a stored token serves, or the right refresh token is sent`(example: VectorCase) throws {
+        guard case .array(let cache)? = example.input["cache"] else { throw CancellationError() }
+        var records = StoredRecords()
+        for entry in cache { records.append(try #require(Self.record(entry))) }
+        let claims = example.input["claims_challenge"]?.text
+        let selection = Self.selection(records, Self.request(try #require(example.texts("scopes")), claims: claims))
+        let isCached = selection.freshToken.map { !selection.shouldRenew($0) } ?? false
+        let networkCalls = try #require(example.expect["network_calls"]?.wholeNumber)
+        if networkCalls == 0 {
+            #expect(isCached || selection.refreshTokens.isEmpty)
+        } else {
+            #expect(!isCached)
+            #expect(selection.refreshTokens.first?.secret.reveal() == example.expect["sent_rt"]?.text)
+        }
+        if example.expect["source"] == .string("cache") { #expect(selection.freshToken != nil) }
+    }
+
+    /// A record of a vector's cache, whose times are offsets from now.
+    private static func record(_ entry: JSONValue) -> CredentialRecord? {
+        guard var members = entry.members, let section = members["section"]?.text else { return nil }
+        for name in ["expires_on", "cached_at", "refresh_on"] {
+            guard let offset = members["\(name)_offset"]?.wholeNumber else { continue }
+            members[name] = .string(String(now + offset))
+        }
+        let kinds: [String: CredentialKind] = [
+            "AccessToken": .accessToken, "RefreshToken": .refreshToken, "AppMetadata": .appMetadata,
+            "Account": .account, "IdToken": .idToken,
+        ]
+        guard let kind = kinds[section], let json = try? JSONEncoder().encode(JSONValue.object(members)) else {
+            return nil
+        }
+        return CredentialRecord(kind: kind, json: json)
+    }
+
+    @Test(arguments: [("contoso", true), ("CONTOSO", true), ("fabrikam", false), ("utid", false)])
+    func `a token is for the realm that was asked`(realm: String, serves: Bool) {
+        let place = AuthorityPlace(
+            environment: "login.microsoftonline.com", aliases: ["login.microsoftonline.com"], realm: realm, policy: nil)
+        #expect(place.owns(Self.token(["s"]), of: Self.account) == serves)
+    }
+
+    @Test func `where any realm will do, a token of the account's home serves`() {
+        let place = AuthorityPlace(
+            environment: "login.microsoftonline.com", aliases: ["login.windows.net", "login.microsoftonline.com"],
+            realm: "common", policy: nil)
+        var token = Self.token(["s"])
+        #expect(!place.owns(token, of: Self.account))
+        token.realm = "utid"
+        #expect(place.owns(token, of: Self.account))
+        token.environment = "login.windows.net"
+        #expect(place.owns(token, of: Self.account))
+        token.environment = "login.evil.example"
+        #expect(!place.owns(token, of: Self.account))
+    }
+
+    @Test func `a token asked for by domain and kept by id is found by either`() {
+        var token = Self.token(["s"])
+        token.realm = "6babcaad-604b-40ac-a9d7-9fd97c0b779f"
+        token.requestedRealm = "contoso"
+        #expect(Self.place.owns(token, of: Self.account))
+    }
+
+    @Test func `an outage is bridged by an unexpired token or one of extended lifetime`() {
+        var records = StoredRecords()
+        records.accessTokens = [Self.token(["s"], lives: 200)]
+        #expect(Self.selection(records, Self.request(["s"])).freshToken == nil)
+        #expect(Self.selection(records, Self.request(["s"])).lastResort != nil)
+        records.accessTokens = [Self.token(["s"], lives: -10)]
+        #expect(Self.selection(records, Self.request(["s"])).lastResort == nil)
+        records.accessTokens[0].extendedExpiresOn = Self.now + 10
+        #expect(Self.selection(records, Self.request(["s"])).lastResort != nil)
+        #expect(Self.selection(records, Self.request(["s"], claims: "{}")).lastResort == nil)
+    }
+}
+
+@Suite struct AccountSelectionTests {
+    private static func account(_ home: String, _ username: String, realm: String = "contoso") -> AccountRecord {
+        AccountRecord(homeAccountID: home, environment: "h", realm: realm, username: username)
+    }
+
+    private static func place(_ realm: String, policy: String? = nil) -> AuthorityPlace {
+        AuthorityPlace(environment: "h", aliases: ["h"], realm: realm, policy: policy)
+    }
+
+    private let alice = account("a.contoso", "alice@contoso.example")
+    private let dave = account("d.\(AuthorityPlace.consumersTenant)", "dave@outlook.example")
+
+    @Test func `a user name finds its account whatever its case, and an identifier too`() throws {
+        let known = AccountSelection([alice, dave], at: Self.place("common"))
+        #expect(try known.account(named: "ALICE@Contoso.example", hint: nil)?.homeAccountID == "a.contoso")
+        #expect(try known.account(named: "A.Contoso", hint: nil)?.username == "alice@contoso.example")
+        #expect(throws: AcquisitionError.noSuchAccount("zoe", known: [alice, dave])) {
+            try known.account(named: "zoe", hint: nil)
+        }
+    }
+
+    @Test func `several accounts and no word which is an error`() throws {
+        let known = AccountSelection([dave, alice], at: Self.place("common"))
+        #expect(throws: AcquisitionError.ambiguousAccount([alice, dave])) { try known.account(named: nil, hint: nil) }
+        #expect(throws: AcquisitionError.ambiguousAccount([alice, dave])) {
+            try known.account(named: nil, hint: "contoso")
+        }
+        #expect(try known.account(named: nil, hint: "dave@outlook.example") == dave)
+        #expect(try known.account(named: nil, hint: "new@contoso.example") == nil)
+        #expect(try AccountSelection([alice], at: Self.place("common")).account(named: nil, hint: "contoso") == alice)
+    }
+
+    @Test func `consumers and organizations take only their own`() {
+        #expect(AccountSelection([alice, dave], at: Self.place("consumers")).accounts == [dave])
+        #expect(AccountSelection([alice, dave], at: Self.place("organizations")).accounts == [alice])
+    }
+
+    @Test func `an account of one B2C policy is none of another's`() {
+        let susi = Self.account("oid-b2c_1_susi.tenant", "")
+        let edit = Self.account("oid-b2c_1_edit.tenant", "")
+        #expect(AccountSelection([susi, edit], at: Self.place("tenant", policy: "B2C_1_susi")).accounts == [susi])
+    }
+
+    @Test func `of several tenant profiles the authority's stands for the account`() {
+        let guest = Self.account("a.contoso", "alice@contoso.example", realm: "fabrikam")
+        #expect(AccountSelection([guest, alice], at: Self.place("fabrikam")).accounts == [guest])
+        #expect(AccountSelection([guest, alice], at: Self.place("common")).accounts == [alice])
+    }
+
+    // account/python-username-filter-*: "U@X" finds "u@x", "nobody" finds none.
+    @Test(arguments: VectorCase.followed("account").filter { $0.input["query"] != nil })
+    func `MSAL's user name filter`(example: VectorCase) throws {
+        let stored = Self.account("a.b", try #require(example.input["cached_username"]?.text))
+        let found = AccountSelection([stored], at: Self.place("common")).account(
+            named: try #require(example.input["query"]?.text))
+        #expect(found.count == example.expect["matches"]?.wholeNumber)
+    }
+}
