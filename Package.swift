@@ -55,15 +55,17 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", "TokenAcquisition", "CLinux",
-                argumentParser, logging, subprocess, system,
+                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
+                "TokenAcquisition", "CLinux", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
             dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging],
             swiftSettings: strict),
-        .target(name: "Rules", dependencies: ["CredentialProtocol", "SettingsFile", system], swiftSettings: strict),
+        .target(
+            name: "Rules", dependencies: ["ClaimsRequests", "CredentialProtocol", "SettingsFile", system],
+            swiftSettings: strict),
         .target(name: "SettingsFile", dependencies: ["CredentialProtocol", toml], swiftSettings: strict),
         .target(
             name: "TokenStore",
@@ -73,6 +75,7 @@ let package = Package(
             name: "AuthorityPlugin",
             dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
+        .target(name: "ClaimsRequests", dependencies: ["JSON"], swiftSettings: strict),
         .target(name: "CredentialProtocol", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
         .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
@@ -95,7 +98,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "AuthorityPlugin", "CredentialProtocol", "JSON", logging, crypto,
+                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", logging, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -128,18 +131,21 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
+            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], exclude: ["Fixtures"],
+            swiftSettings: strict),
+        .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(
-            name: "RulesTests", dependencies: ["CredentialProtocol", "Rules", "SettingsFile"], swiftSettings: strict),
+            name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],
+            swiftSettings: strict),
         .testTarget(
             name: "TokenAcquisitionTests",
-            dependencies: ["CredentialProtocol", "Rules", "TokenAcquisition", "TokenStore"], swiftSettings: strict),
+            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore"],
+            swiftSettings: strict),
         .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
-                "AuthorityPlugin", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon", "AADTenant",
-                "AADB2C",
-                subprocess, system,
+                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon",
+                "AADTenant", "AADB2C", subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

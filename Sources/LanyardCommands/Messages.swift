@@ -56,6 +56,8 @@ extension Failure {
                     "register an app in the Entra admin centre: App registrations, New registration, platform \"Mobile and desktop applications\" with redirect URI http://localhost, and allow public client flows",
                     "then put its application (client) id as client-id = \"…\" into \(Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml")",
                 ])
+        case .badClaims(let error): self.init(error)
+        case .badChallenge(let host, let error): self.init(challengeOf: host, error)
         case .badScope:
             self.init("a scope holds no space, quote or control character", hints: ["give each scope on its own"])
         }
@@ -113,7 +115,8 @@ extension Failure {
             let why = cause.map { ": \($0.message.displayable(limit: 500))" } ?? ""
             let hint = cause?.hint.map { [$0.displayable(limit: 500)] } ?? []
             self.init(
-                "interaction required\(why)", hints: hint + ["sign in: \(Self.login(request, url: url))"],
+                "interaction required\(why)",
+                hints: hint + ["sign in: \(Self.login(request, url: url, claims: cause?.claims))"],
                 status: .interactionRequired)
         case .wrongAccount(let wanted, let signedIn):
             self.init(
@@ -138,7 +141,8 @@ extension Failure {
         if let id = error.correlationID { message += " (correlation id \(id.displayable(limit: 64)))" }
         var hints = [error.hint?.displayable(limit: 500)].compactMap(\.self)
         switch error.code {
-        case .interactionRequired: hints.append("sign in: \(Self.login(request, url: url))")
+        case .interactionRequired:
+            hints.append("sign in: \(Self.login(request, url: url, claims: error.claims))")
         case .throttled:
             if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
         case .unavailable where hints.isEmpty:
@@ -166,10 +170,13 @@ extension Failure {
     }
 
     /// The command that would sign in.
-    private static func login(_ request: TokenRequest, url: String?) -> String {
-        if let url { return "lanyard login \(url.displayable(limit: 500))" }
+    ///
+    /// It asks for the request's claims, else for those that the authority wants.
+    private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
+        let claims = claimsOption(request.claims ?? claims)
+        if let url { return "lanyard login \(url.displayable(limit: 500))\(claims)" }
         let scopes = request.scopes.map { " --scope \($0.displayable(limit: 200))" }.joined()
         return
-            "lanyard login --authority \(request.authority.displayable(limit: 255)) --client-id \(request.clientID)\(scopes)"
+            "lanyard login --authority \(request.authority.displayable(limit: 255)) --client-id \(request.clientID)\(scopes)\(claims)"
     }
 }

@@ -74,6 +74,22 @@ struct Session: Sendable {
         }
     }
 
+    /// The token that a request comes to once its server has been heard, or nil where it comes to none.
+    func resolveHeedingServer(_ request: CredentialRequest) throws(Failure) -> TokenRequest? {
+        guard var wanted = try resolve(request) else { return nil }
+        do {
+            try wanted.heedServer(of: request) { [wanted] there, here in
+                let match = registry.match(
+                    authority: wanted.authority, kind: wanted.kind, isConfigured: wanted.authorityIsConfigured)
+                let hosts = match?.environmentHosts ?? []
+                return hosts.contains(there.text) && hosts.contains(here.text)
+            }
+        } catch {
+            throw Failure(error)
+        }
+        return wanted
+    }
+
     /// Gets a token, asking the person where the command allows it and somebody is there.
     ///
     /// `url` is what the token is for, where it is for a URL: git's configuration may forbid to ask on its behalf.

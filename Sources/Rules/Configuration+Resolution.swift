@@ -1,3 +1,4 @@
+import ClaimsRequests
 public import CredentialProtocol
 
 /// A resource that a plugin's manifest knows by its hosts.
@@ -96,7 +97,11 @@ extension Configuration {
         }
         resolved.account = wish.account ?? resolved.account ?? account
         resolved.userHint = request.username
-        resolved.claims = wish.claims
+        if let claims = wish.claims, !claims.isEmpty {
+            do throws(ClaimsError) { resolved.claims = try ClaimsRequest(claims).text } catch {
+                throw .badClaims(error)
+            }
+        }
         resolved.prompt = wish.prompt
     }
 
@@ -108,7 +113,7 @@ extension Configuration {
 
 extension String {
     /// The host of an https URL.
-    fileprivate var hostOfURL: RequestHost? {
+    var hostOfURL: RequestHost? {
         guard hasPrefix("https://") else { return nil }
         return RequestHost(String(dropFirst(8).prefix { $0 != "/" }))
     }

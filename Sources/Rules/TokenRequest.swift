@@ -1,3 +1,5 @@
+public import ClaimsRequests
+
 /// A token that somebody needs: what a request comes to, once rules and configuration have been applied.
 public struct TokenRequest: Sendable, Equatable {
     /// Why the token is for this consumer.
@@ -26,7 +28,7 @@ public struct TokenRequest: Sendable, Equatable {
     public var account: String?
     /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.
     public var userHint: String?
-    /// A claims request, JSON.
+    /// A claims request, checked: JSON on one line.
     public var claims: String?
     /// OpenID Connect's `prompt`.
     public var prompt: String?
@@ -42,4 +44,8 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case noClientID(authority: String)
     /// A scope isn't one.
     case badScope
+    /// The claims that the consumer named can't be asked for.
+    case badClaims(ClaimsError)
+    /// The claims that the host's server wants can't be asked for.
+    case badChallenge(host: String, ClaimsError)
 }

@@ -43,8 +43,11 @@ struct RecordsOfResult {
             refresh.secret = secret
             refresh.familyID = result.familyID ?? redeemed?.familyID
             refresh.lastModificationTime = now
-            refresh.other[Rejection.member] = nil
+            Rejection.forget(in: &refresh, for: request)
             others.append(.refreshToken(refresh))
+        } else if var redeemed, Rejection.missedClaims(redeemed, for: request) != nil {
+            Rejection.forget(in: &redeemed, for: request)
+            others.append(.refreshToken(redeemed))
         }
         if let family = result.familyID {
             others.append(

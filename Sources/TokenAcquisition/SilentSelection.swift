@@ -63,6 +63,11 @@ public struct SilentSelection: Sendable {
         records.appMetadata.first { $0.clientID.lowercased() == request.clientID.lowercased() }?.familyID
     }
 
+    /// The claims that a server missed in the last token for the resource.
+    var missedClaims: String? {
+        refreshTokens.lazy.compactMap { Rejection.missedClaims($0, for: request) }.first
+    }
+
     /// The client's tokens for the account, realm and scopes, the longest-lived first.
     private var candidates: [AccessTokenRecord] {
         let wanted = Set(request.scopes.map { $0.lowercased() })

@@ -169,6 +169,15 @@ extension PluginError.Code {
     var isOutage: Bool { self == .unavailable || self == .throttled }
 }
 
+extension PluginError {
+    /// What stands for the authority's word where nothing but the server's is known.
+    static func missing(_ claims: String) -> PluginError {
+        var error = PluginError(.interactionRequired, "the server misses claims in the token")
+        error.claims = claims
+        return error
+    }
+}
+
 /// A random UUID (RFC 9562, version 4) that names one exchange in an authority's logs.
 enum CorrelationID {
     static func make() -> String {

@@ -78,10 +78,15 @@ public struct TokenAcquirer: Sendable {
             return try await askPerson(request, authority, account: nil, because: nil, person: person)
         }
         if let token = found.usable(renewsEarly: true) { return token }
+        let missed = request.claims == nil ? found.selection.missedClaims : nil
+        var request = request
+        request.claims = request.claims ?? missed
         switch try await renew(request, authority, found) {
         case .renewed(let token): return token
         case .needsPerson(let error):
-            return try await askPerson(request, authority, account: found.account, because: error, person: person)
+            return try await askPerson(
+                request, authority, account: found.account, because: error ?? missed.map(PluginError.missing),
+                person: person)
         }
     }
 
@@ -174,7 +179,9 @@ public struct TokenAcquirer: Sendable {
     ) throws(AcquisitionError) -> AcquiredToken {
         let made = RecordsOfResult(result, request: request, place: authority.place, redeemed: redeemed, now: clock())
         var token = made.accessToken
-        if source == .renewed { token.other[Rejection.renewedMember] = .string("1") }
+        if source == .renewed {
+            token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
+        }
         let current = token
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.

@@ -1,3 +1,4 @@
+import ClaimsRequests
 import JSON
 import Testing
 

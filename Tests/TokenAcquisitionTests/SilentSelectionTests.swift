@@ -1,5 +1,6 @@
 import CredentialProtocol
 import Foundation
+import JSON
 import Testing
 import TokenStore
 

@@ -19,6 +19,8 @@ struct TokenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The account, by user name or identifier.", valueName: "account"))
     var account: String?
 
+    @OptionGroup var claims: ClaimsOptions
+
     /// The request that the options come to.
     ///
     /// Without any of them it is the only rule's, where the configuration has just one.
@@ -39,6 +41,7 @@ struct TokenOptions: ParsableArguments {
         asked.wish.clientID = clientId
         asked.wish.scopes = scope
         asked.wish.account = account
+        asked.wish.claims = try claims.request()
         guard let request = try session.resolve(asked) else {
             guard asked.host != nil else { throw Failure(.incomplete) }
             throw Failure(

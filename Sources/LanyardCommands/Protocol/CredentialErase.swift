@@ -16,7 +16,8 @@ struct CredentialErase {
         // What was refused must not be answered again, wherever it came from and whatever is stored by now.
         context.answers.forget()
         let session = try Session(context)
-        if let wanted = try? session.resolve(request) {
+        // git tells what the server missed in the token here: the `get` before knew of no token yet.
+        if let wanted = (try? session.resolveHeedingServer(request)) ?? (try? session.resolve(request)) {
             do throws(AcquisitionError) {
                 try session.acquirer.reject(request.credential ?? request.password, for: wanted)
             } catch {

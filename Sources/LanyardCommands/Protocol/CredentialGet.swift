@@ -34,7 +34,7 @@ struct CredentialGet {
         _ request: CredentialRequest, _ remembered: RememberedAnswer.Begun?
     ) async throws(Failure) {
         let session = try Session(context, options: options)
-        guard let wanted = try session.resolve(request) else {
+        guard let wanted = try session.resolveHeedingServer(request) else {
             return try write(try password(for: request, session), for: request)
         }
         let token = try await session.token(for: wanted, url: request.url)

@@ -1,4 +1,5 @@
 import AuthorityPlugin
+import ClaimsRequests
 import CredentialProtocol
 import FoundationEssentials
 
@@ -107,13 +108,15 @@ extension ClaimsError {
     /// The same for a person.
     var pluginError: PluginError {
         switch self {
+        case .tooLong:
+            PluginError(.invalidRequest, "claims is too long", hint: "ask for fewer claims")
         case .notAnObject:
             PluginError(.invalidRequest, "claims is not a JSON object", hint: "decode it first if it is still base64")
         case .unknownTarget(let name):
             PluginError(
                 .invalidRequest, "claims asks \(name.displayable(limit: 40)), which can't be asked",
                 hint: "ask id_token or access_token")
-        case .malformedTarget(let name), .malformedClaim(let name):
+        case .malformedTarget(let name), .malformedClaim(let name), .malformedShortForm(let name):
             PluginError(
                 .invalidRequest, "claims has a wrong \(name.displayable(limit: 40))",
                 hint: "a claim is null, or says essential, value or values")

@@ -1,3 +1,4 @@
+package import ClaimsRequests
 import JSON
 
 /// The `claims` parameter (OpenID Connect Core 1.0, 5.5): a claims challenge or request, and the client's capabilities.
@@ -30,16 +31,4 @@ package enum Claims {
     private static func capabilityClaims(_ capabilities: [String]) -> JSONValue {
         ["access_token": ["xms_cc": ["values": JSONValue(strings: capabilities)]]]
     }
-}
-
-/// Why claims cannot be sent.
-package enum ClaimsError: Error, Sendable, Equatable {
-    /// The text is not a JSON object.
-    case notAnObject
-    /// A member is neither `id_token` nor `access_token`.
-    case unknownTarget(String)
-    /// `id_token` or `access_token` is no object.
-    case malformedTarget(String)
-    /// A claim is neither null nor an object with a known member of the right type.
-    case malformedClaim(String)
 }

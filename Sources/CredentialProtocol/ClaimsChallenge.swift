@@ -1,0 +1,77 @@
+/// What a server's challenges say about the token it wants.
+///
+/// Nothing of it is to be trusted: it can't say which resource the host is, nor which authority to ask.
+public struct ClaimsChallenge: Sendable, Equatable {
+    /// The claims that the server misses in the token, as JSON if the server meant it so; nil where it misses none.
+    ///
+    /// Of several challenges the first that is Bearer's, says `insufficient_claims` and brings claims.
+    public let claims: String?
+    /// The authority that the server would have tokens from, without the endpoint's path; nil where it names none.
+    public let authority: String?
+
+    /// Reads the values of a response's `WWW-Authenticate` headers, in order.
+    public init(_ headers: [String]) {
+        let bearer = AuthenticateChallenge.read(headers).filter { $0.scheme == "bearer" }
+        claims = bearer.lazy.compactMap(\.claims).first
+        authority = bearer.lazy.compactMap(\.authority).first
+    }
+}
+
+extension AuthenticateChallenge {
+    /// The claims of a claims challenge, decoded where they are base64, as Entra sends them.
+    fileprivate var claims: String? {
+        guard parameters["error"]?.lowercased() == "insufficient_claims", let text = parameters["claims"], !text.isEmpty
+        else { return nil }
+        // An object's brace is no base64, so that the two can't be taken for each other.
+        return Base64.text(text) ?? text
+    }
+
+    /// The authority, less `/v2.0`, `/oauth2/authorize` and `/oauth2/v2.0/authorize`.
+    fileprivate var authority: String? {
+        let named = ["authorization_uri", "authorization", "authority"].lazy.compactMap { parameters[$0] }
+        guard let url = named.first(where: { !$0.isEmpty }), let separator = url.firstRange(of: "://") else {
+            return nil
+        }
+        let place = url[separator.upperBound...].prefix { $0 != "?" && $0 != "#" }
+        guard let host = place.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).first else {
+            return nil
+        }
+        var segments = place.dropFirst(host.count).split(separator: "/").filter { $0 != "v2.0" }
+        if segments.suffix(2) == ["oauth2", "authorize"] { segments.removeLast(2) }
+        return url[..<separator.upperBound] + ([host] + segments).joined(separator: "/")
+    }
+}
+
+/// Base64 as it comes in headers (RFC 4648, 4 and 5): either alphabet, with or without padding.
+private enum Base64 {
+    /// The text that was encoded; nil where the input isn't base64, or what it holds isn't UTF-8.
+    static func text(_ encoded: String) -> String? {
+        var digits = encoded.utf8[...]
+        while digits.last == UInt8(ascii: "=") { digits.removeLast() }
+        guard digits.count % 4 != 1, encoded.utf8.count - digits.count <= 2 else { return nil }
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for digit in digits {
+            guard let value = value(of: digit) else { return nil }
+            bits = bits << 6 | value
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func value(of digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import ClaimsRequests
+import CredentialProtocol
+
+extension Failure {
+    /// Claims that can't be asked for.
+    init(_ error: ClaimsError, status: ExitStatus = .failed) {
+        self.init(
+            "the claims request is not valid: \(Self.reason(error))", hints: [Self.claimsHint(error)], status: status)
+    }
+
+    /// Claims that a server wants and that can't be asked for.
+    init(challengeOf host: String, _ error: ClaimsError) {
+        self.init(
+            "\(host.displayable(limit: 255)) asks for claims that are not valid: \(Self.reason(error))",
+            hints: ["tell whoever runs it, or name the claims yourself: lanyard login --claims JSON"])
+    }
+
+    private static func reason(_ error: ClaimsError) -> String {
+        switch error {
+        case .tooLong: "it is longer than \(ClaimsRequest.longest) bytes"
+        case .notAnObject: "it is not a JSON object"
+        case .unknownTarget(let name): "`\(name.displayable(limit: 60))` is neither id_token nor access_token"
+        case .malformedTarget(let name): "`\(name.displayable(limit: 60))` is not an object of claims"
+        case .malformedClaim(let name):
+            "the claim `\(name.displayable(limit: 60))` is neither null nor an object with essential, value or values"
+        case .malformedShortForm(let text): "`\(text.displayable(limit: 100))` is not of the form TARGET.NAME"
+        }
+    }
+
+    private static func claimsHint(_ error: ClaimsError) -> String {
+        switch error {
+        case .malformedShortForm:
+            "write it like id_token.auth_time=essential, access_token.acrs=value:c1 or id_token.acr=values:a,b"
+        case .notAnObject:
+            #"write it like {"id_token":{"auth_time":{"essential":true}}}; a server's claims are to be decoded first"#
+        case .tooLong, .unknownTarget, .malformedTarget, .malformedClaim:
+            #"write it like {"id_token":{"auth_time":{"essential":true}}}"#
+        }
+    }
+
+    /// `--claims` with these claims, quoted for the shell; empty where there are none, or none fit to be shown whole.
+    static func claimsOption(_ claims: String?) -> String {
+        guard let claims, claims == claims.displayable(limit: 500), (try? ClaimsRequest(claims)) != nil else {
+            return ""
+        }
+        return " --claims '\(claims.replacing("'", with: #"'\''"#))'"
+    }
+}

@@ -1,0 +1,240 @@
+import Foundation
+import Testing
+
+/// Claims that servers, scripts and people ask for.
+@Suite struct ClaimsTests {
+    private static let alice = "alice@contoso.example"
+    private static let secondProof = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+
+    /// What the guarded repository says to a token: its status and its `WWW-Authenticate` headers, as git passes them on.
+    private func present(_ token: String?, _ world: World) async throws -> (status: String?, lines: String) {
+        let file = world.folder + "/header"
+        try "Authorization: Bearer \(token ?? "")\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let ended = try await run(
+            "curl",
+            [
+                "--silent", "--cacert", world.sandbox.caFile, "--http1.1", "--output", "/dev/null", "--dump-header",
+                "-",
+                "--header", "@\(file)",
+                "\(world.sandbox.resource)/contoso/guarded.git/info/refs?service=git-upload-pack",
+            ], environment: world.environment)
+        let headers = ended.output.split(whereSeparator: \.isNewline).map(String.init)
+        let name = "www-authenticate: "
+        let lines = headers.filter { $0.lowercased().hasPrefix(name) }.map { "wwwauth[]=\($0.dropFirst(name.count))\n" }
+        return (headers.first?.split(separator: " ").dropFirst().first.map(String.init), lines.joined())
+    }
+
+    /// The `tid` of a JSON Web Token.
+    private func tenantOf(_ token: String) throws -> String? {
+        let parts = token.split(separator: ".")
+        try #require(parts.count == 3)
+        var payload = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        payload += String(repeating: "=", count: (4 - payload.count % 4) % 4)
+        let data = try #require(Data(base64Encoded: payload))
+        return try (JSONSerialization.jsonObject(with: data) as? [String: Any])?["tid"] as? String
+    }
+
+    @Test func `a server's claims challenge is answered once, by the person, then by the refresh token`() async throws {
+        try await World.with { world in
+            let first = try await world.get("contoso/guarded.git", world.browser(as: Self.alice))
+            let refused = try await present(first.value("password"), world)
+            #expect(refused.status == "401")
+            #expect(refused.lines.contains("insufficient_claims"), "\(refused)")
+
+            // The stored token is passed over and the refresh token redeemed once; only the person can go on.
+            try await world.sandbox.clearLog()
+            let alone = try await world.get("contoso/guarded.git", lines: refused.lines)
+            #expect(alone.status == 2 && alone.output.isEmpty, "\(alone)")
+            #expect(alone.errors.contains("--claims '\(Self.secondProof)'\n"), "\(alone)")
+            #expect(try await world.sandbox.authorityRequests().count(grant: "refresh_token") == 1)
+            #expect(try await world.get("contoso/guarded.git").value("password") == first.value("password"))
+
+            let second = try await world.get(
+                "contoso/guarded.git", world.browser(as: Self.alice), lines: refused.lines)
+            #expect(second.status == 0, "\(second)")
+            #expect(try await present(second.value("password"), world).status == "200")
+
+            // What the new sign-in brought answers the same challenge without the person, once each time.
+            for _ in 0..<2 {
+                try await world.sandbox.clearLog()
+                let renewed = try await world.get("contoso/guarded.git", lines: refused.lines)
+                #expect(renewed.status == 0, "\(renewed)")
+                #expect(try await present(renewed.value("password"), world).status == "200")
+                let grants = try await world.sandbox.authorityRequests().compactMap(\.grantType)
+                #expect(grants == ["refresh_token"])
+            }
+            try await world.sandbox.clearLog()
+            let stored = try await world.get("contoso/guarded.git")
+            #expect(try await present(stored.value("password"), world).status == "200")
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+        }
+    }
+
+    @Test func `claims that git passes on as it erases the refused token are asked for next`() async throws {
+        try await World.with { world in
+            let browser = world.browser(as: Self.alice)
+            let first = try await world.get("contoso/guarded.git", browser)
+            let token = try #require(first.value("password"))
+            let refused = try await present(token, world)
+            let place = "url=\(world.sandbox.resource)/contoso/guarded.git\nusername=\(Self.alice)\n"
+            func erase(_ token: String) async throws {
+                let erased = try await world.lanyard(["erase"], input: "\(place)password=\(token)\n\(refused.lines)")
+                #expect(erased.status == 0 && erased.output.isEmpty && erased.errors.isEmpty, "\(erased)")
+            }
+            // A token that isn't the current one says nothing about it.
+            try await erase("another")
+            #expect(try await world.get("contoso/guarded.git").value("password") == token)
+            try await erase(token)
+            let alone = try await world.get("contoso/guarded.git")
+            #expect(alone.status == 2, "\(alone)")
+            #expect(alone.errors.contains("--claims '\(Self.secondProof)'\n"), "\(alone)")
+            // Another resource doesn't want them.
+            let graph = try await world.get("v1.0/me")
+            #expect(graph.status == 0 && graph.value("password") != nil, "\(graph)")
+            let second = try await world.get("contoso/guarded.git", browser)
+            #expect(try await present(second.value("password"), world).status == "200", "\(second)")
+            // A token that only renewal is needed for: the person isn't asked again.
+            try await erase(try #require(second.value("password")))
+            let third = try await world.get("contoso/guarded.git")
+            #expect(third.status == 0 && third.value("password") != second.value("password"), "\(third)")
+            #expect(try await present(third.value("password"), world).status == "200")
+            // Where even that token is refused at once, renewing doesn't help.
+            try await world.sandbox.clearLog()
+            try await erase(try #require(third.value("password")))
+            let last = try await world.get("contoso/guarded.git")
+            #expect(last.status == 2, "\(last)")
+            #expect(last.errors.contains("--claims '\(Self.secondProof)'\n"), "\(last)")
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+        }
+    }
+
+    @Test func `the command that the hint names signs in with the claims`() async throws {
+        try await World.with { world in
+            let browser = world.browser(as: Self.alice)
+            let first = try await world.get("contoso/guarded.git", browser)
+            let refused = try await present(first.value("password"), world)
+            let alone = try await world.get("contoso/guarded.git", lines: refused.lines)
+            let hint = try #require(alone.errors.split(separator: "\n").first { $0.contains("sign in: ") })
+            let command = String(hint[try #require(hint.firstRange(of: "sign in: ")).upperBound...])
+            let login = try await run(
+                "/bin/sh", ["-c", command], environment: world.environment.merging(browser) { $1 })
+            #expect(login.status == 0, "\(command)\n\(login)")
+            #expect(try await present(world.get("contoso/guarded.git").value("password"), world).status == "200")
+        }
+    }
+
+    @Test func `claims that are not valid are refused before anything is sent`() async throws {
+        try await World.with { world in
+            _ = try await world.get("contoso/guarded.git", world.browser(as: Self.alice))
+            try await world.sandbox.clearLog()
+            for (claims, reason) in [
+                ("e30=", "it is not a JSON object"),
+                (#"{"userinfo":{}}"#, "`userinfo` is neither id_token nor access_token"),
+                (#"{"id_token":{"sub":{}}}"#, "the claim `sub` is neither null nor an object"),
+            ] {
+                let wrong = try await world.get("contoso/guarded.git", lines: "claims=\(claims)\n")
+                #expect(wrong.status == 1 && wrong.output.isEmpty, "\(wrong)")
+                #expect(
+                    wrong.errors.hasPrefix("lanyard: error: the claims request is not valid: \(reason)"), "\(wrong)")
+                #expect(wrong.errors.contains("\nlanyard: hint: write it like "), "\(wrong)")
+            }
+            let challenge = #"wwwauth[]=Bearer error="insufficient_claims", claims="ey==""#
+            let server = try await world.get("contoso/guarded.git", lines: challenge + "\n")
+            #expect(server.status == 1 && server.output.isEmpty, "\(server)")
+            #expect(server.errors.contains("asks for claims that are not valid: it is not a JSON object"), "\(server)")
+            let url = "\(world.sandbox.resource)/contoso/guarded.git"
+            for command in ["token", "login"] {
+                for arguments in [
+                    ["--claims", "{}}"], ["--claim", "id_token.sub=wrong"], ["--claim", "userinfo.sub"],
+                ] {
+                    let wrong = try await world.lanyard([command, url] + arguments)
+                    #expect(wrong.status == 64 && wrong.output.isEmpty, "\(wrong)")
+                    #expect(wrong.errors.hasPrefix("lanyard: error: the claims request is not valid: "), "\(wrong)")
+                }
+            }
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+        }
+    }
+
+    @Test func `token and login ask for the claims that options name`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/contoso/guarded.git"
+            let browser = world.browser(as: Self.alice)
+            let plain = try await world.lanyard(["token", url], browser)
+            #expect(try await present(plain.lines.first, world).status == "401")
+            let claim = ["--claim", "access_token.acrs=essential", "--claim", "access_token.acrs=value:c1"]
+            let alone = try await world.lanyard(["token", url] + claim)
+            #expect(alone.status == 2, "\(alone)")
+            let asked = try await world.lanyard(["token", url] + claim, browser)
+            #expect(asked.status == 0, "\(asked)")
+            #expect(try await present(asked.lines.first, world).status == "200")
+            #expect(try await world.lanyard(["logout", "--all"]).status == 0)
+            let login = try await world.lanyard(["login", url, "--claims", Self.secondProof], browser)
+            #expect(login.status == 0, "\(login)")
+            #expect(try await present(world.lanyard(["token", url]).lines.first, world).status == "200")
+        }
+    }
+
+    @Test func `a header maps no host`() async throws {
+        try await World.with { world in
+            _ = try await world.get("contoso/guarded.git", world.browser(as: Self.alice))
+            try await world.sandbox.clearLog()
+            let header =
+                "Bearer authorization_uri=\"\(world.sandbox.authority)/contoso.example\", resource_id=\"api://sandbox-git\", "
+                + #"error="insufficient_claims", claims="e30=""#
+            let input = "url=https://other.example/contoso/guarded.git\nwwwauth[]=\(header)\n"
+            let ended = try await world.lanyard(["get"], input: input)
+            #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+        }
+    }
+
+    @Test func `a well-known host's server chooses the tenant, and no other authority`() async throws {
+        try await World.with { world in
+            // A plugin that knows a host, as the first-party ones know dev.azure.com.
+            let folder = world.folder + "/plugins/hosts"
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try """
+            name = "hosts"
+            version = "1"
+            description = "hosts of the test"
+            protocols = ["v1"]
+            executable = "/bin/true"
+            flows = ["browser"]
+            [[authority]]
+            hosts = ["none.example"]
+            path = "/{realm}"
+            [[resource]]
+            name = "Repositories"
+            hosts = ["repos.example"]
+            scopes = ["api://sandbox-git/.default"]
+            """.write(toFile: folder + "/plugin.toml", atomically: true, encoding: .utf8)
+            try world.configure(
+                before: """
+                    client-id = "\(world.sandbox.clientID)"
+                    authority = "\(world.sandbox.authority)/organizations"
+                    """)
+            let place = ["LANYARD_PLUGIN_PATH": world.folder + "/plugins"]
+            let browser = world.browser(as: Self.alice).merging(place) { $1 }
+            func tenant(_ header: String) async throws -> String? {
+                let ended = try await world.lanyard(
+                    ["get"], browser, input: "url=https://repos.example/\nwwwauth[]=\(header)\n")
+                #expect(ended.status == 0, "\(ended)")
+                return try tenantOf(try #require(ended.value("password")))
+            }
+            let home = "c0a70500-0000-4000-8000-00000c0a7050"
+            let guest = "fab81ca0-0000-4000-8000-0000fab81ca0"
+            #expect(try await tenant("Basic realm=\"x\"") == home)
+            let own = world.sandbox.authority
+            #expect(try await tenant("Bearer authorization_uri=\(own)/fabrikam.example") == guest)
+            #expect(try await tenant("Bearer authorization_uri=\"\(own)/\(guest)/oauth2/authorize\"") == guest)
+            for other in [
+                "https://login.evil.example/\(guest)", "http\(own.dropFirst(5))/\(guest)", "\(own)/consumers",
+                "\(own)/tfp/fabrikam.example",
+            ] {
+                #expect(try await tenant("Bearer authorization_uri=\"\(other)\"") == home, "\(other)")
+            }
+        }
+    }
+}

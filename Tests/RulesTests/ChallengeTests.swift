@@ -1,0 +1,130 @@
+import ClaimsRequests
+import CredentialProtocol
+import Rules
+import SettingsFile
+import Testing
+
+/// What a server may say about the token it wants, and what not.
+@Suite struct ChallengeTests {
+    private static let claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
+    private static let challenge = #"Bearer error="insufficient_claims", claims="\#(escaped)""#
+    private static let escaped = claims.replacing("\"", with: "\\\"")
+    private static let tenant = "8f1c2a34-0000-4000-8000-00000000abcd"
+
+    private static let mapped = """
+        client-id = "app"
+        [[rule]]
+        url = "https://git.example"
+        authority = "https://login.microsoftonline.com/organizations"
+        scopes = ["api://git/.default"]
+        """
+    private static let standard = """
+        client-id = "app"
+        authority = "https://login.microsoftonline.com/organizations"
+        """
+
+    /// What a request for a URL comes to; `dev.azure.com` is well known, and one authority has two hosts.
+    private func resolve(
+        _ url: String, _ headers: [String], _ settings: String = standard, lines: [(String, String)] = []
+    ) throws -> TokenRequest? {
+        var configuration = Configuration()
+        try configuration.apply(SettingsTable(file: "config.toml", text: settings), isSystem: false)
+        var attributes = Attributes()
+        if !url.isEmpty { try attributes.append("url", url) }
+        try attributes.append("wwwauth[]", list: headers)
+        for (key, value) in lines { try attributes.append(key, value) }
+        let request = try CredentialRequest(attributes)
+        let known = WellKnownResource(name: "Azure DevOps", scopes: ["devops/.default"])
+        guard var wanted = try configuration.resolve(request, wellKnown: { $0.name == "dev.azure.com" ? known : nil })
+        else { return nil }
+        let aliases = ["login.microsoftonline.com", "login.windows.net"]
+        try wanted.heedServer(of: request) { aliases.contains($0.text) && aliases.contains($1.text) }
+        return wanted
+    }
+
+    @Test func `a mapped host's server has claims asked for`() throws {
+        let wanted = try #require(try resolve("https://git.example/", [Self.challenge], Self.mapped))
+        #expect(wanted.claims == Self.claims)
+        #expect(try resolve("https://dev.azure.com/org", [Self.challenge])?.claims == Self.claims)
+        #expect(try resolve("https://git.example/", ["Bearer realm=\"\""], Self.mapped)?.claims == nil)
+    }
+
+    @Test func `claims that the consumer names win over the server's`() throws {
+        let own = #"{"id_token":{"sub":null}}"#
+        let wanted = try resolve("https://git.example/", [Self.challenge], Self.mapped, lines: [("claims", own)])
+        #expect(wanted?.claims == own)
+        let empty = try resolve("https://git.example/", [Self.challenge], Self.mapped, lines: [("claims", "")])
+        #expect(empty?.claims == Self.claims)
+    }
+
+    @Test func `claims that can't be asked for are refused`() throws {
+        let wrong = #"Bearer error="insufficient_claims", claims="ey==""#
+        #expect(throws: ResolutionError.badChallenge(host: "git.example", .notAnObject)) {
+            try resolve("https://git.example/", [wrong], Self.mapped)
+        }
+        #expect(throws: ResolutionError.badClaims(.unknownTarget("userinfo"))) {
+            try resolve("https://git.example/", [], Self.mapped, lines: [("claims", #"{"userinfo":{}}"#)])
+        }
+    }
+
+    @Test func `a challenge maps no host and reaches no script's own request`() throws {
+        let all = #"\#(Self.challenge), authorization_uri="https://login.microsoftonline.com/\#(Self.tenant)""#
+        #expect(try resolve("https://other.example/", [all], Self.mapped) == nil)
+        #expect(try resolve("http://dev.azure.com/", [all]) == nil)
+        let script = try resolve("", [all], lines: [("scope[]", "a/b")])
+        #expect(script?.claims == nil)
+        #expect(script?.authority == "https://login.microsoftonline.com/organizations")
+    }
+
+    struct Tenant: Sendable, CustomTestStringConvertible {
+        let uri: String
+        let authority: String
+        var testDescription: String { uri }
+
+        init(_ uri: String, _ authority: String = "organizations") {
+            self.uri = uri
+            self.authority = "https://login.microsoftonline.com/" + authority
+        }
+    }
+
+    @Test(arguments: [
+        Tenant("https://login.microsoftonline.com/\(tenant)", tenant),
+        Tenant("https://login.microsoftonline.com/\(tenant.uppercased())/oauth2/authorize", tenant),
+        Tenant("https://login.microsoftonline.com/contoso.com/oauth2/v2.0/authorize", "contoso.com"),
+        Tenant("https://LOGIN.microsoftonline.com/Contoso.com/", "contoso.com"),
+        Tenant("https://login.windows.net/\(tenant)", tenant),
+        Tenant("https://login.evil.example/\(tenant)"),
+        Tenant("https://login.microsoftonline.com.evil.example/\(tenant)"),
+        Tenant("https://login.microsoftonline.com@evil.example/\(tenant)"),
+        Tenant("https://login.microsoftonline.com:8443/\(tenant)"),
+        Tenant("http://login.microsoftonline.com/\(tenant)"),
+        Tenant("https://login.microsoftonline.com/common"),
+        Tenant("https://login.microsoftonline.com/consumers"),
+        Tenant("https://login.microsoftonline.com/00000000-0000-0000-0000-000000000000"),
+        Tenant("https://login.microsoftonline.com/\(tenant)/further"),
+        Tenant("https://login.microsoftonline.com/tfp/contoso.com/policy"),
+        Tenant("https://login.microsoftonline.com/contoso.com%2f.."),
+        Tenant("https://login.microsoftonline.com/.."),
+        Tenant("https://login.microsoftonline.com/-a.com"),
+        Tenant("https://login.microsoftonline.com/"),
+        Tenant("https://login.microsoftonline.com"),
+    ])
+    func `a well-known host's server names the tenant and nothing else`(row: Tenant) throws {
+        let wanted = try resolve("https://dev.azure.com/org", ["Bearer authorization_uri=\"\(row.uri)\""])
+        #expect(wanted?.authority == row.authority)
+        #expect(wanted?.scopes == ["devops/.default"])
+        #expect(wanted?.authorityIsConfigured == true)
+    }
+
+    @Test func `an authority that a rule, the consumer or the tenant of the default names stays`() throws {
+        let named = ["Bearer authorization_uri=\"https://login.microsoftonline.com/\(Self.tenant)\""]
+        let organizations = "https://login.microsoftonline.com/organizations"
+        #expect(try resolve("https://git.example/", named, Self.mapped)?.authority == organizations)
+        let asked = try resolve("https://dev.azure.com/", named, lines: [("authority", organizations)])
+        #expect(asked?.authority == organizations)
+        let tenant = Self.standard.replacing("organizations", with: "fabrikam.com")
+        #expect(
+            try resolve("https://dev.azure.com/", named, tenant)?.authority
+                == "https://login.microsoftonline.com/fabrikam.com")
+    }
+}
