@@ -161,9 +161,7 @@ let package = Package(
         .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: [
-                "CLinux", "CredentialProtocol", "JSON", "KeyringFixture", "Seclusion", "StoreProbe", "TokenStore",
-            ],
+            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",

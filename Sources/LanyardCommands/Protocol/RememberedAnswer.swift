@@ -44,7 +44,7 @@ struct RememberedAnswer {
         /// Where getting the token was itself a change, which replaced the key, what counts is what is stored after it.
         func keep(_ token: AcquiredToken, for wanted: TokenRequest, in session: Session) {
             let now = Int(remembered.context.now)
-            guard session.configuration.answerCache, token.freshUntil > now else { return }
+            guard session.configuration.answerCache, wanted.claims == nil, token.freshUntil > now else { return }
             guard token.source != .cache else { return remembered.write(token, key) }
             guard let key = remembered.context.answers.key(),
                 let stored = try? session.acquirer.storedToken(for: wanted)
@@ -80,10 +80,7 @@ struct RememberedAnswer {
 
 extension String {
     /// Whether a challenge asks for claims, as continuous access evaluation does.
-    fileprivate var bringsClaims: Bool {
-        let text = lowercased()
-        return text.contains("insufficient_claims") || text.contains("claims=")
-    }
+    fileprivate var bringsClaims: Bool { lowercased().contains("claims") }
 
     /// Whether a challenge names an authority, and so perhaps the tenant.
     fileprivate var namesAuthority: Bool { lowercased().contains("authorization") }
