@@ -95,7 +95,7 @@ struct Session: Sendable {
     /// `url` is what the token is for, where it is for a URL: git's configuration may forbid to ask on its behalf.
     func token(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
         do throws(AcquisitionError) {
-            return try await acquirer.token(for: request, person: await person(for: url))
+            return try await acquirer.token(for: request, person: { await person(for: url) })
         } catch {
             throw Failure(error, request: request, url: url)
         }

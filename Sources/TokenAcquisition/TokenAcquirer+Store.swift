@@ -50,18 +50,21 @@ extension TokenAcquirer {
     ///
     /// - Throws: also `noSuchAccount` where there is nobody to sign it in.
     func silentAccount(
-        for request: TokenRequest, _ authority: Authority, person: Person?
-    ) throws(AcquisitionError) -> SilentAccount? {
-        let records = try load(authority.place)
-        let known = AccountSelection(records.accounts, at: authority.place)
-        let account: AccountRecord?
+        for request: TokenRequest, _ authority: Authority, person: () async -> Person?
+    ) async throws(AcquisitionError) -> SilentAccount? {
         do throws(AcquisitionError) {
-            account = try known.account(named: request.account, hint: request.userHint)
+            return try silentAccount(for: request, authority)
         } catch {
-            guard case .noSuchAccount = error, person != nil else { throw error }
+            guard case .noSuchAccount = error, await person() != nil else { throw error }
             return nil
         }
-        guard let account else { return nil }
+    }
+
+    /// The account for a request with what is stored for it, or nil where nobody has signed in.
+    func silentAccount(for request: TokenRequest, _ authority: Authority) throws(AcquisitionError) -> SilentAccount? {
+        let records = try load(authority.place)
+        let known = AccountSelection(records.accounts, at: authority.place)
+        guard let account = try known.account(named: request.account, hint: request.userHint) else { return nil }
         let selection = SilentSelection(
             records, place: authority.place, account: account, request: request, now: clock())
         return SilentAccount(account: account, selection: selection, records: records)

@@ -45,9 +45,13 @@ public struct TokenAcquirer: Sendable {
     }
 
     /// Gets a token, from the person only where there is one and nothing else helps.
-    public func token(for request: TokenRequest, person: Person?) async throws(AcquisitionError) -> AcquiredToken {
+    ///
+    /// `person` is called when only a person helps, and not before: finding out whether somebody is there takes time.
+    public func token(for request: TokenRequest, person: @Sendable () async -> Person?) async throws(AcquisitionError)
+        -> AcquiredToken
+    {
         let authority = try match(request)
-        let account = try silentAccount(for: request, authority, person: person)
+        let account = try await silentAccount(for: request, authority, person: person)
         if let account, let token = account.usable(renewsEarly: true) { return token }
         return try await alone(request, account: account?.account) { () async throws(AcquisitionError) in
             try await self.renewOrSignIn(request, authority, person: person)
@@ -56,7 +60,7 @@ public struct TokenAcquirer: Sendable {
 
     /// The token that answers a request as it is stored now, or nil where more would have to be done; starts no plugin.
     public func storedToken(for request: TokenRequest) throws(AcquisitionError) -> AcquiredToken? {
-        try silentAccount(for: request, try match(request), person: nil)?.usable(renewsEarly: true)
+        try silentAccount(for: request, try match(request))?.usable(renewsEarly: true)
     }
 
     /// Has the person sign in, whatever is stored.
@@ -70,12 +74,12 @@ public struct TokenAcquirer: Sendable {
     // MARK: - Steps
 
     private func renewOrSignIn(
-        _ request: TokenRequest, _ authority: Authority, person: Person?
+        _ request: TokenRequest, _ authority: Authority, person: () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         // Whoever held the lock before may have done the work: what it stored counts.
-        let found = try silentAccount(for: request, authority, person: person)
+        let found = try await silentAccount(for: request, authority, person: person)
         guard let found else {
-            return try await askPerson(request, authority, account: nil, because: nil, person: person)
+            return try await askPerson(request, authority, account: nil, because: nil, person: await person())
         }
         if let token = found.usable(renewsEarly: true) { return token }
         let missed = request.claims == nil ? found.selection.missedClaims : nil
@@ -86,7 +90,7 @@ public struct TokenAcquirer: Sendable {
         case .needsPerson(let error):
             return try await askPerson(
                 request, authority, account: found.account, because: error ?? missed.map(PluginError.missing),
-                person: person)
+                person: await person())
         }
     }
 
