@@ -23,9 +23,9 @@ public struct SilentSelection: Sendable {
         self.now = now
     }
 
-    /// The access token to hand out, or nil: it must live five more minutes, and no claims may be asked for.
+    /// The access token to hand out, or nil: it must live five more minutes, and neither claims nor a prompt be asked for.
     public var freshToken: AccessTokenRecord? {
-        guard request.claims == nil else { return nil }
+        guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
         return candidates.first { $0.expiresOn > now + Self.expiryBuffer && $0.cachedAt <= now + Self.expiryBuffer }
     }
 

@@ -139,6 +139,15 @@ struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
         #expect(Self.place.owns(token, of: Self.account))
     }
 
+    @Test(arguments: [(nil, true), ("none", true), ("login", false), ("select_account", false)] as [(String?, Bool)])
+    func `a stored token answers no request to prompt`(prompt: String?, serves: Bool) {
+        var records = StoredRecords()
+        records.accessTokens = [Self.token(["s"])]
+        var request = Self.request(["s"])
+        request.prompt = prompt
+        #expect((Self.selection(records, request).freshToken != nil) == serves)
+    }
+
     @Test func `an outage is bridged by an unexpired token or one of extended lifetime`() {
         var records = StoredRecords()
         records.accessTokens = [Self.token(["s"], lives: 200)]
