@@ -4,12 +4,6 @@ public import Rules
 public import TokenStore
 
 extension TokenAcquirer {
-    /// The accounts of a request's authority.
-    public func accounts(for request: TokenRequest) throws(AcquisitionError) -> [AccountRecord] {
-        let authority = try match(request)
-        return AccountSelection(try load(authority.place).accounts, at: authority.place).accounts
-    }
-
     /// Takes note that a consumer says a token was refused; no token means whichever is current.
     ///
     /// The request's claims are those that the server missed in it.
