@@ -41,7 +41,7 @@ struct LanyardCommand: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Login.self, Logout.self, Accounts.self, Token.self, Configure.self, Sandbox.self, Get.self, Store.self,
-            Erase.self, Capability.self,
+            Erase.self, Capability.self, Complete.self,
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.
