@@ -54,7 +54,15 @@ struct Conductor {
     }
 
     /// Serves events until the conversation is over; nil where the plugin's output ended without an answer.
+    ///
+    /// Whoever was asked has been told that it is over when this returns: nothing of theirs is left on the screen.
     mutating func run() async -> Exchange.Ending? {
+        let ending = await serve()
+        await asking?.value
+        return ending
+    }
+
+    private mutating func serve() async -> Exchange.Ending? {
         let overdue = timer(bounds.total, .overdue)
         restartTimer()
         defer {
