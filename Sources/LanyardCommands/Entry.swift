@@ -23,6 +23,11 @@ public enum Lanyard {
     /// Ends the process as the signal does by itself, so that whoever started it sees what happened.
     private static func end(by number: Int32) {
         signal(number, SIG_DFL)
+        // The threads of Swift's tasks have signals blocked.
+        var own = sigset_t()
+        sigemptyset(&own)
+        sigaddset(&own, number)
+        pthread_sigmask(SIG_UNBLOCK, &own, nil)
         raise(number)
     }
 

@@ -147,7 +147,9 @@ extension Failure {
             if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
         case .unavailable where hints.isEmpty:
             hints.append("check the network and the proxy settings, then try again; nothing stored was lost")
-        case .cancelled: hints = ["to try again: \(Self.login(request, url: url))"]
+        case .cancelled:
+            hints = ["to try again: \(Self.login(request, url: url))"]
+            if error.isTimeout { hints.append("for more time: --timeout SECONDS, or timeout = … in \(Self.userFile)") }
         case .internal where hints.isEmpty:
             hints.append("see the conversation with the plugin \(plugin): LANYARD_TRACE=plugin")
         default: break

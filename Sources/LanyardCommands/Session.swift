@@ -57,7 +57,7 @@ struct Session: Sendable {
         return TokenAcquirer(
             store: store, registry: registry, host: host,
             singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
-            configuration: configuration, clock: { Int(context.now) })
+            configuration: configuration, clock: { Int(context.now) }, tell: context.console.tell)
     }
 
     private var host: PluginHost {

@@ -196,8 +196,10 @@ struct Conductor {
 
     private var silenceError: PluginError {
         guard personIsBusy else { return timeoutError(bounds.timeouts.silence) }
-        return PluginError(
+        var error = PluginError(
             .cancelled, "nobody signed in within \(bounds.timeouts.person.words)", hint: "try again when you are there")
+        error.isTimeout = true
+        return error
     }
 
     private var overdueError: PluginError {

@@ -67,9 +67,9 @@ struct Console: Sendable {
 
     // MARK: What is going on
 
-    /// Tells what is going on, should it take longer than a second.
-    func progress(_ text: String) {
-        status.show(after: .seconds(1)) { "lanyard: \(text)…" }
+    /// Tells what is going on, should it take longer than a second or the time given.
+    func progress(_ text: String, after delay: Duration = .seconds(1)) {
+        status.show(after: delay) { "lanyard: \(text)…" }
     }
 
     /// Tells what is waited for and for how much longer.

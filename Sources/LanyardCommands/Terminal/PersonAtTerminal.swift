@@ -66,7 +66,9 @@ struct PersonAtTerminal: PersonInterface {
         // The address holds the answer, so it is not echoed.
         let line = await terminal.ask("lanyard: paste the address of \(place): ", echo: false)
         guard let line else { return .cancelled }
-        return line.isEmpty ? .done : .redirected(Secret(line))
+        guard line.isEmpty else { return .redirected(Secret(line)) }
+        if port != nil { console.countDown("waiting for the browser", seconds: patience) }
+        return .done
     }
 
     // MARK: A code
@@ -114,7 +116,7 @@ extension Int {
 
 extension String {
     /// The host and port of a URL, fit to show.
-    fileprivate var hostForPeople: String {
+    var hostForPeople: String {
         let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
         return String(rest.prefix { !"/?#".contains($0) }).displayable(limit: 255)
     }
