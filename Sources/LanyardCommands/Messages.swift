@@ -100,12 +100,14 @@ extension Failure {
                 "no plugin serves the authority \(authority.displayable(limit: 255))",
                 hints: ["name it in a [[rule]] in \(Self.userFile), or install its plugin; see lanyard-plugin(7)"])
         case .ambiguousAccount(let accounts):
-            let names = accounts.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
             self.init(
-                "several accounts could be meant: \(names)",
-                hints: ["name one: account = \"…\" in the rule, username@ in the URL, or --account"])
+                "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
+                hints: [
+                    "choose one: lanyard use \(accounts.namesToType.first ?? "ACCOUNT")",
+                    "or name one: account = \"…\" in the rule, username@ in the URL, or --account",
+                ])
         case .noSuchAccount(let name, let known):
-            let names = known.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+            let names = known.namesApart.joined(separator: ", ")
             self.init(
                 "the account \(name.displayable(limit: 100)) has not signed in"
                     + (known.isEmpty ? "" : "; these have: \(names)"),

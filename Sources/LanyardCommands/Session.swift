@@ -10,7 +10,7 @@ struct Session: Sendable {
     let context: CommandContext
     let configuration: Configuration
     let registry: PluginRegistry
-    let presence: Presence
+    var presence: Presence
 
     /// Reads the configuration and finds the plugins; starts none.
     ///
@@ -48,13 +48,19 @@ struct Session: Sendable {
             mayPrompt: presence.hasDisplay, answers: context.answers)
     }
 
+    /// Where the accounts that the person chose are kept; nil where the environment has no place for it.
+    var selection: SelectionFile? {
+        SelectionFile(
+            environment: context.environment, isShared: configuration.deviceMode == .shared, answers: context.answers)
+    }
+
     /// What gets tokens.
     var acquirer: TokenAcquirer {
         let context = context
         return TokenAcquirer(
             store: store, registry: registry, host: host,
             singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
-            configuration: configuration, clock: { Int(context.now) })
+            configuration: configuration, selection: selection, clock: { Int(context.now) })
     }
 
     private var host: PluginHost {
@@ -119,7 +125,9 @@ struct Session: Sendable {
         let interface = PersonAtTerminal(
             console: context.console, presence: presence,
             browser: presence.hasBrowser ? Browser(context, configured: configuration.browser) : nil)
-        return TokenAcquirer.Person(interface: interface, flows: flows)
+        let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
+        let chooser = presence.hasTerminal ? AccountPicker(console: context.console, title: title) : nil
+        return TokenAcquirer.Person(interface: interface, flows: flows, chooser: chooser)
     }
 
     private var flows: [PluginRequest.Flow] {

@@ -1,3 +1,4 @@
+import AuthorityPlugin
 public import TokenStore
 
 /// Where an authority's tokens are found in the store: its environment, realm and, for B2C, policy.
@@ -20,6 +21,11 @@ public struct AuthorityPlace: Sendable, Equatable {
         self.aliases = aliases.map { $0.lowercased() }
         self.realm = realm.lowercased()
         self.policy = policy?.lowercased()
+    }
+
+    init(_ match: AuthorityMatch) {
+        self.init(
+            environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)
     }
 
     /// Whether an account may be used at this authority.
