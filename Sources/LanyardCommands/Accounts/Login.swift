@@ -38,6 +38,6 @@ struct Login: AsyncParsableCommand {
             return console.note("this device is shared: sign the other accounts out, or none is used by itself")
         }
         guard let current = before.current, others.contains(current) else { return }
-        console.note("using it from now on; to go back to \(current.account.nameForPeople): lanyard use -")
+        console.note("using it from now on; to go back: lanyard use -")
     }
 }

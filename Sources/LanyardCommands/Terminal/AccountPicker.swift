@@ -53,7 +53,9 @@ struct AccountPicker: AccountChooser {
     private static func ask(_ question: String) async -> String? {
         let asking = Task { () -> String? in
             guard let terminal = Terminal() else { return nil }
-            return await terminal.ask(question, echo: true)
+            let line = await terminal.ask(question, echo: true)
+            if line == nil { terminal.endLine() }
+            return line
         }
         let interrupts = Interrupts.watch { asking.cancel() }
         let line = await asking.value

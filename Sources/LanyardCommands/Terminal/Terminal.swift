@@ -34,6 +34,11 @@ struct Terminal: ~Copyable, Sendable {
         return await readLine()
     }
 
+    /// Ends a line on which nothing was typed.
+    func endLine() {
+        _ = try? device.writeAll([0x0A])
+    }
+
     /// Reads a line, looking now and then whether the task still wants it.
     private func readLine() async -> String? {
         var line: [UInt8] = []

@@ -77,7 +77,7 @@ public struct SelectionFile: Sendable, Equatable {
     private static func accounts(in folder: borrowing SelectionFolder) -> [SelectedAccount] {
         guard let bytes = folder.read(name), let text = String(validating: bytes, as: UTF8.self) else { return [] }
         var seen: Set<SelectedAccount> = []
-        let all = text.split(separator: "\n").lazy.compactMap(SelectedAccount.init(line:))
+        let all = text.split(separator: "\n").compactMap(SelectedAccount.init(line:))
         return Array(all.filter { seen.insert($0).inserted }.prefix(most))
     }
 }
