@@ -106,6 +106,8 @@ extension Failure {
                     "choose one: lanyard use \(accounts.namesToType.first ?? "ACCOUNT")",
                     "or name one: account = \"…\" in the rule, username@ in the URL, or --account",
                 ])
+        case .noAccountChosen:
+            self.init("no account was chosen", hints: ["choose one: lanyard use"], cause: .cancellation)
         case .noSuchAccount(let name, let known):
             let names = known.namesApart.joined(separator: ", ")
             self.init(

@@ -7,6 +7,8 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     case unknownAuthority(String)
     /// Several accounts could be meant, and the request names none.
     case ambiguousAccount([AccountRecord])
+    /// The person was asked which account is meant, and chose none.
+    case noAccountChosen
     /// The account that was named has not signed in.
     case noSuchAccount(String, known: [AccountRecord])
     /// Only the person can go on, and nobody is there; with what the authority said, where it was asked.

@@ -33,6 +33,7 @@ public struct AuthorityPlace: Sendable, Equatable {
         guard aliases.contains(account.environment.lowercased()) else { return false }
         let home = account.homeAccountID.lowercased()
         if let policy { return home.split(separator: ".").first?.hasSuffix("-\(policy)") == true }
+        if case .b2c = account.kind { return false }
         switch realm {
         case "consumers": return account.homeTenant == Self.consumersTenant
         case "organizations": return account.homeTenant != Self.consumersTenant

@@ -130,7 +130,7 @@ extension TokenAcquirer {
             let token = try await signIn(request, person: asked)
             await select(token.account, telling: chooser)
             return token
-        case .cancelled: throw .plugin(PluginError(.cancelled, "no account was chosen"), name: "")
+        case .cancelled: throw .noAccountChosen
         case .unavailable: throw .ambiguousAccount(accounts)
         }
     }
