@@ -99,13 +99,10 @@ extension Failure {
             self.init(
                 "no plugin serves the authority \(authority.displayable(limit: 255))",
                 hints: ["name it in a [[rule]] in \(Self.userFile), or install its plugin; see lanyard-plugin(7)"])
-        case .ambiguousAccount(let accounts):
+        case .ambiguousAccount(let accounts, let isShared):
             self.init(
                 "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
-                hints: [
-                    "choose one: lanyard use \(accounts.namesToType.first ?? "ACCOUNT")",
-                    "or name one: account = \"…\" in the rule, username@ in the URL, or --account",
-                ])
+                hints: Self.choosing(accounts.namesToType.first ?? "ACCOUNT", isShared: isShared))
         case .noAccountChosen:
             self.init("no account was chosen", hints: ["choose one: lanyard use"], cause: .cancellation)
         case .noSuchAccount(let name, let known):
@@ -167,6 +164,14 @@ extension Failure {
 
     private static var userFile: String {
         Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml"
+    }
+
+    /// What settles which account is meant; on a shared device no choice does.
+    private static func choosing(_ account: String, isShared: Bool) -> [String] {
+        let names = "or name one: account = \"…\" in the rule, username@ in the URL, or --account"
+        return [
+            isShared ? "sign the others out: lanyard logout \(account)" : "choose one: lanyard use \(account)", names,
+        ]
     }
 
     private static func list(_ scopes: [String]) -> String {

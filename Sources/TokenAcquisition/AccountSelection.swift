@@ -66,7 +66,7 @@ public struct AccountSelection: Sendable {
     private func settled(among candidates: [AccountRecord]) throws(AcquisitionError) -> AccountRecord? {
         if candidates.count <= 1 { return candidates.first }
         guard !isShared, let chosen = recent.first(where: candidates.contains) else {
-            throw .ambiguousAccount(candidates)
+            throw .ambiguousAccount(candidates, isShared: isShared)
         }
         return chosen
     }

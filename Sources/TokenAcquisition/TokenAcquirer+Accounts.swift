@@ -108,7 +108,7 @@ extension TokenAcquirer {
         among accounts: [AccountRecord], _ request: TokenRequest, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        guard !isShared, let chooser = await person()?.chooser else { throw .ambiguousAccount(accounts) }
+        guard let chooser = await person()?.chooser else { throw .ambiguousAccount(accounts) }
         let choice = try await exclusively("choose\n\(authority.place.environment)") {
             () async throws(AcquisitionError) -> AccountChoice in
             // Whoever held the lock before may have been told.

@@ -62,7 +62,7 @@ public struct TokenAcquirer: Sendable {
         do throws(AcquisitionError) {
             return try await tokenOfKnown(request, try match(request), person: person)
         } catch {
-            guard case .ambiguousAccount(let accounts) = error else { throw error }
+            guard case .ambiguousAccount(let accounts, isShared: false) = error else { throw error }
             return try await tokenOfChosen(among: accounts, request, person: person)
         }
     }

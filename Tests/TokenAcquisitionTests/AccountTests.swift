@@ -55,7 +55,9 @@ import TokenStore
     @Test func `on a shared device several are an error whichever was chosen`() throws {
         let history = [try Self.selected(bob.homeAccountID)]
         let known = AccountSelection([alice, bob], at: Self.place, history: history, isShared: true)
-        #expect(throws: AcquisitionError.ambiguousAccount([bob, alice])) { try known.account(named: nil, hint: nil) }
+        #expect(throws: AcquisitionError.ambiguousAccount([bob, alice], isShared: true)) {
+            try known.account(named: nil, hint: nil)
+        }
         #expect(try known.account(named: "alice@contoso.example", hint: nil) == alice)
         let alone = AccountSelection([alice], at: Self.place, history: history, isShared: true)
         #expect(try alone.account(named: nil, hint: nil) == alice)
