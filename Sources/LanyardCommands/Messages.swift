@@ -99,13 +99,14 @@ extension Failure {
             self.init(
                 "no plugin serves the authority \(authority.displayable(limit: 255))",
                 hints: ["name it in a [[rule]] in \(Self.userFile), or install its plugin; see lanyard-plugin(7)"])
-        case .ambiguousAccount(let accounts):
-            let names = accounts.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+        case .ambiguousAccount(let accounts, let isShared):
             self.init(
-                "several accounts could be meant: \(names)",
-                hints: ["name one: account = \"…\" in the rule, username@ in the URL, or --account"])
+                "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
+                hints: Self.choosing(accounts.namesToType.first ?? "ACCOUNT", isShared: isShared))
+        case .noAccountChosen:
+            self.init("no account was chosen", hints: ["choose one: lanyard use"], cause: .cancellation)
         case .noSuchAccount(let name, let known):
-            let names = known.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+            let names = known.namesApart.joined(separator: ", ")
             self.init(
                 "the account \(name.displayable(limit: 100)) has not signed in"
                     + (known.isEmpty ? "" : "; these have: \(names)"),
@@ -166,6 +167,14 @@ extension Failure {
 
     private static var userFile: String {
         Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml"
+    }
+
+    /// What settles which account is meant; on a shared device no choice does.
+    private static func choosing(_ account: String, isShared: Bool) -> [String] {
+        let names = "or name one: account = \"…\" in the rule, username@ in the URL, or --account"
+        return [
+            isShared ? "sign the others out: lanyard logout \(account)" : "choose one: lanyard use \(account)", names,
+        ]
     }
 
     private static func list(_ scopes: [String]) -> String {

@@ -12,11 +12,16 @@ public struct TokenAcquirer: Sendable {
         public var interface: any PersonInterface
         /// The flows that can work here, best first.
         public var flows: [PluginRequest.Flow]
+        /// Asks which of several accounts is meant; nil where that can't be asked.
+        public var chooser: (any AccountChooser)?
 
         /// Makes a person.
-        public init(interface: any PersonInterface, flows: [PluginRequest.Flow]) {
+        public init(
+            interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil
+        ) {
             self.interface = interface
             self.flows = flows
+            self.chooser = chooser
         }
     }
 
@@ -26,15 +31,18 @@ public struct TokenAcquirer: Sendable {
     let singleFlight: SingleFlight
     let caFile: String?
     let knownHosts: [String]
+    let selection: SelectionFile?
+    let isShared: Bool
     let clock: @Sendable () -> Int
     let tell: @Sendable (AcquisitionProgress) -> Void
 
     /// Makes an acquirer.
     ///
-    /// `clock` gives seconds since 1970; `tell` is told what may take long, before it does.
+    /// `selection` is where chosen accounts are kept, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
+    /// what may take long, before it does.
     public init(
         store: SecretServiceStore, registry: PluginRegistry, host: PluginHost, singleFlight: SingleFlight,
-        configuration: Configuration, clock: @escaping @Sendable () -> Int,
+        configuration: Configuration, selection: SelectionFile? = nil, clock: @escaping @Sendable () -> Int,
         tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
@@ -43,6 +51,8 @@ public struct TokenAcquirer: Sendable {
         self.singleFlight = singleFlight
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
+        isShared = configuration.deviceMode == .shared
+        self.selection = selection
         self.clock = clock
         self.tell = tell
     }
@@ -53,7 +63,18 @@ public struct TokenAcquirer: Sendable {
     public func token(for request: TokenRequest, person: @Sendable () async -> Person?) async throws(AcquisitionError)
         -> AcquiredToken
     {
-        let authority = try match(request)
+        do throws(AcquisitionError) {
+            return try await tokenOfKnown(request, try match(request), person: person)
+        } catch {
+            guard case .ambiguousAccount(let accounts, isShared: false) = error else { throw error }
+            return try await tokenOfChosen(among: accounts, request, person: person)
+        }
+    }
+
+    /// Gets a token for the account that the request means by itself.
+    func tokenOfKnown(
+        _ request: TokenRequest, _ authority: Authority, person: @Sendable () async -> Person?
+    ) async throws(AcquisitionError) -> AcquiredToken {
         let account = try await silentAccount(for: request, authority, person: person)
         if let account, let token = account.usable(renewsEarly: true) { return token }
         return try await alone(request, account: account?.account) { () async throws(AcquisitionError) in
@@ -187,6 +208,7 @@ public struct TokenAcquirer: Sendable {
         if let wanted = request.account, !token.account.isNamed(wanted) {
             throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
         }
+        selectFirst(token.account, authority)
         return token
     }
 
