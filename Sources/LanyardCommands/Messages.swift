@@ -56,6 +56,7 @@ extension Failure {
                     "register an app in the Entra admin centre: App registrations, New registration, platform \"Mobile and desktop applications\" with redirect URI http://localhost, and allow public client flows",
                     "then put its application (client) id as client-id = \"…\" into \(Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml")",
                 ])
+        case .badParameter(let error): self.init(error.reason, hints: [error.hint])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
         case .badScope:

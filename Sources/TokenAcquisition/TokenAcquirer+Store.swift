@@ -122,6 +122,18 @@ extension TokenAcquirer {
         _ = try store.delete(others.map(CredentialRecord.accessToken))
     }
 
+    /// Sets what shapes the page that the person gets.
+    func shape(_ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?) {
+        ask.prompt = request.prompt
+        ask.loginHint =
+            account?.username ?? request.loginHint ?? request.account
+            ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+        ask.domainHint = request.domainHint
+        ask.extraQuery = request.extraQuery.map { "\($0.key)=\($0.value)" }.sorted()
+        ask.redirectURI = request.redirectPort.map { "http://localhost:\($0)" }
+        ask.resetPolicy = request.resetPolicy
+    }
+
     /// Sets what renewal and sign-in have in common.
     func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: Authority) {
         ask.authority = request.authority

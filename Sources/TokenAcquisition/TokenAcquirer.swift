@@ -160,8 +160,7 @@ public struct TokenAcquirer: Sendable {
         var ask = PluginRequest(.authorize)
         fill(&ask, from: request, authority)
         ask.flows = person.flows
-        ask.prompt = request.prompt
-        ask.loginHint = account?.username ?? request.account ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+        shape(&ask, for: request, account: account)
         ask.claims = request.claims ?? error?.claims
         let result: PluginResult
         do throws(PluginError) {

@@ -13,18 +13,27 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var token: TokenOptions
     @OptionGroup var interaction: InteractionOptions
 
-    @Option(help: ArgumentHelp("login, consent, select_account or create.", valueName: "prompt"))
-    var prompt: String?
+    @Option(help: ArgumentHelp("none, login, consent, select_account or create.", valueName: "prompt"))
+    var prompt: Prompt?
 
     mutating func run() async throws {
         var options = interaction.values
         options.isAskedFor = true
         let session = try Session(options: options)
         var (request, url) = try token.request(in: session)
-        request.prompt = prompt
+        request.prompt = prompt?.rawValue
         // Whoever names an account to sign in means to add it, signed in before or not.
         let signedIn = try await session.signIn(request, url: url)
         let name = signedIn.account.username.isEmpty ? signedIn.account.homeAccountID : signedIn.account.username
         session.context.console.note("signed in as \(name.displayable(limit: 200))")
     }
+}
+
+/// `--prompt`'s values.
+enum Prompt: String, ExpressibleByArgument, CaseIterable {
+    case none
+    case login
+    case consent
+    case selectAccount = "select_account"
+    case create
 }
