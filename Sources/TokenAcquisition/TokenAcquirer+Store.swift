@@ -123,10 +123,16 @@ extension TokenAcquirer {
     }
 
     /// Sets what shapes the page that the person gets.
-    func shape(_ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?) {
-        ask.prompt = request.prompt
+    ///
+    /// Where the tenant doesn't know the account that is signed in, the person is to choose another, unless it is the one
+    /// that was named.
+    func shape(
+        _ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?, because error: PluginError?
+    ) {
+        let isStranger = request.account == nil && error?.isAboutAccount == true
+        ask.prompt = request.prompt ?? (isStranger ? "select_account" : nil)
         ask.loginHint =
-            account?.username ?? request.loginHint ?? request.account
+            request.loginHint ?? (isStranger ? nil : account?.username) ?? request.account
             ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
         ask.domainHint = request.domainHint
         ask.extraQuery = request.extraQuery.map { "\($0.key)=\($0.value)" }.sorted()
@@ -185,6 +191,9 @@ extension PluginError.Code {
 }
 
 extension PluginError {
+    /// Whether another account might do: Entra's numbers for one that the tenant doesn't know or doesn't let in.
+    var isAboutAccount: Bool { !errorCodes.allSatisfy { ![50020, 50034, 50105, 500_212, 500_213].contains($0) } }
+
     /// What stands for the authority's word where nothing but the server's is known.
     static func missing(_ claims: String) -> PluginError {
         var error = PluginError(.interactionRequired, "the server misses claims in the token")

@@ -24,6 +24,7 @@ public struct TokenAcquirer: Sendable {
     let registry: PluginRegistry
     let host: PluginHost
     let singleFlight: SingleFlight
+    let setbacks: Setbacks
     let caFile: String?
     let knownHosts: [String]
     let clock: @Sendable () -> Int
@@ -33,12 +34,13 @@ public struct TokenAcquirer: Sendable {
     /// `clock` gives seconds since 1970.
     public init(
         store: SecretServiceStore, registry: PluginRegistry, host: PluginHost, singleFlight: SingleFlight,
-        configuration: Configuration, clock: @escaping @Sendable () -> Int
+        notes: SharedNotes, configuration: Configuration, clock: @escaping @Sendable () -> Int
     ) {
         self.store = store
         self.registry = registry
         self.host = host
         self.singleFlight = singleFlight
+        setbacks = Setbacks(notes: notes)
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
         self.clock = clock
@@ -51,10 +53,11 @@ public struct TokenAcquirer: Sendable {
         -> AcquiredToken
     {
         let authority = try match(request)
+        let asked = setbacks.now
         let account = try await silentAccount(for: request, authority, person: person)
         if let account, let token = account.usable(renewsEarly: true) { return token }
         return try await alone(request, account: account?.account) { () async throws(AcquisitionError) in
-            try await self.renewOrSignIn(request, authority, person: person)
+            try await self.renewOrSignIn(request, authority, since: asked, person: person)
         }
     }
 
@@ -74,20 +77,22 @@ public struct TokenAcquirer: Sendable {
     // MARK: - Steps
 
     private func renewOrSignIn(
-        _ request: TokenRequest, _ authority: Authority, person: () async -> Person?
+        _ request: TokenRequest, _ authority: Authority, since asked: Int, person: () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         // Whoever held the lock before may have done the work: what it stored counts.
         let found = try await silentAccount(for: request, authority, person: person)
         guard let found else {
+            try refuseCancelled(request, authority, account: nil, since: asked)
             return try await askPerson(request, authority, account: nil, because: nil, person: await person())
         }
         if let token = found.usable(renewsEarly: true) { return token }
         let missed = request.claims == nil ? found.selection.missedClaims : nil
         var request = request
         request.claims = request.claims ?? missed
-        switch try await renew(request, authority, found) {
+        switch try await renew(request, authority, found, since: asked) {
         case .renewed(let token): return token
         case .needsPerson(let error):
+            try refuseCancelled(request, authority, account: found.account, since: asked)
             return try await askPerson(
                 request, authority, account: found.account, because: error ?? missed.map(PluginError.missing),
                 person: await person())
@@ -100,23 +105,42 @@ public struct TokenAcquirer: Sendable {
     }
 
     private func renew(
-        _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount
+        _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount, since asked: Int
     ) async throws(AcquisitionError) -> Renewal {
         guard request.prompt == nil || request.prompt == "none" else { return .needsPerson(nil) }
-        var last: PluginError?
-        for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
-            switch await redeem(refreshToken, request, authority) {
-            case .success(let result):
-                return .renewed(try keep(result, request, authority, redeemed: refreshToken, source: .renewed))
-            case .failure(let error): last = error
+        let key = Setbacks.Key(request, authority.place, account: found.account)
+        var last = setbacks.standing(key, since: asked)
+        if last == nil {
+            let (token, error) = try await redeemFirst(of: found, request, authority)
+            if let token {
+                setbacks.forget(key)
+                return .renewed(token)
             }
-            guard let last, try keepGoing(after: last, refreshToken, found) else { break }
+            if let error { setbacks.note(error, key) }
+            last = error
         }
         // A token that was only due early stays usable whatever became of its renewal.
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
         guard let last, !last.code.wantsPerson else { return .needsPerson(last) }
         if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
         throw .plugin(last, name: authority.match.plugin.name)
+    }
+
+    /// The token of the first refresh token that is good for one, else why the last one tried wasn't.
+    private func redeemFirst(
+        of found: SilentAccount, _ request: TokenRequest, _ authority: Authority
+    ) async throws(AcquisitionError) -> (token: AcquiredToken?, error: PluginError?) {
+        var last: PluginError?
+        for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
+            switch await redeem(refreshToken, request, authority) {
+            case .success(let result):
+                return (try keep(result, request, authority, redeemed: refreshToken, source: .renewed), nil)
+            case .failure(let error):
+                last = error
+                guard try keepGoing(after: error, refreshToken, found, request) else { return (nil, error) }
+            }
+        }
+        return (nil, last)
     }
 
     private func redeem(
@@ -135,9 +159,9 @@ public struct TokenAcquirer: Sendable {
 
     /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule).
     private func keepGoing(
-        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount
+        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest
     ) throws(AcquisitionError) -> Bool {
-        guard error.code == .interactionRequired else { return false }
+        guard error.code == .interactionRequired || error.suberror == "client_mismatch" else { return false }
         switch error.suberror {
         case "bad_token":
             try storing { () throws(StoreError) in _ = try store.delete([.refreshToken(refreshToken)]) }
@@ -145,7 +169,12 @@ public struct TokenAcquirer: Sendable {
         case "user_account_deleted":
             try storing { () throws(StoreError) in _ = try store.delete(found.everything) }
             return false
-        case "client_mismatch": return true
+        case "client_mismatch" where refreshToken.clientID.lowercased() != request.clientID.lowercased():
+            // The application is of no family, or not of this one: its own token is what counts from now on.
+            let metadata = AppMetadataRecord(
+                clientID: request.clientID, environment: refreshToken.environment, familyID: "")
+            try storing { () throws(StoreError) in try store.save([.appMetadata(metadata)]) }
+            return true
         default: return false
         }
     }
@@ -160,19 +189,31 @@ public struct TokenAcquirer: Sendable {
         var ask = PluginRequest(.authorize)
         fill(&ask, from: request, authority)
         ask.flows = person.flows
-        shape(&ask, for: request, account: account)
+        shape(&ask, for: request, account: account, because: error)
         ask.claims = request.claims ?? error?.claims
+        let key = Setbacks.Key(request, authority.place, account: account)
         let result: PluginResult
         do throws(PluginError) {
             result = try await host.run(ask, on: authority.match, person: person.interface)
         } catch {
+            setbacks.note(error, key)
             throw .plugin(error, name: authority.match.plugin.name)
         }
+        setbacks.forget(key)
         let token = try keep(result, request, authority, redeemed: nil, source: .signedIn)
         if let wanted = request.account, !token.account.isNamed(wanted) {
             throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
         }
         return token
+    }
+
+    /// Ends what waited for a sign-in that the person has cancelled: they said no once, and for all that waited.
+    private func refuseCancelled(
+        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, since asked: Int
+    ) throws(AcquisitionError) {
+        let key = Setbacks.Key(request, authority.place, account: account)
+        guard let error = setbacks.cancellation(key, since: asked) else { return }
+        throw .plugin(error, name: authority.match.plugin.name)
     }
 
     /// Stores what came, and hands out the token.

@@ -16,6 +16,12 @@ struct LoopbackPage: Sendable, Equatable {
     static let failure = LoopbackPage(
         status: 200, title: "Sign-in did not work",
         text: "Your terminal says why. You can close this window.")
+    static let forgottenPassword = LoopbackPage(
+        status: 200, title: "Reset your password",
+        text: "The page for it opens by itself; the sign-in goes on after it. You can close this window.")
+    static let passwordReset = LoopbackPage(
+        status: 200, title: "Your password is reset",
+        text: "The sign-in goes on in a page that opens by itself. You can close this window.")
     static let wrongState = LoopbackPage(
         status: 400, title: "This answer belongs to another sign-in",
         text: "It was not used. Finish the sign-in in the window that your terminal opened last, or start again there.")
