@@ -144,7 +144,7 @@ extension Failure {
         case .interactionRequired:
             hints.append("sign in: \(Self.login(request, url: url, claims: error.claims))")
         case .throttled, .unavailable:
-            if let wait = error.retryAfter { hints = ["try again in \(wait) seconds"] }
+            if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
             if hints.isEmpty {
                 hints = ["check the network and the proxy settings, then try again; nothing stored was lost"]
             }

@@ -61,18 +61,21 @@ struct Setbacks: Sendable {
         return note.error
     }
 
-    /// Takes note of what failed.
-    func note(_ error: PluginError, _ key: Key) {
+    /// Takes note of what failed, and gives it back, with how long to wait where that is known now.
+    func noted(_ error: PluginError, _ key: Key) -> PluginError {
         // Who stopped one process has not stopped the others.
-        guard error != .interrupted else { return }
+        guard error != .interrupted else { return error }
+        var error = error
         let at = now
         if error.code == .throttled || (error.code == .unavailable && error.retryAfter != nil) {
             let wait = min(max(error.retryAfter ?? Self.usualWait, 1), Self.longestWait)
+            error.retryAfter = wait
             notes.leave(Note(error: error, at: at, until: at + wait * 1000).json, about: key.throttle)
         } else {
             let until = error.code == .unavailable ? at + Self.pause * 1000 : at
             notes.leave(Note(error: error, at: at, until: until).json, about: key.renewal)
         }
+        return error
     }
 
     /// Forgets, once a token came.

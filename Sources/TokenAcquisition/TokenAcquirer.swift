@@ -70,7 +70,8 @@ public struct TokenAcquirer: Sendable {
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         return try await alone(request, account: nil) { () async throws(AcquisitionError) in
-            try await self.askPerson(request, authority, account: nil, because: nil, person: person)
+            // Here `none` means: without a page, by the session that the browser has.
+            try await self.signIn(request, authority, account: nil, because: nil, person: person)
         }
     }
 
@@ -116,8 +117,7 @@ public struct TokenAcquirer: Sendable {
                 setbacks.forget(key)
                 return .renewed(token)
             }
-            if let error { setbacks.note(error, key) }
-            last = error
+            last = error.map { setbacks.noted($0, key) }
         }
         // A token that was only due early stays usable whatever became of its renewal.
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
@@ -184,6 +184,13 @@ public struct TokenAcquirer: Sendable {
         person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         guard let person, request.prompt != "none" else { throw .interactionRequired(error) }
+        return try await signIn(request, authority, account: account, because: error, person: person)
+    }
+
+    private func signIn(
+        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?,
+        person: Person
+    ) async throws(AcquisitionError) -> AcquiredToken {
         // A sign-in that cannot be kept would be asked for again at once.
         try storing { () throws(StoreError) in try requireWritable() }
         var ask = PluginRequest(.authorize)
@@ -196,8 +203,7 @@ public struct TokenAcquirer: Sendable {
         do throws(PluginError) {
             result = try await host.run(ask, on: authority.match, person: person.interface)
         } catch {
-            setbacks.note(error, key)
-            throw .plugin(error, name: authority.match.plugin.name)
+            throw .plugin(setbacks.noted(error, key), name: authority.match.plugin.name)
         }
         setbacks.forget(key)
         let token = try keep(result, request, authority, redeemed: nil, source: .signedIn)

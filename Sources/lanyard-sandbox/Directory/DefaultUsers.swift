@@ -43,7 +43,7 @@ enum DefaultUsers {
         domain = "contosob2c.onmicrosoft.example"
         name = "Contoso customers"
         kind = "b2c"
-        policies = ["B2C_1_susi", "B2C_1_edit", "B2C_1_reset"]
+        policies = ["B2C_1_susi", "B2C_1_edit", "B2C_1_reset", "customers"]
 
         [[user]]
         username = "alice@contoso.example"
