@@ -194,6 +194,9 @@ extension PluginError {
     /// Whether another account might do: Entra's numbers for one that the tenant doesn't know or doesn't let in.
     var isAboutAccount: Bool { !errorCodes.allSatisfy { ![50020, 50034, 50105, 500_212, 500_213].contains($0) } }
 
+    /// Whether a family's refresh token was refused because the client is none of the family.
+    var isClientMismatch: Bool { suberror == "client_mismatch" }
+
     /// What stands for the authority's word where nothing but the server's is known.
     static func missing(_ claims: String) -> PluginError {
         var error = PluginError(.interactionRequired, "the server misses claims in the token")

@@ -122,6 +122,8 @@ public struct TokenAcquirer: Sendable {
         // A token that was only due early stays usable whatever became of its renewal.
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
         guard let last, !last.code.wantsPerson else { return .needsPerson(last) }
+        // A family that this client turned out not to be in: it has yet to sign in itself.
+        if last.isClientMismatch { return .needsPerson(nil) }
         if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
         throw .plugin(last, name: authority.match.plugin.name)
     }
@@ -137,7 +139,7 @@ public struct TokenAcquirer: Sendable {
                 return (try keep(result, request, authority, redeemed: refreshToken, source: .renewed), nil)
             case .failure(let error):
                 last = error
-                guard try keepGoing(after: error, refreshToken, found, request) else { return (nil, error) }
+                guard try keepGoing(after: error, refreshToken, found, request, authority) else { return (nil, error) }
             }
         }
         return (nil, last)
@@ -159,9 +161,16 @@ public struct TokenAcquirer: Sendable {
 
     /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule).
     private func keepGoing(
-        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest
+        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest,
+        _ authority: Authority
     ) throws(AcquisitionError) -> Bool {
-        guard error.code == .interactionRequired || error.suberror == "client_mismatch" else { return false }
+        if error.isClientMismatch {
+            let stranger = AppMetadataRecord(
+                clientID: request.clientID, environment: authority.place.environment, familyID: "")
+            try storing { () throws(StoreError) in try store.save([.appMetadata(stranger)]) }
+            return true
+        }
+        guard error.code == .interactionRequired else { return false }
         switch error.suberror {
         case "bad_token":
             try storing { () throws(StoreError) in _ = try store.delete([.refreshToken(refreshToken)]) }
@@ -169,12 +178,6 @@ public struct TokenAcquirer: Sendable {
         case "user_account_deleted":
             try storing { () throws(StoreError) in _ = try store.delete(found.everything) }
             return false
-        case "client_mismatch" where refreshToken.clientID.lowercased() != request.clientID.lowercased():
-            // The application is of no family, or not of this one: its own token is what counts from now on.
-            let metadata = AppMetadataRecord(
-                clientID: request.clientID, environment: refreshToken.environment, familyID: "")
-            try storing { () throws(StoreError) in try store.save([.appMetadata(metadata)]) }
-            return true
         default: return false
         }
     }
