@@ -135,10 +135,7 @@ extension String {
     /// The resource a scope belongs to: all before its last segment; a bare scope is Microsoft Graph's.
     public var resourceOfScope: String {
         guard let slash = lastIndex(of: "/"), slash > startIndex else { return "https://graph.microsoft.com" }
-        var resource = self[..<slash]
-        // An application id URI may end in a slash of its own, which `/.default` then follows.
-        while resource.hasSuffix("/") { resource.removeLast() }
-        return resource.lowercased()
+        return self[..<slash].lowercased()
     }
 }
 

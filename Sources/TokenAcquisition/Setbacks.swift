@@ -32,7 +32,8 @@ struct Setbacks: Sendable {
             let who = account?.homeAccountID ?? request.account ?? request.userHint ?? ""
             let scopes = request.scopes.map { $0.lowercased() }.sorted()
             throttle = (["throttle"] + client).joined(separator: "\n")
-            renewal = (["renewal"] + client + [request.authority, who].map { $0.lowercased() }
+            renewal =
+                (["renewal"] + client + [request.authority, who].map { $0.lowercased() }
                 + [scopes.joined(separator: " "), request.claims ?? ""]).joined(separator: "\n")
         }
     }

@@ -81,7 +81,9 @@ public struct SharedNotes: Sendable {
         var seen = 0
         while seen < 4096, let entry = readdir(stream) {
             seen += 1
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
             var status = stat()
             guard name != ".", name != "..", lstat(folder + "/" + name, &status) == 0,
                 time(nil) - status.st_mtim.tv_sec > Self.lifetime
