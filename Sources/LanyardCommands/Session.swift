@@ -63,7 +63,8 @@ struct Session: Sendable {
         return TokenAcquirer(
             store: store, registry: registry, host: host,
             singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
-            configuration: configuration, selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
+            notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
+            selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
     }
 
     private var host: PluginHost {
