@@ -31,7 +31,6 @@ struct KnownValues {
             case "url": rulesURLs.filter { !$0.text.contains("*") } + wellKnownURLs
             case "rule": rulesURLs
             case "plugin": registry.plugins.map { Candidate($0.name, $0.summary) }
-            case "prompt": Self.prompts
             default: []
             }
         var seen: Set<String> = []
@@ -75,11 +74,6 @@ struct KnownValues {
             resource.hosts.filter { !$0.contains("*") }.map { Candidate("https://\($0)", resource.name) }
         }
     }
-
-    private static let prompts = [
-        Candidate("login", "ask for the password again"), Candidate("consent", "ask for consent again"),
-        Candidate("select_account", "ask which account"), Candidate("create", "make a new account"),
-    ]
 }
 
 extension KnownValues {
@@ -95,8 +89,7 @@ extension KnownValues {
         let records = try? SecretServiceStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
         var people: [String: AccountRecord] = [:]
         for record in records?.accounts ?? [] {
-            let isHome = record.realm.lowercased() == record.homeTenant
-            if people[record.homeAccountID] == nil || isHome { people[record.homeAccountID] = record }
+            if people[record.homeAccountID] == nil || record.isHome { people[record.homeAccountID] = record }
         }
         let names = Dictionary(grouping: people.values) { $0.username.lowercased() }
         return people.values.sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }.map {
