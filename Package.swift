@@ -55,7 +55,7 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
+                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore", "AuthorityPlugin",
                 "TokenAcquisition", "CLinux", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),

@@ -17,8 +17,11 @@ public struct Rule: Sendable, Equatable {
     public var kind: String?
     /// The file that holds the rule.
     public var file: String
+    /// The line that the rule begins at, from 1.
+    public var line: Int?
 
-    static let keys = ["url", "authority", "client-id", "scopes", "account", "kind"]
+    /// The keys of a rule.
+    public static let keys = ["url", "authority", "client-id", "scopes", "account", "kind"]
 
     /// Reads a `[[rule]]` table.
     ///
@@ -52,6 +55,7 @@ public struct Rule: Sendable, Equatable {
         account = try table.string("account")
         kind = try table.string("kind")
         file = table.file
+        line = table.line
     }
 }
 

@@ -47,11 +47,22 @@ public struct URLPattern: Sendable, Equatable {
         segments = rest[slash...].split(separator: "/")
     }
 
+    /// The host, which may have wildcards.
+    public var host: RequestHost { RequestHost(name: labels.joined(separator: "."), port: port) }
+
+    /// Whether the pattern has a path.
+    public var hasPath: Bool { !segments.isEmpty }
+
     /// `SCHEME://HOST` of a pattern that has a path and no wildcard, else nil.
     public var placeWithPath: String? {
         guard !segments.isEmpty, !labels.contains("*") else { return nil }
-        let name = labels.joined(separator: ".")
-        return "\(scheme)://" + RequestHost(name: name, port: port).text
+        return "\(scheme)://\(host.text)"
+    }
+
+    /// Whether another pattern matches the same URLs, however it is written.
+    public func means(_ other: URLPattern) -> Bool {
+        (scheme, labels, port, segments) == (other.scheme, other.labels, other.port, other.segments)
+            && username == other.username
     }
 
     /// How the pattern fits a request, or nil where it doesn't match.
