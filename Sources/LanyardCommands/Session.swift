@@ -122,7 +122,8 @@ struct Session: Sendable {
         return TokenAcquirer.Person(interface: interface, flows: flows)
     }
 
-    private var flows: [PluginRequest.Flow] {
+    /// The flows that can work here, best first.
+    var flows: [PluginRequest.Flow] {
         switch configuration.flow {
         case .browser: [.browser, .paste]
         case .deviceCode: [.deviceCode]

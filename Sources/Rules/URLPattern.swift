@@ -75,6 +75,29 @@ public struct URLPattern: Sendable, Equatable {
         return Fit(literalLabels: literal, segments: segments.count, namesUser: username != nil)
     }
 
+    /// Why a pattern doesn't match a request.
+    public enum Mismatch: String, Sendable {
+        /// Another scheme.
+        case scheme
+        /// Another host.
+        case host
+        /// Another port.
+        case port
+        /// Another path, or none where one is needed.
+        case path
+        /// Another user name, or none.
+        case username
+    }
+
+    /// The first thing in which a request differs from the pattern, or nil where it matches.
+    public func mismatch(_ request: CredentialRequest) -> Mismatch? {
+        guard let host = request.host, request.scheme == scheme else { return .scheme }
+        guard literalLabels(matching: host.labels) != nil else { return .host }
+        guard host.port.flatMap({ $0 == Self.ownPort(of: scheme) ? nil : $0 }) == port else { return .port }
+        guard hasPrefix(of: request.path) else { return .path }
+        return username == nil || request.username == username ? nil : .username
+    }
+
     private func hasPrefix(of path: String?) -> Bool {
         guard !segments.isEmpty else { return true }
         let bare = (path ?? "").prefix { $0 != "?" && $0 != "#" }

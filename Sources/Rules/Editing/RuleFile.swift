@@ -26,7 +26,9 @@ public struct RuleFile: Sendable {
 
     /// Adds a rule at the end of the file, which is made where it is missing.
     ///
-    /// - Parameter schema: where the schema of the configuration is, for the first line of a file that is made.
+    /// - Parameters:
+    ///   - rule: the rule.
+    ///   - schema: where the schema of the configuration is, for the first line of a file that is made.
     /// - Throws: `SettingsError` where the file can't be changed, or no longer is what was read.
     public func add(_ rule: NewRule, schema: String?) throws(SettingsError) {
         let start = file.text == nil ? schema.map { "#:schema \($0)\n" } ?? "" : text

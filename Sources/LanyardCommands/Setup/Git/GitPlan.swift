@@ -10,9 +10,7 @@ struct GitPlan: Sendable {
 
     /// Works out what is missing.
     ///
-    /// - Parameters:
-    ///   - pattern: the URL that git is to ask lanyard for; nil for all.
-    ///   - isAlone: whether git is to ask nothing else.
+    /// Without a pattern git is to ask lanyard for every URL; where it is alone, git is to ask nothing else.
     init(
         _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool
     ) async throws(Failure) {
