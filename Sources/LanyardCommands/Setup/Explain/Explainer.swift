@@ -119,6 +119,8 @@ struct Explainer {
             return .init(step: "renew", text: "renew the access token, without asking you, and answer with it")
         case .fail(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted)
         case .signIn: return await signIn(wanted)
+        case .fail(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
+            return .init(step: "unlock", text: "have you asked to unlock the keyring first")
         case .fail(let error):
             let failure = Failure(error, request: wanted, url: request.url)
             return .init(step: "fail", text: "fail: \(failure.message)", hints: failure.hints, status: failure.status)
@@ -143,4 +145,9 @@ struct Explainer {
         return .init(
             step: "sign-in", text: "ask you to sign in \(how)", hints: ["to do it now: lanyard login \(request.url)"])
     }
+}
+
+extension StoreError {
+    /// Whether the provider can ask the person to put it right.
+    fileprivate var isPromptable: Bool { [.locked, .noDefaultCollection].contains(reason) }
 }

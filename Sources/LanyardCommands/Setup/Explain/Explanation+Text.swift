@@ -15,7 +15,7 @@ extension Explanation {
             }
         }
         lines.append("get would \(next.text)")
-        return lines + (hints + warnings).map { "  \($0)" }
+        return lines + hints.map { "  \($0)" }
     }
 
     private var facts: [(String, [String])] {

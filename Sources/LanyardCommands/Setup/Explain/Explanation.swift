@@ -26,7 +26,7 @@ struct Explanation: Sendable {
 
     /// What `get` would do.
     struct Next: Sendable {
-        /// `answer`, `renew`, `sign-in`, `fail`, `password` or `nothing`.
+        /// `answer`, `renew`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
         let step: String
         /// For people, after "get would".
         let text: String
@@ -44,7 +44,6 @@ struct Explanation: Sendable {
     /// Whether an answer that was given before would be given again.
     var isRemembered = false
     var git: GitView?
-    var warnings: [String] = []
     var next = Next(step: "nothing", text: "print nothing")
     var now: Int
     let context: CommandContext
