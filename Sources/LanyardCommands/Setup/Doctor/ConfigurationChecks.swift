@@ -18,7 +18,10 @@ struct ConfigurationChecks {
     }
 
     private var file: Finding {
-        if let error = examination.configurationError { return .fail("configuration", Failure(error)) }
+        if let error = examination.configurationError {
+            let place = "edit \(context.short(error.file))\(error.line.map { ":\($0)" } ?? "")"
+            return .fail("configuration", error.description, error.hint ?? place, "see lanyard-config(5)")
+        }
         let paths = [Configuration.systemFile, Configuration.userFile(environment: context.environment)]
         let read = paths.compactMap(\.self).filter(context.isFile).map(context.short)
         let count = configuration.rules.count

@@ -51,11 +51,10 @@ struct Summary: Sendable {
     /// A line for each finding, its remedies below it.
     var lines: [String] {
         let width = findings.map(\.check.count).max() ?? 0
-        let indent = String(repeating: " ", count: width + 8)
         return findings.flatMap { finding in
             let gap = String(repeating: " ", count: width - finding.check.count)
             return ["\(finding.level.rawValue)  \(finding.check)\(gap)  \(finding.text)"]
-                + finding.remedies.map { "\(indent)-> \($0)" }
+                + finding.remedies.map { "      -> \($0)" }
         }
     }
 

@@ -17,7 +17,7 @@ struct KeyringChecks {
         // First, because this starts the provider that the bus knows of.
         let state = examination.store.state()
         switch state {
-        case .noSessionBus: return [failed("keyring.bus", .noSessionBus)]
+        case .noSessionBus: return [noBus]
         case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
         case .badBackend(let detail): return [.fail("keyring", Failure(StoreError(.badBackend, detail: detail)))]
         case .unlocked, .locked, .noDefaultCollection, .hung, .failed: break
@@ -27,6 +27,15 @@ struct KeyringChecks {
             provider == nil && state == .hung
             ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
         return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(state)] + contents(state)
+    }
+
+    private var noBus: Finding {
+        guard let address = examination.context.variable("DBUS_SESSION_BUS_ADDRESS") else {
+            return failed("keyring.bus", .noSessionBus)
+        }
+        return .fail(
+            "keyring.bus", "DBUS_SESSION_BUS_ADDRESS leads nowhere: \(address.displayable(limit: 200))",
+            "log in again, or: unset DBUS_SESSION_BUS_ADDRESS")
     }
 
     private func standing(_ state: KeyringState) -> Finding {

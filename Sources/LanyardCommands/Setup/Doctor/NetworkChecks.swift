@@ -31,10 +31,8 @@ struct NetworkChecks {
             return .fail("proxy", "\(name) is no http proxy", "write it like \(name)=http://proxy.contoso.com:8080")
         }
         let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")
-        return .pass(
-            "proxy",
-            "\(String(host).displayable(limit: 200))\(except.map { ", but not for \($0.displayable(limit: 200))" } ?? "")"
-        )
+        let others = except.map { ", but not for \($0.split(separator: ",").count) hosts of no_proxy" } ?? ""
+        return .pass("proxy", "http://\(String(host).displayable(limit: 200))\(others)")
     }
 
     private func certificates(_ entries: [GitConfiguration.Entry]) -> Finding {
