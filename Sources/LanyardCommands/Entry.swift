@@ -41,7 +41,7 @@ struct LanyardCommand: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Login.self, Logout.self, Accounts.self, Token.self, Configure.self, Unconfigure.self, RuleCommand.self,
-            Explain.self, Doctor.self, Sandbox.self, Get.self, Store.self,
+            Explain.self, Doctor.self, PluginCommand.self, Sandbox.self, Get.self, Store.self,
             Erase.self, Capability.self,
         ])
 

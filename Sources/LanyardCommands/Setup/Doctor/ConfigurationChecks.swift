@@ -1,6 +1,7 @@
 import AuthorityPlugin
 import CredentialProtocol
 import Rules
+import SettingsFile
 
 /// What the configuration files say.
 struct ConfigurationChecks {

@@ -31,12 +31,12 @@ struct PersonChecks {
     }
 
     private var place: Finding? {
-        if presence.isRemote { return .pass("place", "over SSH: you sign in with a code, or with a browser elsewhere") }
+        if presence.isRemote { return .pass("place", "over SSH: sign in with a code, or a browser elsewhere") }
         if context.variable("WSL_DISTRO_NAME") != nil { return .pass("place", "WSL: Windows' browser is used") }
         let isContainer =
             context.isFile("/.dockerenv") || context.isFile("/run/.containerenv")
             || context.variable("REMOTE_CONTAINERS") != nil || context.variable("CODESPACES") != nil
-        return isContainer ? .pass("place", "in a container: you sign in with a code unless BROWSER is set") : nil
+        return isContainer ? .pass("place", "in a container: sign in with a code, or set BROWSER") : nil
     }
 
     private var browser: Finding {

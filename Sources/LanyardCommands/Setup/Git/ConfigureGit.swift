@@ -49,7 +49,7 @@ struct ConfigureGit: AsyncParsableCommand {
         if rule.isEmpty {
             guard try !session.maps(pattern), let asking, !session.configuration.isLocked("rule") else { return nil }
             let shown = pattern.text.displayable(limit: 200)
-            guard await asking.confirms("no rule says which token \(shown) needs; make one?") else { return nil }
+            guard await asking.confirms("\(shown) has no rule yet; make one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw Failure(
                 "there is a rule for \(other.pattern.text.displayable(limit: 200)) already, at \(other.place(session.context))",

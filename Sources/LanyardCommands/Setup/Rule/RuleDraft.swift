@@ -27,7 +27,7 @@ struct RuleDraft {
     private func authority() async throws(Failure) -> String {
         let given = options.authority ?? session.configuration.authority
         let suggestion = "https://login.microsoftonline.com/organizations"
-        let asked = given == nil ? await asking?.text("the authority's URL", suggesting: suggestion) : nil
+        let asked = given == nil ? await asking?.text("authority", suggesting: suggestion) : nil
         guard var url = given ?? asked, !url.isEmpty else {
             throw Failure(
                 "a rule needs an authority",
@@ -48,7 +48,11 @@ struct RuleDraft {
     private func clientID(_ authority: String) async throws(Failure) -> String? {
         if let id = options.clientId { return try checked(id) }
         guard session.configuration.clientID == nil else { return nil }
-        let asked = await asking?.text("the client id of your app registration")
+        if asking != nil {
+            session.context.console.note("which app asks for the token? its client id is on its Overview page in the")
+            session.context.console.note("Entra admin centre, App registrations (redirect URI http://localhost)")
+        }
+        let asked = await asking?.text("client id")
         guard let id = asked, !id.isEmpty else {
             let missing = Failure(.noClientID(authority: authority))
             throw Failure(
@@ -74,7 +78,7 @@ struct RuleDraft {
         }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
-        let asked = await asking?.text("the scopes of the token, separated by spaces")
+        let asked = await asking?.text("scopes, separated by spaces")
         let words = (asked ?? "").split(separator: " ").map(String.init)
         guard !words.isEmpty else {
             throw Failure(
