@@ -1,0 +1,90 @@
+import ArgumentParser
+import JSON
+
+/// `lanyard doctor`.
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at everything lanyard needs, and say what to do about what is missing.",
+        discussion: """
+            Asks nothing, unlocks nothing and connects to nothing but the session bus. Exit status 1 where something \
+            doesn't work, 0 otherwise.
+            """)
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Print a report to attach to a bug: no secret, no name of yours, your machine's or your employer's.")
+    var report = false
+
+    mutating func run() async throws {
+        let context = CommandContext.current
+        let examination = Examination(context)
+        var findings = await examination.findings()
+        if report {
+            let redaction = Redaction(examination)
+            findings = SystemFacts(context).findings + findings
+            findings = findings.map { $0.redacted(redaction) }
+        }
+        let summary = Summary(findings)
+        if json {
+            context.console.print(summary.json.encoded(pretty: true))
+        } else {
+            for line in summary.lines { context.console.print(line) }
+            if !report { context.console.note(summary.text) }
+        }
+        guard summary.failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}
+
+/// What the findings come to.
+struct Summary: Sendable {
+    private let findings: [Finding]
+    let failures: Int
+    private let warnings: Int
+
+    init(_ findings: [Finding]) {
+        self.findings = findings
+        failures = findings.count { $0.level == .fail }
+        warnings = findings.count { $0.level == .warn }
+    }
+
+    /// A line for each finding, its remedies below it.
+    var lines: [String] {
+        let width = findings.map(\.check.count).max() ?? 0
+        return findings.flatMap { finding in
+            let gap = String(repeating: " ", count: width - finding.check.count)
+            return ["\(finding.level.rawValue)  \(finding.check)\(gap)  \(finding.text)"]
+                + finding.remedies.map { "      -> \($0)" }
+        }
+    }
+
+    /// The whole in one line.
+    var text: String {
+        guard failures + warnings > 0 else { return "everything works" }
+        let counts = [(failures, "failure"), (warnings, "warning")].filter { $0.0 > 0 }
+        return counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
+    }
+
+    /// The findings for programs.
+    var json: JSONValue {
+        [
+            "lanyard": .string(Version.current), "failures": .integer(Int64(failures)),
+            "warnings": .integer(Int64(warnings)),
+            "checks": .array(
+                findings.map {
+                    [
+                        "check": .string($0.check), "level": .string($0.level.rawValue), "text": .string($0.text),
+                        "remedies": JSONValue(strings: $0.remedies),
+                    ]
+                }),
+        ]
+    }
+}
+
+extension Finding {
+    /// The finding as strangers may see it.
+    fileprivate func redacted(_ redaction: Redaction) -> Finding {
+        Finding(
+            check: check, level: level, text: redaction.redacted(text), remedies: remedies.map(redaction.redacted))
+    }
+}
