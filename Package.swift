@@ -140,7 +140,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TokenAcquisitionTests",
-            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore", "Vectors"],
+            dependencies: [
+                "AuthorityPlugin", "CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore", "Vectors",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "MicrosoftIdentityTests",
