@@ -100,17 +100,18 @@ extension Failure {
             self.init(
                 "no plugin serves the authority \(authority.displayable(limit: 255))",
                 hints: ["name it in a [[rule]] in \(Self.userFile), or install its plugin; see lanyard-plugin(7)"])
-        case .ambiguousAccount(let accounts):
-            let names = accounts.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+        case .ambiguousAccount(let accounts, let isShared):
             self.init(
-                "several accounts could be meant: \(names)",
-                hints: ["name one: account = \"…\" in the rule, username@ in the URL, or --account"])
+                "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
+                hints: Self.choosing(accounts.namesToType.first ?? "ACCOUNT", isShared: isShared))
+        case .noAccountChosen:
+            self.init("no account was chosen", hints: ["choose one: lanyard use"], cause: .cancellation)
         case .noSuchAccount(let name, let known):
-            let names = known.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+            let names = known.namesApart.joined(separator: ", ")
             self.init(
                 "the account \(name.displayable(limit: 100)) has not signed in"
                     + (known.isEmpty ? "" : "; these have: \(names)"),
-                hints: ["sign in: \(Self.login(request, url: url)) --account \(name.displayable(limit: 100))"],
+                hints: ["sign in: \(Self.login(request, url: url)) --account \(Self.word(name, limit: 100))"],
                 status: .interactionRequired)
         case .interactionRequired(let cause):
             let why = cause.map { "\(Self.kind(of: $0)): \(Self.words(of: $0))" } ?? ""
@@ -148,7 +149,9 @@ extension Failure {
             if hints.isEmpty {
                 hints = ["check the network and the proxy settings, then try again; nothing stored was lost"]
             }
-        case .cancelled: hints = ["to try again: \(Self.login(request, url: url))"]
+        case .cancelled:
+            hints = ["to try again: \(Self.login(request, url: url))"]
+            if error.isTimeout { hints.append("for more time: --timeout SECONDS, or timeout = … in \(Self.userFile)") }
         case .internal where hints.isEmpty:
             hints.append("see the conversation with the plugin \(plugin): LANYARD_TRACE=plugin")
         default: break
@@ -159,7 +162,8 @@ extension Failure {
             case .declinedScopes: .scopesDeclined
             default: .failed
             }
-        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? .cancellation : .other)
+        let cancellation: Cause = Interruption.signal == nil ? .cancellation : .interruption
+        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? cancellation : .other)
     }
 
     /// What a plugin says, with what names the request in the authority's logs.
@@ -183,18 +187,29 @@ extension Failure {
         Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml"
     }
 
+    /// What settles which account is meant; on a shared device no choice does.
+    private static func choosing(_ account: String, isShared: Bool) -> [String] {
+        let names = "or name one: account = \"…\" in the rule, username@ in the URL, or --account"
+        return [
+            isShared ? "sign the others out: lanyard logout \(account)" : "choose one: lanyard use \(account)", names,
+        ]
+    }
+
     private static func list(_ scopes: [String]) -> String {
         scopes.isEmpty ? "nothing" : scopes.map { $0.displayable(limit: 200) }.joined(separator: " ")
     }
+
+    /// A text as one word of a command to run.
+    static func word(_ text: String, limit: Int) -> String { ShellWords.quote(text.displayable(limit: limit)) }
 
     /// The command that would sign in.
     ///
     /// It asks for the request's claims, else for those that the authority wants.
     private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
         let claims = claimsOption(request.claims ?? claims)
-        if let url { return "lanyard login \(url.displayable(limit: 500))\(claims)" }
-        let scopes = request.scopes.map { " --scope \($0.displayable(limit: 200))" }.joined()
+        if let url { return "lanyard login \(word(url, limit: 500))\(claims)" }
+        let scopes = request.scopes.map { " --scope \(word($0, limit: 200))" }.joined()
         return
-            "lanyard login --authority \(request.authority.displayable(limit: 255)) --client-id \(request.clientID)\(scopes)\(claims)"
+            "lanyard login --authority \(word(request.authority, limit: 255)) --client-id \(word(request.clientID, limit: 100))\(scopes)\(claims)"
     }
 }

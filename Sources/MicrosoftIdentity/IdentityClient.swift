@@ -109,7 +109,7 @@ package struct IdentityClient: Sendable {
             guard let endpoint = session.configuration.endSessionEndpoint else {
                 throw PluginError(.unsupported, "\(session.authority.environment) has no page to end a session at")
             }
-            return FormEncoding.append(Self.logout(request), to: endpoint)
+            return FormEncoding.append(Self.logout(request, at: session.authority), to: endpoint)
         }
         switch await person.ask(.openURL(url: url, redirectURI: nil)) {
         case .done, .redirected, .answer: return
@@ -118,11 +118,17 @@ package struct IdentityClient: Sendable {
         }
     }
 
-    private static func logout(_ request: PluginRequest) -> [FormEncoding.Field] {
+    /// What names the session: Entra takes a hint, B2C only an id token, which tells more than a browser need be told.
+    ///
+    /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the authority says that it's done.
+    private static func logout(_ request: PluginRequest, at authority: Authority) -> [FormEncoding.Field] {
         let token = request.idTokenHint.flatMap { try? IDToken($0) }
+        let hint = token?.loginHint ?? request.loginHint ?? token?.username
         var fields: [FormEncoding.Field] = []
-        if let hint = request.idTokenHint { fields.append(("id_token_hint", hint.reveal())) }
-        if let hint = token?.loginHint ?? request.loginHint ?? token?.username { fields.append(("logout_hint", hint)) }
+        if let token = request.idTokenHint, authority.kind == .b2c || hint == nil {
+            fields.append(("id_token_hint", token.reveal()))
+        }
+        if let hint { fields.append(("logout_hint", hint)) }
         return fields
     }
 }

@@ -37,13 +37,14 @@ extension TokenAcquirer {
             let match = registry.match(
                 authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
         else { throw .unknownAuthority(request.authority) }
-        let place = AuthorityPlace(
-            environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)
-        return Authority(match: match, place: place)
+        return Authority(match: match, place: AuthorityPlace(match))
     }
 
     func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
-        try storing { () throws(StoreError) in try store.records(matching: RecordQuery(environments: place.aliases)) }
+        tell(.usingKeyring)
+        return try storing { () throws(StoreError) in
+            try store.records(matching: RecordQuery(environments: place.aliases))
+        }
     }
 
     /// The account for a request with what is stored for it, or nil where it has yet to sign in.
@@ -63,11 +64,16 @@ extension TokenAcquirer {
     /// The account for a request with what is stored for it, or nil where nobody has signed in.
     func silentAccount(for request: TokenRequest, _ authority: Authority) throws(AcquisitionError) -> SilentAccount? {
         let records = try load(authority.place)
-        let known = AccountSelection(records.accounts, at: authority.place)
+        let known = known(records.accounts, authority)
         guard let account = try known.account(named: request.account, hint: request.userHint) else { return nil }
         let selection = SilentSelection(
             records, place: authority.place, account: account, request: request, now: clock())
         return SilentAccount(account: account, selection: selection, records: records)
+    }
+
+    /// The accounts of an authority among those that are stored, and which of them were chosen.
+    func known(_ accounts: [AccountRecord], _ authority: Authority) -> AccountSelection {
+        AccountSelection(accounts, at: authority.place, history: selection?.read() ?? [], isShared: isShared)
     }
 
     /// Runs the body while no other process gets a token for the same authority, client and account.
@@ -76,8 +82,18 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> Result {
         let who = account?.homeAccountID ?? request.account ?? ""
         let key = [request.authority, request.clientID, who].map { $0.lowercased() }.joined(separator: "\n")
+        return try await exclusively(key, body)
+    }
+
+    /// Runs the body while no other process of the user does so under the same key.
+    func exclusively<Result: Sendable>(
+        _ key: String, _ body: () async throws(AcquisitionError) -> Result
+    ) async throws(AcquisitionError) -> Result {
+        let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         do {
-            return try await singleFlight.withLock(key: key, deadline: Self.longestWait) { try await body() }
+            return try await singleFlight.withLock(key: key, deadline: Self.longestWait, waiting: waiting) {
+                try await body()
+            }
         } catch let error as AcquisitionError {
             throw error
         } catch {
@@ -173,13 +189,6 @@ extension CredentialRecord {
         case .appMetadata(let record): record.clientID
         case .account: nil
         }
-    }
-}
-
-extension AccountRecord {
-    /// Whether a person's word for an account, a user name or home account id, means this one.
-    func isNamed(_ name: String) -> Bool {
-        [username.lowercased(), homeAccountID.lowercased()].contains(name.lowercased())
     }
 }
 

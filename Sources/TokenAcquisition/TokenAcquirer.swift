@@ -12,11 +12,16 @@ public struct TokenAcquirer: Sendable {
         public var interface: any PersonInterface
         /// The flows that can work here, best first.
         public var flows: [PluginRequest.Flow]
+        /// Asks which of several accounts is meant; nil where that can't be asked.
+        public var chooser: (any AccountChooser)?
 
         /// Makes a person.
-        public init(interface: any PersonInterface, flows: [PluginRequest.Flow]) {
+        public init(
+            interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil
+        ) {
             self.interface = interface
             self.flows = flows
+            self.chooser = chooser
         }
     }
 
@@ -27,14 +32,19 @@ public struct TokenAcquirer: Sendable {
     let setbacks: Setbacks
     let caFile: String?
     let knownHosts: [String]
+    let selection: SelectionFile?
+    let isShared: Bool
     let clock: @Sendable () -> Int
+    let tell: @Sendable (AcquisitionProgress) -> Void
 
     /// Makes an acquirer.
     ///
-    /// `clock` gives seconds since 1970.
+    /// `selection` is where chosen accounts are kept, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
+    /// what may take long, before it does.
     public init(
         store: SecretServiceStore, registry: PluginRegistry, host: PluginHost, singleFlight: SingleFlight,
-        notes: SharedNotes, configuration: Configuration, clock: @escaping @Sendable () -> Int
+        notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
+        clock: @escaping @Sendable () -> Int, tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
         self.registry = registry
@@ -43,7 +53,10 @@ public struct TokenAcquirer: Sendable {
         setbacks = Setbacks(notes: notes)
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
+        isShared = configuration.deviceMode == .shared
+        self.selection = selection
         self.clock = clock
+        self.tell = tell
     }
 
     /// Gets a token, from the person only where there is one and nothing else helps.
@@ -52,7 +65,18 @@ public struct TokenAcquirer: Sendable {
     public func token(for request: TokenRequest, person: @Sendable () async -> Person?) async throws(AcquisitionError)
         -> AcquiredToken
     {
-        let authority = try match(request)
+        do throws(AcquisitionError) {
+            return try await tokenOfKnown(request, try match(request), person: person)
+        } catch {
+            guard case .ambiguousAccount(let accounts, isShared: false) = error else { throw error }
+            return try await tokenOfChosen(among: accounts, request, person: person)
+        }
+    }
+
+    /// Gets a token for the account that the request means by itself.
+    func tokenOfKnown(
+        _ request: TokenRequest, _ authority: Authority, person: @Sendable () async -> Person?
+    ) async throws(AcquisitionError) -> AcquiredToken {
         let asked = setbacks.now
         let account = try await silentAccount(for: request, authority, person: person)
         if let account, let token = account.usable(renewsEarly: true) { return token }
@@ -150,6 +174,7 @@ public struct TokenAcquirer: Sendable {
     ) async -> Result<PluginResult, PluginError> {
         var ask = PluginRequest(.renew)
         fill(&ask, from: request, authority)
+        tell(.renewing(request.authority))
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
         do {
@@ -195,7 +220,9 @@ public struct TokenAcquirer: Sendable {
         person: Person
     ) async throws(AcquisitionError) -> AcquiredToken {
         // A sign-in that cannot be kept would be asked for again at once.
+        tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
+        tell(.startingSignIn(request.authority))
         var ask = PluginRequest(.authorize)
         fill(&ask, from: request, authority)
         ask.flows = person.flows
@@ -213,6 +240,7 @@ public struct TokenAcquirer: Sendable {
         if let wanted = request.account, !token.account.isNamed(wanted) {
             throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
         }
+        selectFirst(token.account, authority)
         return token
     }
 
@@ -236,6 +264,7 @@ public struct TokenAcquirer: Sendable {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
         let current = token
+        tell(.usingKeyring)
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.
             try store.save(made.others + [.account(made.account), .accessToken(current)])

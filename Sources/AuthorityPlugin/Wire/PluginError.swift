@@ -57,6 +57,9 @@ public struct PluginError: Error, Sendable, Equatable {
     /// With `declined-scopes`: what was not.
     public var declinedScopes: [String] = []
 
+    /// With `cancelled`, from the host: whether the person just took too long.
+    public var isTimeout = false
+
     /// What the person would have to do; nil where the authority doesn't tell.
     public var interaction: Interaction? {
         if let interaction = suberror.flatMap({ Interaction(rawValue: $0.lowercased()) }) { return interaction }

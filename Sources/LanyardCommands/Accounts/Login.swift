@@ -22,10 +22,23 @@ struct Login: AsyncParsableCommand {
         let session = try Session(options: options)
         var (request, url) = try token.request(in: session)
         request.prompt = prompt?.rawValue
-        // Whoever names an account to sign in means to add it, signed in before or not.
-        let signedIn = try await session.signIn(request, url: url)
-        let name = signedIn.account.username.isEmpty ? signedIn.account.homeAccountID : signedIn.account.username
-        session.context.console.note("signed in as \(name.displayable(limit: 200))")
+        let before = try session.accounts()
+        let signedIn = try await session.signIn(request, url: url).account
+        let console = session.context.console
+        console.note("signed in as \(signedIn.nameForPeople)")
+        do throws(Failure) {
+            try session.select(signedIn)
+        } catch {
+            // The sign-in itself is done and kept.
+            return console.report(error)
+        }
+        let others = before.all.filter { $0.account.homeAccountID.lowercased() != signedIn.homeAccountID.lowercased() }
+        guard !others.isEmpty else { return }
+        guard session.configuration.deviceMode != .shared else {
+            return console.note("this device is shared: sign the other accounts out, or none is used by itself")
+        }
+        guard let current = before.current, others.contains(current) else { return }
+        console.note("using it from now on; to go back: lanyard use -")
     }
 }
 
