@@ -25,9 +25,7 @@ struct BrowserSignOut {
     }
 
     private var page: SignOutPage {
-        let presence = session.presence
-        let browser = presence.hasBrowser ? Browser(session.context, configured: session.configuration.browser) : nil
-        return SignOutPage(console: session.context.console, browser: browser)
+        SignOutPage(console: session.context.console, browser: session.browser)
     }
 
     /// The configuration's authority that takes the account, else the one that its environment and tenant make.
@@ -63,7 +61,7 @@ private struct SignOutPage: PersonInterface {
             return .done
         }
         console.note("to end the browser's session too, open this page in it:")
-        console.note("  \(url.displayable(limit: 8192))")
+        console.show(url.displayable(limit: 32_768))
         return .done
     }
 
