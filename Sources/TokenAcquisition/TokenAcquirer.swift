@@ -27,13 +27,15 @@ public struct TokenAcquirer: Sendable {
     let caFile: String?
     let knownHosts: [String]
     let clock: @Sendable () -> Int
+    let tell: @Sendable (AcquisitionProgress) -> Void
 
     /// Makes an acquirer.
     ///
-    /// `clock` gives seconds since 1970.
+    /// `clock` gives seconds since 1970; `tell` is told what may take long, before it does.
     public init(
         store: SecretServiceStore, registry: PluginRegistry, host: PluginHost, singleFlight: SingleFlight,
-        configuration: Configuration, clock: @escaping @Sendable () -> Int
+        configuration: Configuration, clock: @escaping @Sendable () -> Int,
+        tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
         self.registry = registry
@@ -42,6 +44,7 @@ public struct TokenAcquirer: Sendable {
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
         self.clock = clock
+        self.tell = tell
     }
 
     /// Gets a token, from the person only where there is one and nothing else helps.
@@ -126,6 +129,7 @@ public struct TokenAcquirer: Sendable {
     ) async -> Result<PluginResult, PluginError> {
         var ask = PluginRequest(.renew)
         fill(&ask, from: request, authority)
+        tell(.renewing(request.authority))
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
         do {
@@ -164,7 +168,9 @@ public struct TokenAcquirer: Sendable {
     ) async throws(AcquisitionError) -> AcquiredToken {
         guard let person, request.prompt != "none" else { throw .interactionRequired(error) }
         // A sign-in that cannot be kept would be asked for again at once.
+        tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
+        tell(.startingSignIn(request.authority))
         var ask = PluginRequest(.authorize)
         fill(&ask, from: request, authority)
         ask.flows = person.flows
@@ -195,6 +201,7 @@ public struct TokenAcquirer: Sendable {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
         let current = token
+        tell(.usingKeyring)
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.
             try store.save(made.others + [.account(made.account), .accessToken(current)])
