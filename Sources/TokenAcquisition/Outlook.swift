@@ -52,7 +52,7 @@ extension TokenAcquirer {
             let authority = try match(request)
             outlook.match = authority.match
             let records = try load(authority.place)
-            let known = known(records.accounts, at: authority.place)
+            let known = known(records.accounts, authority)
             outlook.accounts = known.accounts
             guard let account = try known.account(named: request.account, hint: request.userHint) else {
                 return outlook
@@ -81,9 +81,5 @@ extension TokenAcquirer {
         if request.account != nil { return .named }
         if let hint = request.userHint, account.isNamed(hint) { return .username }
         return known.accounts.count > 1 ? .selected : .onlyOne
-    }
-
-    private func known(_ accounts: [AccountRecord], at place: AuthorityPlace) -> AccountSelection {
-        AccountSelection(accounts, at: place)
     }
 }

@@ -39,6 +39,10 @@ struct Terminal: ~Copyable, Sendable {
 
     /// The longest line that is read: what a plugin can be told in one.
     static let longestLine = AttributeParser.longestLine - "value=\n".utf8.count
+    /// Ends a line on which nothing was typed.
+    func endLine() {
+        _ = try? device.writeAll([0x0A])
+    }
 
     /// Reads a line, looking now and then whether the task still wants it.
     private func readLine(again question: String, echo: Bool) async -> String? {
@@ -50,8 +54,7 @@ struct Terminal: ~Copyable, Sendable {
                 try? await Task.sleep(for: .milliseconds(15))
                 continue
             }
-            // No more than this line: what was typed ahead answers the next question.
-            var chunk: [UInt8] = [0]
+            var chunk = [UInt8](repeating: 0, count: 4096)
             guard let count = try? chunk.withUnsafeMutableBytes({ try device.read(into: $0) }), count > 0 else {
                 return nil
             }
