@@ -21,8 +21,12 @@ public struct TableBlocks: Sendable {
         let rows = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { Substring($0).utf8 }
         self.rows = rows
-        lines = scanner.headers.filter { $0.isElement && $0.names == [name] }.map { header in
-            Self.start(of: header.line - 1, in: rows)..<header.lastLine
+        lines = scanner.headers.indices.compactMap { index in
+            let header = scanner.headers[index]
+            guard header.isElement, header.names == [name] else { return nil }
+            // `[name.x]` that follows is a part of it.
+            let parts = scanner.headers[(index + 1)...].prefix { $0.names.first == name && $0.names.count > 1 }
+            return Self.start(of: header.line - 1, in: rows)..<(parts.last ?? header).lastLine
         }
     }
 

@@ -111,12 +111,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [("n\n", false), ("\n", true), ("y\n", true)])
-    func `on a terminal it asks first`(typed: String, isWritten: Bool) async throws {
+    @Test(arguments: [("n", false), ("", true), ("y", true)])
+    func `on a terminal it asks first`(answer: String, isWritten: Bool) async throws {
         try await Home.with { home in
-            let ended = try await home.lanyardAtTerminal("configure git", typing: typed)
+            let ended = try await home.lanyardAtTerminal(["configure", "git"], [("go on? [Y/n] ", answer)])
             #expect(ended.status == 0, "\(ended)")
-            #expect(ended.output.contains("lanyard: go on? [Y/n] "), "\(ended)")
             #expect(FileManager.default.fileExists(atPath: home.gitFile) == isWritten)
             #expect(ended.output.contains("nothing was changed") == !isWritten, "\(ended)")
         }
@@ -124,8 +123,12 @@ import Testing
 
     @Test func `on a terminal it makes the rule from what is typed`() async throws {
         try await Home.with { home in
-            let typed = "y\nhttps://login.microsoftonline.com/contoso.com\nthe-id\ny\n"
-            let ended = try await home.lanyardAtTerminal("configure git https://dev.azure.com/contoso", typing: typed)
+            let ended = try await home.lanyardAtTerminal(
+                ["configure", "git", "https://dev.azure.com/contoso"],
+                [
+                    ("has no rule yet; make one? ", "y"), ("authority", "https://login.microsoftonline.com/contoso.com"),
+                    ("client id: ", "the-id"), ("go on? ", ""),
+                ])
             #expect(ended.status == 0, "\(ended)")
             let rules = try await home.lanyard(["rule", "list"])
             #expect(

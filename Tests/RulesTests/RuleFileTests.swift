@@ -78,6 +78,13 @@ import Testing
         #expect(after.contains("\r") == before.contains("\r"))
     }
 
+    @Test func `tables within a rule go with it`() throws {
+        let blocks = try TableBlocks(
+            of: "rule", file: "f", text: "[[rule]]\na = 1\n[rule.more]\nb = 2\n\n[policy]\n[[rule]]\nc = 3\n")
+        #expect(blocks.removing(0) == "[policy]\n[[rule]]\nc = 3\n")
+        #expect(blocks.removing(1) == "[[rule]]\na = 1\n[rule.more]\nb = 2\n\n[policy]\n")
+    }
+
     @Test func `a missing file is made for nobody else to read, with a line for editors`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/a/b/config.toml"

@@ -54,11 +54,12 @@ struct Home: Sendable {
         )
     }
 
-    /// Runs lanyard at a terminal at which somebody types; all that shows there is in `output`.
-    func lanyardAtTerminal(_ arguments: String, typing: String, _ extra: [String: String] = [:]) async throws -> Ended {
-        try await run(
-            "/usr/bin/script", ["--quiet", "--return", "--command", "lanyard \(arguments)", "/dev/null"], input: typing,
-            environment: environment.merging(extra) { $1 }, folder: folder + "/home", timeout: .seconds(20))
+    /// Runs lanyard at a terminal at which each answer is typed once its question shows; `output` is all that showed.
+    func lanyardAtTerminal(_ arguments: [String], _ dialogue: [(question: String, answer: String)]) async throws -> Ended {
+        let script = dialogue.flatMap { [$0.question, $0.answer] }
+        return try await run(
+            "\(Built.checkout)/Tests/EndToEndTests/Scripts/at-terminal", script + ["--", "lanyard"] + arguments,
+            environment: environment, folder: folder + "/home")
     }
 
     @discardableResult

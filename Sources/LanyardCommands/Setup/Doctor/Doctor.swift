@@ -29,7 +29,8 @@ struct Doctor: AsyncParsableCommand {
         if json {
             context.console.print(summary.json.encoded(pretty: true))
         } else {
-            for line in summary.lines { context.console.print(line) }
+            let screen = Screen(context.console.output, environment: context.environment)
+            for line in summary.lines(on: screen) { context.console.print(line) }
             if !report { context.console.note(summary.text) }
         }
         guard summary.failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
@@ -48,12 +49,14 @@ struct Summary: Sendable {
         warnings = findings.count { $0.level == .warn }
     }
 
-    /// A line for each finding, its remedies below it.
-    var lines: [String] {
+    /// A line for each finding, its remedies below it; wrapped where the screen has an end.
+    func lines(on screen: Screen) -> [String] {
         let width = findings.map(\.check.count).max() ?? 0
+        let columns = screen.isTerminal ? screen.size?.columns : nil
         return findings.flatMap { finding in
             let gap = String(repeating: " ", count: width - finding.check.count)
-            return ["\(finding.level.rawValue)  \(finding.check)\(gap)  \(finding.text)"]
+            let text = finding.text.wrapped(columns: columns, indent: width + 8)
+            return ["\(finding.level.word(on: screen))  \(finding.check)\(gap)  \(text)"]
                 + finding.remedies.map { "      -> \($0)" }
         }
     }
@@ -86,5 +89,36 @@ extension Finding {
     fileprivate func redacted(_ redaction: Redaction) -> Finding {
         Finding(
             check: check, level: level, text: redaction.redacted(text), remedies: remedies.map(redaction.redacted))
+    }
+}
+
+extension Finding.Level {
+    /// The word, in its colour where the screen has any.
+    fileprivate func word(on screen: Screen) -> String {
+        guard screen.hasColours else { return rawValue }
+        let colour =
+            switch self {
+            case .pass: 32
+            case .warn: 33
+            case .fail: 31
+            }
+        return "\u{1B}[\(colour)m\(rawValue)\u{1B}[0m"
+    }
+}
+
+extension String {
+    /// The text in lines no wider than a screen's columns, all but the first indented; as it is without columns.
+    fileprivate func wrapped(columns: Int?, indent: Int) -> String {
+        guard let columns, columns > indent + 20 else { return self }
+        var lines = [""]
+        for word in split(separator: " ", omittingEmptySubsequences: false) {
+            let last = lines[lines.count - 1]
+            if !last.isEmpty, indent + last.count + 1 + word.count > columns {
+                lines.append(String(word))
+            } else {
+                lines[lines.count - 1] = last.isEmpty ? String(word) : "\(last) \(word)"
+            }
+        }
+        return lines.joined(separator: "\n" + String(repeating: " ", count: indent))
     }
 }
