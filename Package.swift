@@ -25,6 +25,11 @@ let small: [LinkerSetting] = [
     .unsafeFlags(
         ["-use-ld=bfd", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
         .when(configuration: .release)),
+    // The folder holds libstdc++.a and nothing else (script/build makes it): Swift's runtime is in C++, and loading the
+    // shared library takes longer than what a cached answer does.
+    .unsafeFlags(
+        ["-L\(Context.packageDirectory)/.build/static", "-Xclang-linker", "-static-libgcc"],
+        .when(configuration: .release)),
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
 ]
 

@@ -44,23 +44,40 @@ public struct TokenAcquirer: Sendable {
         self.clock = clock
     }
 
-    /// Gets a token, from the person only where there is one and nothing else helps.
-    ///
-    /// `person` is called when only a person helps, and not before: finding out whether somebody is there takes time.
-    public func token(for request: TokenRequest, person: @Sendable () async -> Person?) async throws(AcquisitionError)
-        -> AcquiredToken
-    {
-        let authority = try match(request)
-        let account = try await silentAccount(for: request, authority, person: person)
-        if let account, let token = account.usable(renewsEarly: true) { return token }
-        return try await alone(request, account: account?.account) { () async throws(AcquisitionError) in
-            try await self.renewOrSignIn(request, authority, person: person)
-        }
+    /// What is stored for a request.
+    public enum Stored: Sendable {
+        /// A token that answers it.
+        case token(AcquiredToken)
+        /// None; the account it would be for, where that has signed in.
+        case account(AccountRecord?)
     }
 
-    /// The token that answers a request as it is stored now, or nil where more would have to be done; starts no plugin.
-    public func storedToken(for request: TokenRequest) throws(AcquisitionError) -> AcquiredToken? {
-        try silentAccount(for: request, try match(request))?.usable(renewsEarly: true)
+    /// Looks at what is stored for a request; starts no plugin.
+    public func stored(for request: TokenRequest) throws(AcquisitionError) -> Stored {
+        let account = try silentAccount(for: request, try match(request))
+        return account?.usable(renewsEarly: true).map(Stored.token) ?? .account(account?.account)
+    }
+
+    /// Gets a token, from the person only where there is one and nothing else helps.
+    ///
+    /// `stored` is what a look at the store found a moment ago, where there was one. `person` is called when only a
+    /// person helps, and not before: finding out whether somebody is there takes time.
+    public func token(
+        for request: TokenRequest, stored: Stored? = nil, person: @Sendable () async -> Person?
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        let authority = try match(request)
+        let account: AccountRecord?
+        switch stored {
+        case .token(let token): return token
+        case .account(let known): account = known
+        case nil:
+            let found = try await silentAccount(for: request, authority, person: person)
+            if let token = found?.usable(renewsEarly: true) { return token }
+            account = found?.account
+        }
+        return try await alone(request, account: account) { () async throws(AcquisitionError) in
+            try await self.renewOrSignIn(request, authority, person: person)
+        }
     }
 
     /// Has the person sign in, whatever is stored.
@@ -107,7 +124,7 @@ public struct TokenAcquirer: Sendable {
         for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
             switch await redeem(refreshToken, request, authority) {
             case .success(let result):
-                return .renewed(try keep(result, request, authority, redeemed: refreshToken, source: .renewed))
+                return .renewed(try keep(result, request, authority, redeemed: refreshToken, known: found.records))
             case .failure(let error): last = error
             }
             guard let last, try keepGoing(after: last, refreshToken, found, request, authority) else { break }
@@ -177,20 +194,21 @@ public struct TokenAcquirer: Sendable {
         } catch {
             throw .plugin(error, name: authority.match.plugin.name)
         }
-        let token = try keep(result, request, authority, redeemed: nil, source: .signedIn)
+        let token = try keep(result, request, authority, redeemed: nil, known: nil)
         if let wanted = request.account, !token.account.isNamed(wanted) {
             throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
         }
         return token
     }
 
-    /// Stores what came, and hands out the token.
+    /// Stores what came, and hands out the token; `known` is what was stored when the lock was taken.
     private func keep(
         _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?,
-        source: AcquiredToken.Source
+        known: StoredRecords?
     ) throws(AcquisitionError) -> AcquiredToken {
         let made = RecordsOfResult(result, request: request, place: authority.place, redeemed: redeemed, now: clock())
         var token = made.accessToken
+        let source: AcquiredToken.Source = redeemed == nil ? .signedIn : .renewed
         if source == .renewed {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
@@ -198,7 +216,7 @@ public struct TokenAcquirer: Sendable {
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.
             try store.save(made.others + [.account(made.account), .accessToken(current)])
-            try deleteOverlapping(current)
+            try deleteOverlapping(current, known: known)
         }
         guard result.declinedScopes.isEmpty else {
             throw .scopesDeclined(granted: result.scopes, declined: result.declinedScopes)

@@ -8,7 +8,7 @@ import TokenStore
 ///
 /// It is found by all that decides it: the request, the variables and the state of the configuration files. The options
 /// of `get` decide only how a person is asked, and so don't count.
-struct RememberedAnswer {
+struct RememberedAnswer: Sendable {
     private let request: CredentialRequest
     private let context: CommandContext
     private let name: AnswerName
@@ -35,7 +35,7 @@ struct RememberedAnswer {
     }
 
     /// An answer on its way.
-    struct Begun {
+    struct Begun: Sendable {
         fileprivate let remembered: RememberedAnswer
         fileprivate let key: AnswerKey
 
@@ -47,7 +47,7 @@ struct RememberedAnswer {
             guard session.configuration.answerCache, wanted.claims == nil, token.freshUntil > now else { return }
             guard token.source != .cache else { return remembered.write(token, key) }
             guard let key = remembered.context.answers.key(),
-                let stored = try? session.acquirer.storedToken(for: wanted)
+                case .token(let stored) = try? session.acquirer.stored(for: wanted)
             else { return }
             remembered.write(stored, key)
         }

@@ -97,8 +97,8 @@ extension RecordQuery {
     var isSelective: Bool { clientID != nil || kinds.count < CredentialKind.allCases.count }
 
     /// Whether a record matches the query.
-    func matches(_ record: CredentialRecord, group: String) -> Bool {
-        kind(of: ItemAttributes(record, group: group).dictionary) != nil
+    package func matches(_ record: CredentialRecord) -> Bool {
+        kind(of: ItemAttributes(record, group: "").dictionary) != nil
     }
 
     /// The kind of an item that matches the query, or nil where it does not match.

@@ -12,12 +12,11 @@ extension KeyringSession {
     /// What a record is, and whose, is told by the record itself: an item's attributes would take a call each.
     func unlockedRecords(matching query: RecordQuery) throws(ProviderFailure) -> StoredRecords {
         var found = StoredRecords()
-        let group = configuration.group
         let paths = try paths(matching: query)
         let secrets = try secrets(of: paths)
         for path in paths {
             if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }) {
-                if query.matches(record, group: group) { found.append(record) }
+                if query.matches(record) { found.append(record) }
             } else if var item = try item(at: path), let kind = query.kind(of: item.attributes) {
                 item.secret = secrets[path]
                 found.append(item, of: kind)
