@@ -81,7 +81,7 @@ extension CommandContext {
     func readRequest() throws(Failure) -> CredentialRequest {
         do {
             var parser = AttributeParser(longestInput: Self.longestRequest)
-            var buffer = [UInt8](repeating: 0, count: 65_536)
+            var buffer = [UInt8](repeating: 0, count: 8192)
             while true {
                 let count = try buffer.withUnsafeMutableBytes { try input.read(into: $0) }
                 if let block = try parser.consume(buffer[..<count]).first { return try CredentialRequest(block) }
