@@ -27,6 +27,12 @@ import Testing
                 "lanyard login --authority https://login.example.o\t":
                     ["lanyard", "login", "--authority", "https://login.example.org/contoso"],
                 "lanyard token --scope api\t": ["lanyard", "token", "--scope", "api://git.contoso.example/.default"],
+                "lanyard rule remove https://git.\t": ["lanyard", "rule", "remove", CompletionWorld.url],
+                "lanyard rules rem\t": ["lanyard", "rules", "remove"],
+                "lanyard rule add --resource 'Azure Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
+                "lanyard rule add --resource Azure\\ Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
+                "lanyard plugin check aad-c\t": ["lanyard", "plugin", "check", "aad-common"],
+                "lanyard import --from git-\t": ["lanyard", "import", "--from", "git-libsecret"],
                 // The cursor may stand inside of the line: here after `--flow de`.
                 "lanyard token --flow de --json\u{1}\(String(repeating: "\u{6}", count: 23))\t":
                     ["lanyard", "token", "--flow", "device-code", "--json"],
@@ -85,10 +91,26 @@ import Testing
             ])
     }
 
+    @Test(arguments: shells) func `a command to run is completed as it is by itself`(shell: String) async throws {
+        try await expect(
+            in: shell,
+            [
+                "lanyard exec -- git-credential-lan\t": ["lanyard", "exec", "--", "git-credential-lanyard"],
+                "lanyard exec --env NAME -- lanyard accou\t":
+                    ["lanyard", "exec", "--env", "NAME", "--", "lanyard", "accounts"],
+                "lanyard exec \(CompletionWorld.url) -- lanyard token --flow=dev\t":
+                    ["lanyard", "exec", CompletionWorld.url, "--", "lanyard", "token", "--flow=device-code"],
+            ])
+    }
+
     @Test(arguments: shells) func `files are completed where a file is meant`(shell: String) async throws {
         try await CompletionWorld.with(.noBus) { world in
-            let typed = try await world.type(["lanyard accounts >/etc/hostn\t"], at: shell)
-            #expect(typed.first?.line.hasPrefix("lanyard accounts >/etc/hostname") == true, "\(typed)")
+            let lines = [
+                "lanyard accounts >/etc/hostn", "lanyard export --output /etc/hostn", "lanyard import /etc/hostn",
+            ]
+            for (line, typed) in zip(lines, try await world.type(lines.map { $0 + "\t" }, at: shell)) {
+                #expect(typed.line.hasPrefix(line + "ame"), "\(typed)")
+            }
         }
     }
 

@@ -39,7 +39,9 @@ extension Proposal {
                 self = .candidates(subcommands.isEmpty ? point.options.candidates : subcommands, named: "")
                 return
             }
-            self = Self.values(of: parameter, at: point, named: "", context)
+            // A plugin may be given by its folder, too.
+            let isPath = parameter.subject == "plugin" && words.last?.contains(where: { "./".contains($0) }) == true
+            self = isPath ? .files : Self.values(of: parameter, at: point, named: "", context)
         }
     }
 
