@@ -63,7 +63,8 @@ struct Session: Sendable {
         return TokenAcquirer(
             store: store, registry: registry, host: host,
             singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
-            configuration: configuration, selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
+            notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
+            selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
     }
 
     private var host: PluginHost {
@@ -136,8 +137,9 @@ struct Session: Sendable {
         return TokenAcquirer.Person(interface: interface, flows: flows, chooser: chooser)
     }
 
-    /// What to try; where the page is opened elsewhere, pasting comes first, for then the answer is in the address.
-    private var flows: [PluginRequest.Flow] {
+    /// What to try, best first; where the page is opened elsewhere, pasting comes first, for then the answer is in the
+    /// address.
+    var flows: [PluginRequest.Flow] {
         switch configuration.flow {
         case .browser: presence.hasBrowser ? [.browser, .paste] : [.paste, .browser]
         case .deviceCode: [.deviceCode]

@@ -36,25 +36,39 @@ package struct IdentityClient: Sendable {
         try await Transport.with(request, environment: environment, limits: limits) {
             transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport)
-            var obstacle = PluginError(
-                .unsupported, "none of the flows asked for is known to \(profile.name)",
-                hint: "use browser, device-code or paste")
-            for flow in request.flows.isEmpty ? [.browser, .deviceCode] : request.flows {
-                switch try await Self.run(flow, in: session, person) {
-                case .signedIn(let result): return result
-                case .notHere(let error): obstacle = error
-                case nil: continue
-                }
+            do throws(PluginError) {
+                return try await Self.signIn(in: session, person)
+            } catch {
+                guard session.resetsPassword(after: error) else { throw error }
+                try await PasswordReset(session: session).run(person)
+                return try await Self.signIn(in: session, person)
             }
-            throw obstacle
         }
     }
 
+    /// Signs a person in at the session's authority, by the first flow that can be used here.
+    static func signIn(
+        in session: AuthoritySession, _ person: any Conversation, success: LoopbackPage = .success
+    ) async throws(PluginError) -> PluginResult {
+        var obstacle = PluginError(
+            .unsupported, "none of the flows asked for is known to \(session.profile.name)",
+            hint: "use browser, device-code or paste")
+        let flows = session.request.flows
+        for flow in flows.isEmpty ? [.browser, .deviceCode] : flows {
+            switch try await run(flow, in: session, person, success) {
+            case .signedIn(let result): return result
+            case .notHere(let error): obstacle = error
+            case nil: continue
+            }
+        }
+        throw obstacle
+    }
+
     private static func run(
-        _ flow: PluginRequest.Flow, in session: AuthoritySession, _ person: any Conversation
+        _ flow: PluginRequest.Flow, in session: AuthoritySession, _ person: any Conversation, _ success: LoopbackPage
     ) async throws(PluginError) -> FlowOutcome? {
         switch flow {
-        case .browser: try await BrowserFlow(session: session).run(person)
+        case .browser: try await BrowserFlow(session: session, success: success).run(person)
         case .deviceCode: try await DeviceFlow(session: session).run(person)
         case .paste: try await PasteFlow(session: session).run(person)
         default: nil

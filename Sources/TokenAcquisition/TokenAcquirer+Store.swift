@@ -138,6 +138,24 @@ extension TokenAcquirer {
         _ = try store.delete(others.map(CredentialRecord.accessToken))
     }
 
+    /// Sets what shapes the page that the person gets.
+    ///
+    /// Where the tenant doesn't know the account that is signed in, the person is to choose another, unless it is the one
+    /// that was named.
+    func shape(
+        _ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?, because error: PluginError?
+    ) {
+        let isStranger = request.account == nil && error?.isAboutAccount == true
+        ask.prompt = request.prompt ?? (isStranger ? "select_account" : nil)
+        ask.loginHint =
+            request.loginHint ?? (isStranger ? nil : account?.username) ?? request.account
+            ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+        ask.domainHint = request.domainHint
+        ask.extraQuery = request.extraQuery.map { "\($0.key)=\($0.value)" }.sorted()
+        ask.redirectURI = request.redirectPort.map { "http://localhost:\($0)" }
+        ask.resetPolicy = request.resetPolicy
+    }
+
     /// Sets what renewal and sign-in have in common.
     func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: Authority) {
         ask.authority = request.authority
@@ -182,6 +200,9 @@ extension PluginError.Code {
 }
 
 extension PluginError {
+    /// Whether another account might do: Entra's numbers for one that the tenant doesn't know or doesn't let in.
+    var isAboutAccount: Bool { !errorCodes.allSatisfy { ![50020, 50034, 50105, 500_212, 500_213].contains($0) } }
+
     /// Whether a family's refresh token was refused because the client is none of the family.
     var isClientMismatch: Bool { suberror == "client_mismatch" }
 

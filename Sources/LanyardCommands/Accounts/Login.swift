@@ -13,15 +13,15 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var token: TokenOptions
     @OptionGroup var interaction: InteractionOptions
 
-    @Option(help: ArgumentHelp("login, consent, select_account or create.", valueName: "prompt"))
-    var prompt: String?
+    @Option(help: ArgumentHelp("none, login, consent, select_account or create.", valueName: "prompt"))
+    var prompt: Prompt?
 
     mutating func run() async throws {
         var options = interaction.values
         options.isAskedFor = true
         let session = try Session(options: options)
         var (request, url) = try token.request(in: session)
-        request.prompt = prompt
+        request.prompt = prompt?.rawValue
         let before = try session.accounts()
         let signedIn = try await session.signIn(request, url: url).account
         let console = session.context.console
@@ -40,4 +40,13 @@ struct Login: AsyncParsableCommand {
         guard let current = before.current, others.contains(current) else { return }
         console.note("using it from now on; to go back: lanyard use -")
     }
+}
+
+/// `--prompt`'s values.
+enum Prompt: String, ExpressibleByArgument, CaseIterable {
+    case none
+    case login
+    case consent
+    case selectAccount = "select_account"
+    case create
 }
