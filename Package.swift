@@ -55,8 +55,8 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
-                "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging, subprocess, system,
+                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
+                "AuthorityPlugin", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
