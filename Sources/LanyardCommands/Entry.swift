@@ -60,8 +60,7 @@ struct LanyardCommand: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Login.self, Logout.self, Accounts.self, Use.self, Token.self, Configure.self, Unconfigure.self,
-            RuleCommand.self,
-            Explain.self, Doctor.self, PluginCommand.self, Sandbox.self, Get.self, Store.self,
+            RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self, Sandbox.self, Get.self, Store.self,
             Erase.self, Capability.self,
         ])
 

@@ -1,3 +1,4 @@
+import AuthorityPlugin
 import CredentialProtocol
 import SystemPackage
 
@@ -119,6 +120,9 @@ struct Failure: Error, Sendable, Equatable {
         case interruption
         /// Anywhere else.
         case other
+
+        /// What it is that the person gave no answer: no, or a signal such as Ctrl-C's.
+        static var ofNoAnswer: Cause { Interruption.signal == nil ? .cancellation : .interruption }
     }
 
     let message: String

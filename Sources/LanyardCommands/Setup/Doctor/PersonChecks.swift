@@ -44,13 +44,13 @@ struct PersonChecks {
         guard presence.hasBrowser else {
             return .pass(name, "none can open here; you get a code to enter on any device")
         }
-        let configured = examination.configuration.browser
-        let named = configured ?? context.variable("BROWSER")
-        let browser: Browser
-        do throws(Failure) { browser = try Browser(context, configured: configured) } catch {
+        let named = examination.configuration.browser ?? context.variable("BROWSER")
+        let commands: [String]
+        do throws(Failure) {
+            commands = try Browser(context, configured: examination.configuration.browser).commands.compactMap(\.first)
+        } catch {
             return .fail(name, error)
         }
-        let commands = browser.commands.compactMap(\.first)
         guard let command = commands.first(where: { context.program($0) != nil }) else {
             let tried = commands.map { $0.displayable(limit: 60) }.joined(separator: ", ")
             return .warn(
