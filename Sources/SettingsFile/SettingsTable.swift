@@ -99,7 +99,8 @@ public struct SettingsTable: Sendable {
         switch values[key] {
         case nil: return nil
         case .strings(let texts)?: return texts
-        case .mixed(let index)?: throw error(key, element: index, "`\(key)` holds something that is no string in quotes")
+        case .mixed(let index)?:
+            throw error(key, element: index, "`\(key)` holds something that is no string in quotes")
         default: throw error(key, "`\(key)` must be a list of strings, such as [\"one\", \"two\"]")
         }
     }
