@@ -146,7 +146,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
-        .testTarget(name: "LanyardCommandsTests", dependencies: ["LanyardCommands", system], swiftSettings: strict),
+        .testTarget(
+            name: "LanyardCommandsTests",
+            dependencies: ["LanyardCommands", "TokenAcquisition", "TokenStore", system], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],

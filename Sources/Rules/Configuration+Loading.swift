@@ -45,7 +45,12 @@ extension Configuration {
                 throw SettingsError(file: variable, line: nil, message: "the value holds a control character")
             }
             let text = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            try apply(SettingsTable(file: variable, text: "\(key) = \"\(text)\""), isSystem: false)
+            do throws(SettingsError) {
+                try apply(SettingsTable(file: variable, text: "\(key) = \"\(text)\""), isSystem: false)
+            } catch {
+                // A variable has no lines.
+                throw SettingsError(file: variable, line: nil, message: error.message, hint: error.hint)
+            }
         }
         let cache = "LANYARD_ANSWER_CACHE"
         guard let value = environment[cache]?.lowercased(), !value.isEmpty else { return }
