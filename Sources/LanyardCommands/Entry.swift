@@ -8,7 +8,10 @@ public enum Lanyard {
     ///
     /// git's verbs are dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
     /// succeeds: git may come to know more of them (gitcredentials(7)).
+    @MainActor
     public static func run(arguments: [String]) async -> Int32 {
+        // What `exec` gives its command back; only the main thread still has it.
+        _ = Inheritance.atStart
         // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
@@ -40,8 +43,9 @@ struct LanyardCommand: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Login.self, Logout.self, Accounts.self, Token.self, Configure.self, Sandbox.self, Get.self, Store.self,
-            Erase.self, Capability.self,
+            Login.self, Logout.self, Accounts.self, Token.self, Exec.self, Cache.self, Export.self, Configure.self,
+            Sandbox.self, Get.self,
+            Store.self, Erase.self, Capability.self,
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.

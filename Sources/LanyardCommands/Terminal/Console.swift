@@ -89,4 +89,8 @@ public enum ExitStatus: Int32, Sendable {
     case scopesDeclined = 3
     /// The command line is wrong (sysexits.h).
     case usage = 64
+    /// `exec`: the command can't be executed.
+    case notExecutable = 126
+    /// `exec`: there is no such command.
+    case notFound = 127
 }
