@@ -55,7 +55,7 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
+                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", "OtherCaches",
                 "TokenAcquisition", "CLinux", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
@@ -71,6 +71,8 @@ let package = Package(
             name: "TokenStore",
             dependencies: ["CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
+        .target(
+            name: "OtherCaches", dependencies: ["CredentialProtocol", "JSON", "TokenStore"], swiftSettings: strict),
         .target(
             name: "AuthorityPlugin",
             dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
@@ -162,6 +164,9 @@ let package = Package(
         .testTarget(
             name: "TokenStoreTests",
             dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore"],
+            exclude: ["Fixtures"], swiftSettings: strict),
+        .testTarget(
+            name: "OtherCachesTests", dependencies: ["CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",

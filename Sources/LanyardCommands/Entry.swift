@@ -43,7 +43,8 @@ struct LanyardCommand: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Login.self, Logout.self, Accounts.self, Token.self, Exec.self, Cache.self, Export.self, Configure.self,
+            Login.self, Logout.self, Accounts.self, Token.self, Exec.self, Cache.self, Export.self, Import.self,
+            Configure.self,
             Sandbox.self, Get.self,
             Store.self, Erase.self, Capability.self,
         ])
