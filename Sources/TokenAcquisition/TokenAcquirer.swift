@@ -110,11 +110,13 @@ public struct TokenAcquirer: Sendable {
                 return .renewed(try keep(result, request, authority, redeemed: refreshToken, source: .renewed))
             case .failure(let error): last = error
             }
-            guard let last, try keepGoing(after: last, refreshToken, found) else { break }
+            guard let last, try keepGoing(after: last, refreshToken, found, request, authority) else { break }
         }
         // A token that was only due early stays usable whatever became of its renewal.
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
         guard let last, !last.code.wantsPerson else { return .needsPerson(last) }
+        // A family that this client turned out not to be in: it has yet to sign in itself.
+        if last.isClientMismatch { return .needsPerson(nil) }
         if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
         throw .plugin(last, name: authority.match.plugin.name)
     }
@@ -135,8 +137,15 @@ public struct TokenAcquirer: Sendable {
 
     /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule).
     private func keepGoing(
-        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount
+        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest,
+        _ authority: Authority
     ) throws(AcquisitionError) -> Bool {
+        if error.isClientMismatch {
+            let stranger = AppMetadataRecord(
+                clientID: request.clientID, environment: authority.place.environment, familyID: "")
+            try storing { () throws(StoreError) in try store.save([.appMetadata(stranger)]) }
+            return true
+        }
         guard error.code == .interactionRequired else { return false }
         switch error.suberror {
         case "bad_token":
@@ -145,7 +154,6 @@ public struct TokenAcquirer: Sendable {
         case "user_account_deleted":
             try storing { () throws(StoreError) in _ = try store.delete(found.everything) }
             return false
-        case "client_mismatch": return true
         default: return false
         }
     }

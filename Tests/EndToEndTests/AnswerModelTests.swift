@@ -131,7 +131,7 @@ private actor AnswerModel {
 }
 
 /// Numbers that look random and are the same in every run (SplitMix64).
-private struct Dice {
+struct Dice {
     private var state: UInt64
 
     init(seed: UInt64) {

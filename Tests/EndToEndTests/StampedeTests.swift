@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// Many processes that want the same token at once make the authority no more work than one.
+@Suite struct StampedeTests {
+    private static let many = 64
+    private static let path = "common/hello.git"
+
+    @Test func `sixty-four that find an expired token make one token request`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            let browser = world.browser(as: "alice@contoso.example")
+            #expect(try await world.get(Self.path, browser).status == 0)
+            try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
+            try await world.sandbox.clearLog()
+            let answers = try await Self.atOnce(world)
+            #expect(Set(answers.compactMap { $0.value("password") }).count == 1)
+            #expect(answers.allSatisfy { $0.status == 0 && $0.value("username") == "alice@contoso.example" })
+            let requests = try await world.sandbox.authorityRequests()
+            #expect(requests.count { $0.path.hasSuffix("/token") } == 1, "\(requests)")
+        }
+    }
+
+    @Test func `sixty-four with nobody signed in open one page`() async throws {
+        try await World.with { world in
+            let answers = try await Self.atOnce(world, world.browser(as: "alice@contoso.example"))
+            #expect(Set(answers.compactMap { $0.value("password") }).count == 1)
+            #expect(answers.allSatisfy { $0.status == 0 && $0.value("username") == "alice@contoso.example" })
+            let requests = try await world.sandbox.authorityRequests()
+            #expect(requests.count { $0.method == "GET" && $0.path.hasSuffix("/authorize") } == 1, "\(requests)")
+            #expect(requests.count(grant: "authorization_code") == 1, "\(requests)")
+        }
+    }
+
+    @Test func `where the one that signs in is killed, one of those that waited does`() async throws {
+        try await World.with { world in
+            // A browser that opens nothing: the first waits for ever.
+            let first = Process()
+            first.executableURL = URL(fileURLWithPath: "\(world.folder)/bin/lanyard")
+            first.arguments = ["token", "\(world.sandbox.resource)/\(Self.path)"]
+            first.environment = world.environment.merging(["BROWSER": "true"]) { $1 }
+            first.standardOutput = FileHandle.nullDevice
+            first.standardError = FileHandle.nullDevice
+            try first.run()
+            try await Task.sleep(for: .seconds(1))
+            async let others = Self.atOnce(world, world.browser(as: "alice@contoso.example"), count: 8)
+            try await Task.sleep(for: .seconds(1))
+            #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 0)
+            kill(first.processIdentifier, SIGKILL)
+            first.waitUntilExit()
+            let answers = try await others
+            #expect(answers.allSatisfy { $0.status == 0 && $0.value("password") != nil }, "\(answers)")
+            #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+        }
+    }
+
+    private static func atOnce(
+        _ world: World, _ environment: [String: String] = [:], count: Int = many
+    ) async throws -> [Ended] {
+        try await withThrowingTaskGroup(of: Ended.self) { group in
+            for _ in 0..<count { group.addTask { try await world.get(path, environment) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}

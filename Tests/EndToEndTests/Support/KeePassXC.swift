@@ -1,0 +1,131 @@
+import Foundation
+import KeyringFixture
+
+/// A real KeePassXC that provides the Secret Service on a world's bus, with a database of its own; it draws on no display.
+struct KeePassXC {
+    private let world: World
+    private static let password = "staple"
+
+    /// Runs the body while KeePassXC serves an open database in a world that has no other provider.
+    static func with(_ body: @Sendable (World, KeePassXC) async throws -> Void) async throws {
+        try await World.with(.noProvider) { world in
+            let provider = KeePassXC(world: world)
+            let process = try await provider.start()
+            defer {
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
+            try await provider.eventually("KeePassXC serves its database") {
+                try await provider.call("Service.ReadAlias", "string:default").output.contains("/collection/")
+            }
+            try await body(world, provider)
+        }
+    }
+
+    /// Locks the database as its lock button does.
+    func lock() async throws {
+        let collection = "/org/freedesktop/secrets/collection/secrets"
+        let asked = try await call("Service.Lock", "array:objpath:\(collection)")
+        guard let prompt = asked.output.split(separator: "\"").last(where: { $0.contains("/prompt/") }) else {
+            throw KeePassXCError("no prompt: \(asked.error)")
+        }
+        try await call(at: String(prompt), "Prompt.Prompt", "string:")
+        try await eventually("the database is locked") {
+            let state = try await property("Locked", of: collection)
+            return !state.contains("boolean false")
+        }
+    }
+
+    private func start() async throws -> Process {
+        let folder = world.folder + "/keepassxc"
+        let settings = world.folder + "/config/keepassxc"
+        for path in [folder, settings] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        try Self.settings.write(toFile: settings + "/keepassxc.ini", atomically: true, encoding: .utf8)
+        try Self.database.write(toFile: folder + "/secrets.xml", atomically: true, encoding: .utf8)
+        let made = try await world.keyring.run(
+            "keepassxc-cli", ["import", "--set-password", folder + "/secrets.xml", folder + "/secrets.kdbx"],
+            input: "\(Self.password)\n\(Self.password)\n")
+        guard made.status == 0 else { throw KeePassXCError("no database: \(made.error)") }
+        let process = Process()
+        // Where another instance of the same user shows in its temporary directory, it does not start.
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/keepassxc")
+        process.arguments = ["--pw-stdin", folder + "/secrets.kdbx"]
+        process.environment = world.environment.merging(["QT_QPA_PLATFORM": "offscreen", "TMPDIR": folder]) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let input = Pipe()
+        process.standardInput = input
+        try process.run()
+        try input.fileHandleForWriting.write(contentsOf: Data("\(Self.password)\n".utf8))
+        try input.fileHandleForWriting.close()
+        return process
+    }
+
+    @discardableResult
+    private func call(
+        at path: String = "/org/freedesktop/secrets", _ method: String, _ arguments: String...
+    ) async throws -> FinishedProcess {
+        try await world.keyring.run(
+            "dbus-send",
+            ["--session", "--print-reply", "--dest=org.freedesktop.secrets", path, "org.freedesktop.Secret." + method]
+                + arguments)
+    }
+
+    private func property(_ name: String, of path: String) async throws -> String {
+        try await world.keyring.run(
+            "dbus-send",
+            [
+                "--session", "--print-reply", "--dest=org.freedesktop.secrets", path,
+                "org.freedesktop.DBus.Properties.Get", "string:org.freedesktop.Secret.Collection", "string:\(name)",
+            ]
+        ).output
+    }
+
+    private func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+        for _ in 0..<200 {
+            if try await condition() { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw KeePassXCError("waited in vain: \(what)")
+    }
+
+    /// The Secret Service on, and no window in the way of it.
+    private static let settings = """
+        [General]
+        ConfigVersion=2
+        [FdoSecrets]
+        Enabled=true
+        ShowNotification=false
+        ConfirmAccessItem=false
+        ConfirmDeleteItem=false
+        UnlockBeforeSearch=false
+        [GUI]
+        CheckForUpdates=false
+        """
+
+    /// An empty database whose only group is exposed to the Secret Service.
+    private static let database = """
+        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+        <KeePassFile>
+          <Meta>
+            <DatabaseName>secrets</DatabaseName>
+            <RecycleBinEnabled>False</RecycleBinEnabled>
+            <CustomData>
+              <Item>
+                <Key>FDO_SECRETS_EXPOSED_GROUP</Key>
+                <Value>{00112233-4455-6677-8899-aabbccddeeff}</Value>
+              </Item>
+            </CustomData>
+          </Meta>
+          <Root><Group><UUID>ABEiM0RVZneImaq7zN3u/w==</UUID><Name>Root</Name></Group></Root>
+        </KeePassFile>
+        """
+}
+
+struct KeePassXCError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
