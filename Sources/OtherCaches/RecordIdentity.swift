@@ -6,7 +6,7 @@ import TokenStore
 struct RecordIdentity: Hashable {
     private let parts: [String]
 
-    /// - Parameter environment: the host that stands for the record's environment.
+    /// Composes it; `environment` is the host that stands for the record's.
     init(_ record: CredentialRecord, environment: String) {
         let parts: [String] =
             switch record {

@@ -42,6 +42,8 @@ import Testing
             let url = "\(world.sandbox.resource)/common/hello.git"
             let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
             try await elsewhere(world) { there in
+                let empty = try await there.lanyard(["import", "--from", "gcm"])
+                #expect(empty.status == 0 && empty.errors == "lanyard: nothing was found\n", "\(empty)")
                 let none = try await there.lanyard(["import", "--from", "azure-cli"])
                 #expect(none.status == 1 && none.errors.contains("the Azure CLI has no cache at"), "\(none)")
                 try there.write(cache, to: "azure/msal_token_cache.json", permissions: 0o644)
@@ -68,7 +70,7 @@ import Testing
                 try await there.keep(cache, "xdg:schema=my_schema_name my_attr1=foo my_attr2=bar")
                 let imported = try await there.lanyard(
                     ["import", "--from", "azure-cli"], ["AZURE_CONFIG_DIR": there.folder + "/azure"])
-                #expect(imported.errors.hasPrefix("lanyard: took 0, skipped 3\nlanyard: hint: "), "\(imported)")
+                #expect(imported.errors.hasPrefix("lanyard: took nothing, skipped 3\nlanyard: hint: "), "\(imported)")
                 #expect(try await there.lanyard(["cache", "list"]).output.isEmpty)
             }
         }
@@ -100,7 +102,7 @@ import Testing
                 let theirs = try await there.run("secret-tool", ["lookup", "service", "git:https://github.com"])
                 #expect(theirs.output == "ghp_secret")
                 let again = try await there.lanyard(["import", "--from", "gcm"])
-                #expect(again.errors.hasPrefix("lanyard: took 0, skipped 6\n"), "\(again)")
+                #expect(again.errors.hasPrefix("lanyard: took nothing, skipped 6\n"), "\(again)")
             }
         }
     }
@@ -179,7 +181,7 @@ struct Elsewhere: Sendable {
     /// Keeps a secret in the keyring as other programs do: `name=value` attributes, separated by spaces.
     func keep(_ secret: String, _ attributes: String) async throws {
         let words = attributes.split(separator: " ").flatMap { pair in
-            pair.split(separator: "=", maxSplits: 1).map(String.init)
+            pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         }
         let stored = try await run("secret-tool", ["store", "--label", "x"] + words, input: secret)
         #expect(stored.status == 0, "\(stored)")

@@ -113,6 +113,22 @@ import Testing
             #expect(me.output.contains("alice@contoso.example"), "\(me)")
         }
     }
+
+    @Test func `the documentation's function asks a mapped URL with its token, and nothing without one`() async throws {
+        try await World.with { world in
+            let text = try String(contentsOfFile: Built.checkout + "/docs/scripting.md", encoding: .utf8)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            let start = try #require(lines.firstIndex(of: "    entra() {"))
+            let function = lines[start...].prefix { !$0.isEmpty }.joined(separator: "\n")
+            _ = try await world.signIn()
+            let url = #"$R/common/hello.git/info/refs?service=git-upload-pack"#
+            let variables = ["CURL_CA_BUNDLE": world.sandbox.caFile]
+            let refs = try await world.shell("\(function)\nentra \"\(url)\" --output /dev/null", variables)
+            #expect(refs.status == 0 && refs.output.isEmpty, "\(refs)")
+            let unmapped = try await world.shell("\(function)\nentra \"$A/common/x\"", variables)
+            #expect(unmapped.status == 1 && unmapped.errors.contains("no rule maps"), "\(unmapped)")
+        }
+    }
 }
 
 extension World {

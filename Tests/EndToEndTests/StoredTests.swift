@@ -101,9 +101,69 @@ import Testing
         }
     }
 
+    @Test func `cache clear narrows down by expiry, tenant, client and account`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let home = Elsewhere(
+                environment: keyring.environment.merging(["PATH": "\(Built.folder):/usr/bin:/bin"]) { $1 },
+                folder: keyring.scratch.path)
+            let imported = try await home.lanyard(["import", "-"], input: Self.document)
+            #expect(imported.errors == "lanyard: took 8, skipped 0\n", "\(imported)")
+            try await home.keep(
+                #"{"secret":"old","expires_on":"1000","home_account_id":"alice.home","client_id":"app","environment":"login.microsoftonline.com","realm":"home","target":"Old.Read"}"#,
+                "xdg:schema=dev.lanyard.Credential group=dev.lanyard kind=accesstoken home-account=alice.home "
+                    + "environment=login.microsoftonline.com client=app realm=home target=old.read family=")
+            let listed = try await home.lanyard(["cache", "list"])
+            #expect(listed.output.contains("\n  access token   expired "), "\(listed)")
+            func cleared(_ options: String...) async throws -> String {
+                let before = try await home.secrets()
+                let ended = try await home.lanyard(["cache", "clear", "--yes"] + options)
+                #expect(ended.status == 0, "\(ended)")
+                return before.subtracting(try await home.secrets()).sorted().joined(separator: " ")
+            }
+            #expect(try await cleared("--expired") == "old")
+            #expect(try await cleared("--authority", "https://login.windows.net/guest") == "guest")
+            #expect(try await cleared("--client-id", "OTHER") == "other")
+            #expect(try await cleared("--authority", "https://login.microsoftonline.us/common") == "bob-rt")
+            let accounts = try await home.lanyard(["cache", "list", "--json"]).output
+            #expect(!accounts.contains("bob@") && accounts.contains("alice@"))
+            #expect(try await cleared("--account", "alice@contoso.example", "--client-id", "app") == "home rt")
+            #expect(try await home.lanyard(["cache", "list"]).output.isEmpty)
+        }
+    }
+
+    /// Alice at home and as a guest, with two clients; bob in another cloud.
+    private static let document = #"""
+        {"AccessToken": {
+            "1": {"secret": "home", "expires_on": "4000000000", "cached_at": "1", "home_account_id": "alice.home",
+                  "environment": "login.microsoftonline.com", "client_id": "app", "realm": "home", "target": "User.Read"},
+            "2": {"secret": "guest", "expires_on": "4000000000", "cached_at": "1", "home_account_id": "alice.home",
+                  "environment": "login.microsoftonline.com", "client_id": "app", "realm": "guest", "target": "User.Read"},
+            "3": {"secret": "other", "expires_on": "4000000000", "cached_at": "1", "home_account_id": "alice.home",
+                  "environment": "login.microsoftonline.com", "client_id": "other", "realm": "home", "target": "User.Read"}},
+         "RefreshToken": {
+            "4": {"secret": "rt", "home_account_id": "alice.home", "environment": "login.windows.net", "client_id": "app"},
+            "5": {"secret": "bob-rt", "home_account_id": "bob.home", "environment": "login.microsoftonline.us",
+                  "client_id": "app"}},
+         "AppMetadata": {"6": {"client_id": "other", "environment": "login.microsoftonline.com", "family_id": "1"}},
+         "Account": {
+            "7": {"home_account_id": "alice.home", "environment": "login.windows.net", "realm": "home",
+                  "username": "alice@contoso.example"},
+            "8": {"home_account_id": "bob.home", "environment": "login.microsoftonline.us", "realm": "home",
+                  "username": "bob@contoso.example"}}}
+        """#
+
     private func secrets(in exported: String) throws -> [String] {
         let cache = try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: Any]]]
         return (cache ?? [:]).values.flatMap(\.values).compactMap { $0["secret"] as? String }
+    }
+}
+
+extension Elsewhere {
+    /// The secrets that are stored.
+    func secrets() async throws -> Set<String> {
+        let exported = try await lanyard(["export"]).output
+        let cache = try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: Any]]]
+        return Set((cache ?? [:]).values.flatMap(\.values).compactMap { $0["secret"] as? String })
     }
 }
 

@@ -81,8 +81,7 @@ struct Import: AsyncParsableCommand {
         } else {
             for line in report.lines { console.print(line) }
         }
-        let verbs = dryRun ? ("would take", "skip") : ("took", "skipped")
-        console.note("\(verbs.0) \(report.takenCount), \(verbs.1) \(report.skippedCount)")
+        console.note(summary(report))
         for note in findings.notes { console.note(note) }
         if source != nil, !report.reasons.isDisjoint(with: [.otherClient, .otherFamily]) {
             console.note("hint: a token serves only the client it was issued to; with yours, sign in: lanyard login")
@@ -90,5 +89,12 @@ struct Import: AsyncParsableCommand {
         if report.reasons.contains(.unknownHost) {
             console.note("hint: name the host in known-authorities of \(session.userFile), if it is yours")
         }
+    }
+
+    private func summary(_ report: ImportReport) -> String {
+        guard !report.isEmpty else { return "nothing was found" }
+        let taken = report.takenCount == 0 ? "nothing" : String(report.takenCount)
+        return dryRun
+            ? "would take \(taken), skip \(report.skippedCount)" : "took \(taken), skipped \(report.skippedCount)"
     }
 }

@@ -58,6 +58,9 @@ struct ImportReport {
         objects.append(facts.merging(.object(members)))
     }
 
+    /// Whether nothing was found at all.
+    var isEmpty: Bool { rows.isEmpty }
+
     /// The report for programs.
     var json: JSONValue { .array(objects) }
 

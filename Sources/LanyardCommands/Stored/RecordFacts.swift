@@ -17,9 +17,7 @@ struct RecordFacts {
     var expiresOn: Int?
     var usableUntil: Int?
 
-    /// - Parameters:
-    ///   - record: the record.
-    ///   - usernames: the user names of accounts, by lower-cased home account id.
+    /// Takes them from a record; user names of accounts come by lower-cased home account id.
     init(_ record: CredentialRecord, usernames: [String: String]) {
         kind = record.kind
         switch record {
