@@ -122,11 +122,15 @@ import Testing
                 let second = try await there.lanyard(["get"], input: "url=https://git.example/a/b.git\n")
                 #expect(second.value("password") == "two", "\(second)")
                 try there.write("device-mode = \"shared\"\n", to: "shared.toml", permissions: 0o600)
-                let shared = ["LANYARD_CONFIG": there.folder + "/shared.toml"]
-                #expect(try await there.lanyard(["get"], shared, input: "url=https://git.example\n").output.isEmpty)
-                let copied = try await there.lanyard(["import", "--from", "git-libsecret"], shared)
+                @Sendable func onSharedDevice(_ words: String..., input: String = "") async throws -> Ended {
+                    try await there.run(
+                        Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file",
+                        [there.folder + "/shared.toml", "lanyard"] + words, input: input)
+                }
+                #expect(try await onSharedDevice("get", input: "url=https://git.example\n").output.isEmpty)
+                let copied = try await onSharedDevice("import", "--from", "git-libsecret")
                 #expect(copied.errors == "lanyard: took 2, skipped 0\n", "\(copied)")
-                let first = try await there.lanyard(["get"], shared, input: "url=https://git.example\n")
+                let first = try await onSharedDevice("get", input: "url=https://git.example\n")
                 #expect(first.value("password") == "one", "\(first)")
             }
         }
