@@ -16,7 +16,7 @@ import Testing
 
     @Test func `what was exported serves on another machine, and the second time nothing is new`() async throws {
         try await World.with { world in
-            let token = try await world.signIn()
+            let token = try await world.tokenOfAlice()
             let url = "\(world.sandbox.resource)/common/hello.git"
             let exported = try await world.lanyard(["export"]).output
             try await elsewhere(world) { there in
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `the Azure CLI's refresh token of the own client renews`() async throws {
         try await World.with { world in
-            let token = try await world.signIn()
+            let token = try await world.tokenOfAlice()
             let url = "\(world.sandbox.resource)/common/hello.git"
             let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
             try await elsewhere(world) { there in
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `tokens of a client that isn't the user's are left, encrypted or not`() async throws {
         try await World.with { world in
-            _ = try await world.signIn()
+            _ = try await world.tokenOfAlice()
             let other = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
             let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: other)
             try await elsewhere(world) { there in
@@ -76,9 +76,39 @@ import Testing
         }
     }
 
+    @Test func `a family's refresh token serves a client of the user's that is known to be in the family`() async throws
+    {
+        try await World.with { world in
+            @Sendable func names(_ client: String) -> [String] {
+                let scope = "https://graph.microsoft.com/User.Read"
+                return ["--authority", "\(world.sandbox.authority)/common", "--client-id", client, "--scope", scope]
+            }
+            let editor = "fa311100-0000-4000-8000-0000000000a1"
+            let viewer = "fa311100-0000-4000-8000-0000000000b2"
+            let login = try await world.lanyard(["login"] + names(editor), world.browser(as: "alice@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
+            let host = world.sandbox.authority.dropFirst("https://".count)
+            try await elsewhere(world) { there in
+                try there.write(cache, to: "theirs.json", permissions: 0o600)
+                let configured = ["LANYARD_CLIENT_ID": viewer]
+                let borrow = ["import", "--from", "azure-cli", "--file", "theirs.json"]
+                let unknown = try await there.lanyard(borrow, configured)
+                #expect(unknown.output.contains("a family's that your client is not known to be in"), "\(unknown)")
+                #expect(unknown.errors.hasPrefix("lanyard: took nothing, "), "\(unknown)")
+                let metadata = #"{"client_id":"\#(viewer)","environment":"\#(host)","family_id":"1"}"#
+                try await there.lanyard(["import", "-"], input: #"{"AppMetadata":{"x":\#(metadata)}}"#)
+                let known = try await there.lanyard(borrow, configured)
+                #expect(known.errors.hasPrefix("lanyard: took 2, "), "\(known)")
+                let renewed = try await there.lanyard(["token", "--non-interactive"] + names(viewer))
+                #expect(renewed.status == 0 && renewed.lines.count == 1, "\(renewed)")
+            }
+        }
+    }
+
     @Test func `Git Credential Manager's passwords and tokens are copied, and stay where they are`() async throws {
         try await World.with { world in
-            let token = try await world.signIn()
+            let token = try await world.tokenOfAlice()
             let url = "\(world.sandbox.resource)/common/hello.git"
             let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
             try await elsewhere(world) { there in
@@ -173,6 +203,7 @@ struct Elsewhere: Sendable {
     let environment: [String: String]
     let folder: String
 
+    @discardableResult
     func lanyard(_ arguments: [String], _ extra: [String: String] = [:], input: String = "") async throws -> Ended {
         try await EndToEndTests.run(
             "lanyard", arguments, input: input, environment: environment.merging(extra) { $1 }, folder: folder)

@@ -120,7 +120,7 @@ import Testing
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
             let start = try #require(lines.firstIndex(of: "    entra() {"))
             let function = lines[start...].prefix { !$0.isEmpty }.joined(separator: "\n")
-            _ = try await world.signIn()
+            _ = try await world.tokenOfAlice()
             let url = #"$R/common/hello.git/info/refs?service=git-upload-pack"#
             let variables = ["CURL_CA_BUNDLE": world.sandbox.caFile]
             let refs = try await world.shell("\(function)\nentra \"\(url)\" --output /dev/null", variables)

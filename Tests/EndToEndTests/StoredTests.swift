@@ -9,7 +9,7 @@ import Testing
             let none = try await world.lanyard(["cache", "list"])
             #expect(none.status == 0 && none.output.isEmpty && none.errors == "lanyard: nothing is stored\n")
             #expect(try await world.lanyard(["cache", "list", "--json"]).output.filter { !$0.isWhitespace } == "[]")
-            let token = try await world.signIn()
+            let token = try await world.tokenOfAlice()
             let list = try await world.lanyard(["cache", "list"])
             #expect(list.lines.first?.hasPrefix("alice@contoso.example at localhost:") == true, "\(list)")
             #expect(list.lines.allSatisfy { $0.count <= 80 }, "\(list)")
@@ -35,7 +35,7 @@ import Testing
     @Test func `cache clear asks, narrows down, and leaves git's passwords`() async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/common/hello.git"
-            _ = try await world.signIn()
+            _ = try await world.tokenOfAlice()
             let password = "url=https://git.example\nusername=bob\npassword=secret\n"
             try await world.lanyard(["store"], input: password)
             let unasked = try await world.lanyard(["cache", "clear"])
@@ -56,7 +56,7 @@ import Testing
             #expect(try await world.get("common/hello.git").value("password") == nil)
             let kept = try await world.lanyard(["get"], input: "url=https://git.example\n")
             #expect(kept.value("password") == "secret", "\(kept)")
-            _ = try await world.signIn()
+            _ = try await world.tokenOfAlice()
             let all = try await world.lanyard(["cache", "clear", "--yes"])
             #expect(all.errors == "lanyard: removed 4 records\n", "\(all)")
             #expect(try await world.lanyard(["get"], input: "url=https://git.example\n").value("password") == "secret")
@@ -65,7 +65,7 @@ import Testing
 
     @Test func `export writes what MSAL reads, to its owner only`() async throws {
         try await World.with { world in
-            let token = try await world.signIn()
+            let token = try await world.tokenOfAlice()
             let file = world.folder + "/work/cache.json"
             let export = try await world.lanyard(["export", "--output", "cache.json"])
             #expect(export.status == 0 && export.output.isEmpty, "\(export)")
@@ -169,7 +169,7 @@ extension Elsewhere {
 
 extension World {
     /// Signs alice in for the sandbox's git, and gives the token.
-    func signIn() async throws -> String {
+    func tokenOfAlice() async throws -> String {
         let url = "\(sandbox.resource)/common/hello.git"
         try await lanyard(["login", url], browser(as: "alice@contoso.example"))
         return try await lanyard(["token", url]).lines.first ?? ""

@@ -84,10 +84,10 @@ struct Import: AsyncParsableCommand {
         console.note(summary(report))
         for note in findings.notes { console.note(note) }
         if source != nil, !report.reasons.isDisjoint(with: [.otherClient, .otherFamily]) {
-            console.note("hint: a token serves only the client it was issued to; with yours, sign in: lanyard login")
+            console.hint("a token serves only the client it was issued to; with yours, sign in: lanyard login")
         }
         if report.reasons.contains(.unknownHost) {
-            console.note("hint: name the host in known-authorities of \(session.userFile), if it is yours")
+            console.hint("name the host in known-authorities of \(session.userFile), if it is yours")
         }
     }
 

@@ -57,7 +57,12 @@ struct Console: Sendable {
         status.clear()
         guard failure.cause != .interruption else { return }
         say("lanyard: \(label("error:", colour: 31)) \(failure.message)")
-        for hint in failure.hints { say("lanyard: \(label("hint:", colour: 36)) \(hint)") }
+        for hint in failure.hints { self.hint(hint) }
+    }
+
+    /// Tells the person what to do.
+    func hint(_ line: String) {
+        say("lanyard: \(label("hint:", colour: 36)) \(line)")
     }
 
     /// Passes on the argument parser's complaint, which has a form of its own.
