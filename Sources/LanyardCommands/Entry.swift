@@ -65,7 +65,8 @@ struct LanyardCommand: AsyncParsableCommand {
             Login.self, Logout.self, Accounts.self, Use.self,
             Token.self, Exec.self,
             Cache.self, Export.self, Import.self,
-            Configure.self, Sandbox.self,
+            Configure.self, Unconfigure.self, RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self,
+            Sandbox.self,
             Get.self, Store.self, Erase.self, Capability.self,
         ])
 

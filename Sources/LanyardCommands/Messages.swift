@@ -105,7 +105,7 @@ extension Failure {
                 "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
                 hints: Self.choosing(accounts.namesToType.first ?? "ACCOUNT", isShared: isShared))
         case .noAccountChosen:
-            self.init("no account was chosen", hints: ["choose one: lanyard use"], cause: .cancellation)
+            self.init("no account was chosen", hints: ["choose one: lanyard use"], cause: .ofNoAnswer)
         case .noSuchAccount(let name, let known):
             let names = known.namesApart.joined(separator: ", ")
             self.init(
@@ -162,8 +162,7 @@ extension Failure {
             case .declinedScopes: .scopesDeclined
             default: .failed
             }
-        let cancellation: Cause = Interruption.signal == nil ? .cancellation : .interruption
-        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? cancellation : .other)
+        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? .ofNoAnswer : .other)
     }
 
     /// What a plugin says, with what names the request in the authority's logs.

@@ -137,8 +137,9 @@ struct Session: Sendable {
         return TokenAcquirer.Person(interface: interface, flows: flows, chooser: chooser)
     }
 
-    /// What to try; where the page is opened elsewhere, pasting comes first, for then the answer is in the address.
-    private var flows: [PluginRequest.Flow] {
+    /// What to try, best first; where the page is opened elsewhere, pasting comes first, for then the answer is in the
+    /// address.
+    var flows: [PluginRequest.Flow] {
         switch configuration.flow {
         case .browser: presence.hasBrowser ? [.browser, .paste] : [.paste, .browser]
         case .deviceCode: [.deviceCode]

@@ -25,8 +25,11 @@ public struct Rule: Sendable, Equatable {
     public var resetPolicy: String?
     /// The file that holds the rule.
     public var file: String
+    /// The line that the rule begins at, from 1.
+    public var line: Int?
 
-    static let keys = [
+    /// The keys of a rule.
+    public static let keys = [
         "url", "authority", "client-id", "scopes", "account", "kind", "domain-hint", "query-parameters",
         "redirect-port", "reset-policy",
     ]
@@ -67,6 +70,7 @@ public struct Rule: Sendable, Equatable {
         resetPolicy = try table.signIn("reset-policy", table.string("reset-policy"), SignInParameters.policy)
         queryParameters = try table.queryParameters()
         file = table.file
+        line = table.line
     }
 }
 

@@ -56,10 +56,8 @@ struct Setbacks: Sendable {
 
     /// Why the person was not asked any more while this process waited for its turn, or nil.
     func cancellation(_ key: Key, since asked: Int) -> PluginError? {
-        guard let note = note(about: key.renewal), note.error.code == .cancelled, (asked...now).contains(note.at) else {
-            return nil
-        }
-        return note.error
+        guard let note = note(about: key.renewal), note.error.code == .cancelled else { return nil }
+        return note.at >= asked && note.at <= now ? note.error : nil
     }
 
     /// Takes note of what failed, and gives it back, with how long to wait where that is known now.

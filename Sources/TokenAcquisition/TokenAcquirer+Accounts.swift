@@ -37,11 +37,8 @@ extension TokenAcquirer {
 
     /// Signs an account out of clients: removes what they have of it, and no other client's.
     ///
-    /// See `SignOutPlan` for what goes. An account of which nothing is left goes from the selection too.
-    ///
-    /// - Parameters:
-    ///   - account: whom.
-    ///   - clientIDs: the clients, lower-cased; nil for every client of the group.
+    /// The clients' ids are lower-cased; nil means every client of the group. See `SignOutPlan` for what goes. An account of
+    /// which nothing is left goes from the selection too.
     public func signOut(
         _ account: KnownAccount, of clientIDs: Set<String>?
     ) throws(AcquisitionError) -> SignedOut {
@@ -61,13 +58,7 @@ extension TokenAcquirer {
         try? selection.remove(Set(selection.read().filter(account.isSelected)))
     }
 
-    /// Ends the person's session at the authority in the browser.
-    ///
-    /// - Parameters:
-    ///   - account: whose session.
-    ///   - idToken: an id token of it, from before the sign-out.
-    ///   - authority: the authority's URL.
-    ///   - person: opens the page.
+    /// Ends the person's session at the authority in the browser; the id token is one from before the sign-out.
     public func endSession(
         of account: AccountRecord, idToken: IDTokenRecord?, clientID: String, authority url: String,
         person: any PersonInterface

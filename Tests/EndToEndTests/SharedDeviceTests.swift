@@ -23,12 +23,19 @@ import Testing
 
     /// The collections that hold something of lanyard's or git's.
     static func collections(_ world: World) async throws -> Set<String> {
-        var paths: [Substring] = []
-        for search in [["group", "dev.lanyard"], ["xdg:schema", "org.git.Password"]] {
-            let found = try await run("secret-tool", ["search", "--all"] + search, environment: world.environment)
-            paths += found.output.split(separator: "\n").filter { $0.hasPrefix("[/") }
+        var collections: Set<String> = []
+        for attribute in ["group,dev.lanyard", "xdg:schema,org.git.Password"] {
+            let found = try await run(
+                "dbus-send",
+                [
+                    "--session", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
+                    "org.freedesktop.Secret.Service.SearchItems", "dict:string:string:\(attribute)",
+                ], environment: world.environment)
+            let paths = found.output.split(separator: "\"").filter { $0.hasPrefix("/org/freedesktop/secrets/") }
+            #expect(!paths.isEmpty, "\(found)")
+            collections.formUnion(paths.compactMap { $0.split(separator: "/").dropLast().last.map(String.init) })
         }
-        return Set(paths.map { $0.split(separator: "/").dropLast().last.map(String.init) ?? "" })
+        return collections
     }
 
     @Test func `everything is in the session's keyring and ends with it`() async throws {

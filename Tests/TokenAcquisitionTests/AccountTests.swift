@@ -2,6 +2,7 @@ import CredentialProtocol
 import JSON
 import Testing
 import TokenStore
+import Vectors
 
 @testable import TokenAcquisition
 

@@ -93,7 +93,7 @@ struct Logout: AsyncParsableCommand {
                 console: session.context.console, title: "which account is to be signed out?", offersAnother: false)
             switch await picker.choose(among: choices.map(\.account)) {
             case .account(let account): return choices.filter { $0.account == account }
-            case .cancelled, .another: throw Failure("nobody was signed out", cause: .cancellation)
+            case .cancelled, .another: throw Failure("nobody was signed out", cause: .ofNoAnswer)
             case .unavailable: break
             }
         }

@@ -45,7 +45,7 @@ struct Use: AsyncParsableCommand {
             picker.offersAnother = false
             switch await picker.choose(among: known.byUse.map(\.account)) {
             case .account(let account): return try use(account, in: session)
-            case .cancelled, .another: throw Failure("no account was chosen", cause: .cancellation)
+            case .cancelled, .another: throw Failure("no account was chosen", cause: .ofNoAnswer)
             case .unavailable: break
             }
         }

@@ -29,7 +29,7 @@ struct Import: AsyncParsableCommand {
         completion: .file())
     var file: String?
 
-    @Flag(help: "Only show what would be taken and what not.")
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would be taken and what not.")
     var dryRun = false
 
     @Flag(help: "Print JSON.")

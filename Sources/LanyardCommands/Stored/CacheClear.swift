@@ -26,7 +26,7 @@ struct CacheClear: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only this client's.", valueName: "id"))
     var clientId: String?
 
-    @Flag(help: "Don't ask.")
+    @Flag(name: .shortAndLong, help: "Don't ask.")
     var yes = false
 
     mutating func run() async throws {

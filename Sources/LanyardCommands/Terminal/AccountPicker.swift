@@ -51,16 +51,23 @@ struct AccountPicker: AccountChooser {
 
     /// Asks one question; nil where the input ends or the person interrupts.
     private static func ask(_ question: String) async -> String? {
-        let asking = Task { () -> String? in
-            guard let terminal = Terminal() else { return nil }
-            let line = await terminal.ask(question, echo: true)
-            if line == nil { terminal.endLine() }
-            return line
+        let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
+        // Watched for before the terminal is taken, which passes on what it finds.
+        let watch = Interrupts.watch { interrupted.finish() }
+        let line = await withTaskGroup(of: String?.self) { group in
+            group.addTask {
+                guard let terminal = Terminal() else { return nil }
+                return await terminal.ask(question, echo: true)
+            }
+            group.addTask {
+                for await _ in interruptions {}
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
         }
-        let interrupts = Interrupts.watch { asking.cancel() }
-        let line = await asking.value
-        interrupts.cancel()
-        await interrupts.value
+        watch.cancel()
+        await watch.value
         return line
     }
 }

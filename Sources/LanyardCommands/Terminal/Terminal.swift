@@ -39,10 +39,6 @@ struct Terminal: ~Copyable, Sendable {
 
     /// The longest line that is read: what a plugin can be told in one.
     static let longestLine = AttributeParser.longestLine - "value=\n".utf8.count
-    /// Ends a line on which nothing was typed.
-    func endLine() {
-        _ = try? device.writeAll([0x0A])
-    }
 
     /// Reads a line, looking now and then whether the task still wants it.
     private func readLine(again question: String, echo: Bool) async -> String? {

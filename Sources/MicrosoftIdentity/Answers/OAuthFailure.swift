@@ -49,7 +49,8 @@ package struct OAuthFailure: Error, Sendable, Equatable {
         guard let members = answer.json(Members.self), let error = members.error, !error.isEmpty else { return nil }
         self.init(
             error: error, description: members.description ?? "", suberror: members.suberror,
-            codes: (members.codes ?? []).map(\.value), claims: members.claims, correlationID: members.correlationID)
+            codes: (members.codes ?? []).map(\.value), claims: members.claims,
+            correlationID: members.correlationID ?? Self.correlationID(in: members.description ?? ""))
     }
 
     /// Reads an authorization response; nil where it holds no `error`.
@@ -73,7 +74,7 @@ package struct OAuthFailure: Error, Sendable, Equatable {
         return "AADSTS\(code): \(shown)"
     }
 
-    /// The id that an authorization response has in its text only.
+    /// The id that authorization responses and B2C's errors have in their text only.
     private static func correlationID(in description: String) -> String? {
         guard let mark = description.firstRange(of: "Correlation ID: ") else { return nil }
         let id = description[mark.upperBound...].prefix { $0.isHexDigit || $0 == "-" }

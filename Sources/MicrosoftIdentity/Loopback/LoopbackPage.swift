@@ -106,7 +106,6 @@ struct LoopbackPage: Sendable, Equatable {
         main:has(.wait){border-color:var(--wait)}
         h1{font-size:1.75rem;line-height:1.25;margin:0 0 .75rem;overflow-wrap:anywhere}
         h1:focus{outline:none}
-        h1:focus-visible{outline:.125rem solid;outline-offset:.25rem}
         p{margin:0}
         .done,.stopped,.wait{font-size:2.25rem;line-height:1;font-weight:700;margin:0 0 1rem}
         .done{color:var(--done)}
