@@ -130,7 +130,7 @@ import Vectors
     ///
     /// Not followed: it removes every client's access and id tokens and the account as well, which its own source calls
     /// a short cut. Here a client that is not signing out keeps those, as with MSAL for Objective-C, and so the account.
-    @Test(arguments: VectorCase.followed("account").filter { $0.input["remove_as"] != nil })
+    @Test(arguments: Vectors.followed("account").filter { $0.input["remove_as"] != nil })
     func `MSAL's scope of a sign-out`(example: VectorCase) throws {
         let clients = (example.input["clients"]?.members ?? [:]).compactMapValues(\.text)
         let leaver = try #require(example.input["remove_as"]?.text)
@@ -148,7 +148,7 @@ import Vectors
     }
 
     @Test func `every followed case of accounts is run`() {
-        let cases = VectorCase.followed("account")
+        let cases = Vectors.followed("account")
         #expect(cases.count == 3 && cases.allSatisfy { $0.input["query"] != nil || $0.input["remove_as"] != nil })
     }
 
