@@ -11,6 +11,8 @@ public enum Lanyard {
     /// git's verbs are dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
     /// succeeds: git may come to know more of them (gitcredentials(7)).
     public static func run(arguments: [String]) -> Never {
+        // What `exec` gives its command back; only the main thread still has it.
+        _ = Inheritance.atStart
         // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
@@ -72,9 +74,8 @@ struct LanyardCommand: AsyncParsableCommand {
                     Sandbox.self,
                 ]),
             CommandGroup(name: "Account", subcommands: [Login.self, Logout.self, Accounts.self, Use.self]),
-            CommandGroup(
-                name: "Token",
-                subcommands: [Token.self]),
+            CommandGroup(name: "Token", subcommands: [Token.self, Exec.self]),
+            CommandGroup(name: "Storage", subcommands: [Cache.self, Export.self, Import.self]),
             CommandGroup(
                 name: "Protocol", subcommands: [Get.self, Store.self, Erase.self, Capability.self, Complete.self]),
         ])
