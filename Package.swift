@@ -66,7 +66,8 @@ let package = Package(
             name: "LanyardCommands",
             dependencies: [
                 "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
-                "AuthorityPlugin", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging, subprocess, system,
+                "AuthorityPlugin", "OtherCaches", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging,
+                subprocess, system,
             ],
             swiftSettings: strict),
         .target(
@@ -81,6 +82,8 @@ let package = Package(
             name: "TokenStore",
             dependencies: ["CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
+        .target(
+            name: "OtherCaches", dependencies: ["CredentialProtocol", "JSON", "TokenStore"], swiftSettings: strict),
         .target(
             name: "AuthorityPlugin",
             dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
@@ -184,6 +187,9 @@ let package = Package(
             name: "TokenStoreTests",
             dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore", "Vectors"],
             swiftSettings: strict),
+        .testTarget(
+            name: "OtherCachesTests", dependencies: ["CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
             swiftSettings: strict),

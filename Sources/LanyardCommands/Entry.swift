@@ -11,6 +11,8 @@ public enum Lanyard {
     /// git's verbs are dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
     /// succeeds: git may come to know more of them (gitcredentials(7)).
     public static func run(arguments: [String]) -> Never {
+        // What `exec` gives its command back; only the main thread still has it.
+        _ = Inheritance.atStart
         // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
@@ -65,9 +67,12 @@ struct LanyardCommand: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Login.self, Logout.self, Accounts.self, Use.self, Token.self, Configure.self, Unconfigure.self,
-            RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self, Sandbox.self, Get.self, Store.self,
-            Erase.self, Capability.self,
+            Login.self, Logout.self, Accounts.self, Use.self,
+            Token.self, Exec.self,
+            Cache.self, Export.self, Import.self,
+            Configure.self, Unconfigure.self, RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self,
+            Sandbox.self,
+            Get.self, Store.self, Erase.self, Capability.self,
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.
