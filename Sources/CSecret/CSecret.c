@@ -73,6 +73,8 @@ FORWARD(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, 
 FORWARD(SecretService *, secret_service_get_sync, (SecretServiceFlags flags, GCancellable *cancellable, GError
     **error), (flags, cancellable, error))
 FORWARD(void, secret_service_disconnect, (void), ())
+FORWARD(gboolean, secret_service_ensure_session_sync, (SecretService *service, GCancellable *cancellable,
+    GError **error), (service, cancellable, error))
 FORWARD(gboolean, secret_service_search_for_dbus_paths_sync, ( SecretService *service, const SecretSchema *schema,
     GHashTable *attributes, GCancellable *cancellable, gchar ***unlocked, gchar ***locked, GError **error), (service,
     schema, attributes, cancellable, unlocked, locked, error))

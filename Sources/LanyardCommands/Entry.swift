@@ -17,7 +17,7 @@ public enum Lanyard {
         let rest = Array(arguments.dropFirst())
         if rest.count == 1, let verb = ProtocolVerb(rawValue: rest[0]) {
             switch verb.begin(InteractionOptions.Values()) {
-            case .ended(let status): exit(status.rawValue)
+            case .ended(let status): leave(status.rawValue)
             case .pending(let get): finish { await get.finish().rawValue }
             }
         }
@@ -25,15 +25,21 @@ public enum Lanyard {
         guard program == "git-credential-lanyard" else { finish { await LanyardCommand.run(rest) } }
         guard let last = rest.last else { finish { await LanyardCommand.run(["--help"]) } }
         let isOption = last.hasPrefix("-")
-        guard isOption || ProtocolVerb(rawValue: last) != nil else { exit(ExitStatus.done.rawValue) }
+        guard isOption || ProtocolVerb(rawValue: last) != nil else { leave(ExitStatus.done.rawValue) }
         // Options come before the verb where they stand in credential.helper.
         finish { await LanyardCommand.run(isOption ? rest : [last] + rest.dropLast()) }
     }
 
     /// Does what takes more than one thread; starting them alone takes longer than most answers.
     private static func finish(_ body: sending @escaping () async -> Int32) -> Never {
-        Task { exit(await body()) }
+        Task { leave(await body()) }
         dispatchMain()
+    }
+
+    /// Ends the process at once: a thread may still be at work on the keyring, which nothing must be taken from.
+    private static func leave(_ status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
     }
 }
 

@@ -120,6 +120,7 @@ typedef enum { SECRET_ITEM_CREATE_NONE = 0 } SecretItemCreateFlags;
 
 SecretService *secret_service_get_sync(SecretServiceFlags flags, GCancellable *cancellable, GError **error);
 void secret_service_disconnect(void);
+gboolean secret_service_ensure_session_sync(SecretService *service, GCancellable *cancellable, GError **error);
 gboolean secret_service_search_for_dbus_paths_sync(
     SecretService *service, const SecretSchema *schema, GHashTable *attributes, GCancellable *cancellable,
     gchar ***unlocked, gchar ***locked, GError **error);
