@@ -72,13 +72,18 @@ struct LanyardCommand: AsyncParsableCommand {
             and get tokens for other tools.
             """,
         version: Version.current,
-        subcommands: [
-            Login.self, Logout.self, Accounts.self, Use.self,
-            Token.self, Exec.self,
-            Cache.self, Export.self, Import.self,
-            Configure.self, Unconfigure.self, RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self,
-            Sandbox.self,
-            Get.self, Store.self, Erase.self, Capability.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Setup",
+                subcommands: [
+                    Configure.self, Unconfigure.self, RuleCommand.self, Doctor.self, Explain.self, PluginCommand.self,
+                    Sandbox.self,
+                ]),
+            CommandGroup(name: "Account", subcommands: [Login.self, Logout.self, Accounts.self, Use.self]),
+            CommandGroup(name: "Token", subcommands: [Token.self, Exec.self]),
+            CommandGroup(name: "Store", subcommands: [Cache.self, Export.self, Import.self]),
+            CommandGroup(
+                name: "Protocol", subcommands: [Get.self, Store.self, Erase.self, Capability.self, Complete.self]),
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.
