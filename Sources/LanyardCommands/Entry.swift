@@ -38,7 +38,7 @@ struct LanyardCommand: AsyncParsableCommand {
             As git's credential helper it answers get, store and erase. People sign in and out, see their accounts \
             and get tokens for other tools.
             """,
-        version: Version.current,
+        version: Version.description,
         subcommands: [
             Login.self, Logout.self, Accounts.self, Token.self, Configure.self, Sandbox.self, Get.self, Store.self,
             Erase.self, Capability.self,
