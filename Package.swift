@@ -56,7 +56,7 @@ let package = Package(
             name: "LanyardCommands",
             dependencies: [
                 "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
-                "TokenAcquisition", "CLinux", argumentParser, logging, subprocess, system,
+                "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
@@ -80,6 +80,7 @@ let package = Package(
         .target(name: "JSON", swiftSettings: strict),
         .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
         .target(name: "CLinux"),
+        .target(name: "QRCode", swiftSettings: strict),
 
         // The first-party plugins: one executable, one target each.
         .executableTarget(
@@ -133,6 +134,8 @@ let package = Package(
         .testTarget(
             name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
+        .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
+        .testTarget(name: "LanyardCommandsTests", dependencies: ["LanyardCommands", system], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthorityPlugin
 import CLinux
 import Glibc
 
@@ -13,6 +14,24 @@ public enum Lanyard {
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
+        let status = await dispatch(arguments)
+        // A sign-in was interrupted and has been cleaned up after; now the signal does what it would have done at once.
+        if let number = Interruption.signal { end(by: number) }
+        return status
+    }
+
+    /// Ends the process as the signal does by itself, so that whoever started it sees what happened.
+    private static func end(by number: Int32) {
+        signal(number, SIG_DFL)
+        // The threads of Swift's tasks have signals blocked.
+        var own = sigset_t()
+        sigemptyset(&own)
+        sigaddset(&own, number)
+        pthread_sigmask(SIG_UNBLOCK, &own, nil)
+        raise(number)
+    }
+
+    private static func dispatch(_ arguments: [String]) async -> Int32 {
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "lanyard"
         let rest = Array(arguments.dropFirst())
         if rest.count == 1, let verb = ProtocolVerb(rawValue: rest[0]) {

@@ -109,7 +109,7 @@ extension Failure {
             self.init(
                 "the account \(name.displayable(limit: 100)) has not signed in"
                     + (known.isEmpty ? "" : "; these have: \(names)"),
-                hints: ["sign in: \(Self.login(request, url: url)) --account \(name.displayable(limit: 100))"],
+                hints: ["sign in: \(Self.login(request, url: url)) --account \(Self.word(name, limit: 100))"],
                 status: .interactionRequired)
         case .interactionRequired(let cause):
             let why = cause.map { ": \($0.message.displayable(limit: 500))" } ?? ""
@@ -147,7 +147,9 @@ extension Failure {
             if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
         case .unavailable where hints.isEmpty:
             hints.append("check the network and the proxy settings, then try again; nothing stored was lost")
-        case .cancelled: hints = ["to try again: \(Self.login(request, url: url))"]
+        case .cancelled:
+            hints = ["to try again: \(Self.login(request, url: url))"]
+            if error.isTimeout { hints.append("for more time: --timeout SECONDS, or timeout = … in \(Self.userFile)") }
         case .internal where hints.isEmpty:
             hints.append("see the conversation with the plugin \(plugin): LANYARD_TRACE=plugin")
         default: break
@@ -158,7 +160,8 @@ extension Failure {
             case .declinedScopes: .scopesDeclined
             default: .failed
             }
-        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? .cancellation : .other)
+        let cancellation: Cause = Interruption.signal == nil ? .cancellation : .interruption
+        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? cancellation : .other)
     }
 
     private static var userFile: String {
@@ -169,14 +172,17 @@ extension Failure {
         scopes.isEmpty ? "nothing" : scopes.map { $0.displayable(limit: 200) }.joined(separator: " ")
     }
 
+    /// A text as one word of a command to run.
+    static func word(_ text: String, limit: Int) -> String { ShellWords.quote(text.displayable(limit: limit)) }
+
     /// The command that would sign in.
     ///
     /// It asks for the request's claims, else for those that the authority wants.
     private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
         let claims = claimsOption(request.claims ?? claims)
-        if let url { return "lanyard login \(url.displayable(limit: 500))\(claims)" }
-        let scopes = request.scopes.map { " --scope \($0.displayable(limit: 200))" }.joined()
+        if let url { return "lanyard login \(word(url, limit: 500))\(claims)" }
+        let scopes = request.scopes.map { " --scope \(word($0, limit: 200))" }.joined()
         return
-            "lanyard login --authority \(request.authority.displayable(limit: 255)) --client-id \(request.clientID)\(scopes)\(claims)"
+            "lanyard login --authority \(word(request.authority, limit: 255)) --client-id \(word(request.clientID, limit: 100))\(scopes)\(claims)"
     }
 }

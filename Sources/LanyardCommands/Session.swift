@@ -11,6 +11,8 @@ struct Session: Sendable {
     let configuration: Configuration
     let registry: PluginRegistry
     let presence: Presence
+    /// What opens pages; nil where nothing can, or is to.
+    private let browser: Browser?
 
     /// Reads the configuration and finds the plugins; starts none.
     ///
@@ -31,6 +33,7 @@ struct Session: Sendable {
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
+        browser = presence.hasBrowser ? try Browser(context, configured: configuration.browser) : nil
     }
 
     /// The user's configuration file, for messages.
@@ -54,12 +57,14 @@ struct Session: Sendable {
         return TokenAcquirer(
             store: store, registry: registry, host: host,
             singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
-            configuration: configuration, clock: { Int(context.now) })
+            configuration: configuration, clock: { Int(context.now) }, tell: context.console.tell)
     }
 
     private var host: PluginHost {
         var timeouts = PluginTimeouts()
         timeouts.person = .seconds(configuration.timeout)
+        // Once the person is done there is still time for the rest.
+        timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)
         return PluginHost(environment: context.environment, timeouts: timeouts, trace: trace)
     }
 
@@ -94,6 +99,7 @@ struct Session: Sendable {
     ///
     /// `url` is what the token is for, where it is for a URL: git's configuration may forbid to ask on its behalf.
     func token(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
+        defer { context.console.endProgress() }
         do throws(AcquisitionError) {
             return try await acquirer.token(for: request, person: { await person(for: url) })
         } catch {
@@ -106,6 +112,7 @@ struct Session: Sendable {
         guard let person = await person(for: url) else {
             throw Failure(.interactionRequired(nil), request: request, url: url)
         }
+        defer { context.console.endProgress() }
         do throws(AcquisitionError) {
             return try await acquirer.signIn(request, person: person)
         } catch {
@@ -117,16 +124,18 @@ struct Session: Sendable {
         guard presence.isSomebodyThere else { return nil }
         if let url, await GitConfiguration.forbidsPrompts(for: url) { return nil }
         let interface = PersonAtTerminal(
-            console: context.console, presence: presence,
-            browser: presence.hasBrowser ? Browser(context, configured: configuration.browser) : nil)
+            context: context, presence: presence, browser: browser, patience: configuration.timeout)
         return TokenAcquirer.Person(interface: interface, flows: flows)
     }
 
+    /// What to try; where the page is opened elsewhere, pasting comes first, for then the answer is in the address.
     private var flows: [PluginRequest.Flow] {
         switch configuration.flow {
-        case .browser: [.browser, .paste]
+        case .browser: presence.hasBrowser ? [.browser, .paste] : [.paste, .browser]
         case .deviceCode: [.deviceCode]
-        case .automatic: presence.hasBrowser ? [.browser, .deviceCode, .paste] : [.deviceCode, .paste]
+        case .automatic where presence.hasBrowser: [.browser, .deviceCode, .paste]
+        case .automatic where configuration.browser == Configuration.noBrowser: [.paste, .browser, .deviceCode]
+        case .automatic: [.deviceCode, .paste]
         }
     }
 

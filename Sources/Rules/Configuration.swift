@@ -28,7 +28,7 @@ public struct Configuration: Sendable, Equatable {
     public var account: String?
     /// The flow.
     public var flow = FlowChoice.automatic
-    /// The command that opens a browser; nil for `$BROWSER`, xdg-open or wslview.
+    /// The command that opens a browser; nil for `$BROWSER`, xdg-open or wslview, `noBrowser` for none.
     public var browser: String?
     /// A file of PEM certificates to trust besides the system's.
     public var caFile: String?
@@ -46,6 +46,9 @@ public struct Configuration: Sendable, Equatable {
     public var rules: [Rule] = []
     /// The keys that `[policy]` in the system's file locks.
     public var lockedKeys: Set<String> = []
+
+    /// What `browser` is where no browser is to be opened: the person opens the page themselves, here or elsewhere.
+    public static let noBrowser = "none"
 
     /// The built-in configuration.
     public init() {}
@@ -105,7 +108,10 @@ public struct Configuration: Sendable, Equatable {
     private mutating func applyBehaviour(_ file: SettingsTable) throws(SettingsError) {
         if let choice: FlowChoice = try file.choice("flow"), !isLocked("flow") { flow = choice }
         if let mode: DeviceMode = try file.choice("device-mode"), !isLocked("device-mode") { deviceMode = mode }
-        if let command = try file.string("browser"), !isLocked("browser") { browser = command }
+        if let command = try file.string("browser"), !isLocked("browser") {
+            // Empty takes back what a file before this one says.
+            browser = command.isEmpty ? nil : command
+        }
         if let path = try file.string("ca-file") {
             guard path.hasPrefix("/") else { throw file.error("ca-file", "`ca-file` must be an absolute path") }
             if !isLocked("ca-file") { caFile = path }

@@ -43,7 +43,10 @@ extension TokenAcquirer {
     }
 
     func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
-        try storing { () throws(StoreError) in try store.records(matching: RecordQuery(environments: place.aliases)) }
+        tell(.usingKeyring)
+        return try storing { () throws(StoreError) in
+            try store.records(matching: RecordQuery(environments: place.aliases))
+        }
     }
 
     /// The account for a request with what is stored for it, or nil where it has yet to sign in.
@@ -76,8 +79,11 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> Result {
         let who = account?.homeAccountID ?? request.account ?? ""
         let key = [request.authority, request.clientID, who].map { $0.lowercased() }.joined(separator: "\n")
+        let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         do {
-            return try await singleFlight.withLock(key: key, deadline: Self.longestWait) { try await body() }
+            return try await singleFlight.withLock(key: key, deadline: Self.longestWait, waiting: waiting) {
+                try await body()
+            }
         } catch let error as AcquisitionError {
             throw error
         } catch {
@@ -173,6 +179,9 @@ extension PluginError.Code {
 }
 
 extension PluginError {
+    /// Whether a family's refresh token was refused because the client is none of the family.
+    var isClientMismatch: Bool { suberror == "client_mismatch" }
+
     /// What stands for the authority's word where nothing but the server's is known.
     static func missing(_ claims: String) -> PluginError {
         var error = PluginError(.interactionRequired, "the server misses claims in the token")

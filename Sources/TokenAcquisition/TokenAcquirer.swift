@@ -27,13 +27,15 @@ public struct TokenAcquirer: Sendable {
     let caFile: String?
     let knownHosts: [String]
     let clock: @Sendable () -> Int
+    let tell: @Sendable (AcquisitionProgress) -> Void
 
     /// Makes an acquirer.
     ///
-    /// `clock` gives seconds since 1970.
+    /// `clock` gives seconds since 1970; `tell` is told what may take long, before it does.
     public init(
         store: SecretServiceStore, registry: PluginRegistry, host: PluginHost, singleFlight: SingleFlight,
-        configuration: Configuration, clock: @escaping @Sendable () -> Int
+        configuration: Configuration, clock: @escaping @Sendable () -> Int,
+        tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
         self.registry = registry
@@ -42,6 +44,7 @@ public struct TokenAcquirer: Sendable {
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
         self.clock = clock
+        self.tell = tell
     }
 
     /// Gets a token, from the person only where there is one and nothing else helps.
@@ -110,11 +113,13 @@ public struct TokenAcquirer: Sendable {
                 return .renewed(try keep(result, request, authority, redeemed: refreshToken, source: .renewed))
             case .failure(let error): last = error
             }
-            guard let last, try keepGoing(after: last, refreshToken, found) else { break }
+            guard let last, try keepGoing(after: last, refreshToken, found, request, authority) else { break }
         }
         // A token that was only due early stays usable whatever became of its renewal.
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
         guard let last, !last.code.wantsPerson else { return .needsPerson(last) }
+        // A family that this client turned out not to be in: it has yet to sign in itself.
+        if last.isClientMismatch { return .needsPerson(nil) }
         if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
         throw .plugin(last, name: authority.match.plugin.name)
     }
@@ -124,6 +129,7 @@ public struct TokenAcquirer: Sendable {
     ) async -> Result<PluginResult, PluginError> {
         var ask = PluginRequest(.renew)
         fill(&ask, from: request, authority)
+        tell(.renewing(request.authority))
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
         do {
@@ -135,8 +141,15 @@ public struct TokenAcquirer: Sendable {
 
     /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule).
     private func keepGoing(
-        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount
+        after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest,
+        _ authority: Authority
     ) throws(AcquisitionError) -> Bool {
+        if error.isClientMismatch {
+            let stranger = AppMetadataRecord(
+                clientID: request.clientID, environment: authority.place.environment, familyID: "")
+            try storing { () throws(StoreError) in try store.save([.appMetadata(stranger)]) }
+            return true
+        }
         guard error.code == .interactionRequired else { return false }
         switch error.suberror {
         case "bad_token":
@@ -145,7 +158,6 @@ public struct TokenAcquirer: Sendable {
         case "user_account_deleted":
             try storing { () throws(StoreError) in _ = try store.delete(found.everything) }
             return false
-        case "client_mismatch": return true
         default: return false
         }
     }
@@ -156,7 +168,9 @@ public struct TokenAcquirer: Sendable {
     ) async throws(AcquisitionError) -> AcquiredToken {
         guard let person, request.prompt != "none" else { throw .interactionRequired(error) }
         // A sign-in that cannot be kept would be asked for again at once.
+        tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
+        tell(.startingSignIn(request.authority))
         var ask = PluginRequest(.authorize)
         fill(&ask, from: request, authority)
         ask.flows = person.flows
@@ -187,6 +201,7 @@ public struct TokenAcquirer: Sendable {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
         let current = token
+        tell(.usingKeyring)
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.
             try store.save(made.others + [.account(made.account), .accessToken(current)])

@@ -15,7 +15,9 @@ import Testing
             var dice = Dice(seed: 41)
             var may: Set<String?> = [nil]
             var killed = 0
-            let whole = try await Self.duration { try await world.lanyard(["store"], input: Self.place + "password=0\n") }
+            let whole = try await Self.duration {
+                try await world.lanyard(["store"], input: Self.place + "password=0\n")
+            }
             may = ["0"]
             for number in 1...(2 * Self.runs) {
                 let stores = number % 3 != 0

@@ -54,7 +54,15 @@ struct Conductor {
     }
 
     /// Serves events until the conversation is over; nil where the plugin's output ended without an answer.
+    ///
+    /// Whoever was asked has been told that it is over when this returns: nothing of theirs is left on the screen.
     mutating func run() async -> Exchange.Ending? {
+        let ending = await serve()
+        await asking?.value
+        return ending
+    }
+
+    private mutating func serve() async -> Exchange.Ending? {
         let overdue = timer(bounds.total, .overdue)
         restartTimer()
         defer {
@@ -188,8 +196,10 @@ struct Conductor {
 
     private var silenceError: PluginError {
         guard personIsBusy else { return timeoutError(bounds.timeouts.silence) }
-        return PluginError(
+        var error = PluginError(
             .cancelled, "nobody signed in within \(bounds.timeouts.person.words)", hint: "try again when you are there")
+        error.isTimeout = true
+        return error
     }
 
     private var overdueError: PluginError {

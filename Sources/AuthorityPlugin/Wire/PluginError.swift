@@ -43,6 +43,9 @@ public struct PluginError: Error, Sendable, Equatable {
     /// With `declined-scopes`: what was not.
     public var declinedScopes: [String] = []
 
+    /// With `cancelled`, from the host: whether the person just took too long.
+    public var isTimeout = false
+
     /// Makes an error.
     public init(_ code: Code, _ message: String, hint: String? = nil) {
         self.code = code

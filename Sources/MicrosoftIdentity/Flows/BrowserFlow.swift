@@ -1,21 +1,22 @@
 import AuthorityPlugin
 import CredentialProtocol
 
-/// Authorization code with PKCE in a browser (RFC 8252), the answer posted to a loopback port or pasted by the person.
+/// Authorization code with PKCE in a browser (RFC 8252), the answer sent to a loopback port or pasted by the person.
+///
+/// How long the person may take is the host's to say: it ends the flow.
 struct BrowserFlow: Sendable {
-    /// How long a person may take; the page of the authority itself expires sooner.
-    private static let patience = Duration.seconds(900)
     /// How long the last page may take to get to the browser.
     private static let lastPage = Duration.seconds(2)
 
     let session: AuthoritySession
+    /// How the answer comes back: posted, unless the person may have to paste it.
+    var responseMode = AuthorizationRequest.ResponseMode.formPost
 
     /// What may happen while the browser is open.
     private enum Event: Sendable {
         case answered(AuthorizationResponse)
         case replied(PluginReply)
         case pageShown
-        case timeIsUp
     }
 
     /// Signs the person in.
@@ -26,8 +27,14 @@ struct BrowserFlow: Sendable {
     func run(_ person: any Conversation) async throws(PluginError) -> FlowOutcome {
         let target = try RedirectTarget(session.request.redirectURI)
         guard target.isLoopback else { return try await PasteFlow(session: session).run(person) }
-        let listener = try await LoopbackListener.open(port: target.port)
-        let request = AuthorizationRequest(redirectURI: target.uri(port: listener.port), responseMode: .formPost)
+        return try await run(person, target, on: try await LoopbackListener.open(port: target.port))
+    }
+
+    /// Signs the person in, the answer coming to this listener, which is closed in the end.
+    func run(
+        _ person: any Conversation, _ target: RedirectTarget, on listener: LoopbackListener
+    ) async throws(PluginError) -> FlowOutcome {
+        let request = AuthorizationRequest(redirectURI: target.uri(port: listener.port), responseMode: responseMode)
         do throws(PluginError) {
             let url = try request.url(
                 at: session.configuration.authorizationEndpoint, for: session.request, claims: session.claims)
@@ -57,9 +64,6 @@ struct BrowserFlow: Sendable {
             group.addTask {
                 happen.yield(.replied(await person.ask(.openURL(url: url, redirectURI: request.redirectURI))))
             }
-            group.addTask {
-                if (try? await Task.sleep(for: Self.patience)) != nil { happen.yield(.timeIsUp) }
-            }
             let outcome = await conclude(events, of: request, page: page, person: person)
             group.cancelAll()
             return outcome
@@ -86,9 +90,6 @@ struct BrowserFlow: Sendable {
             case .replied(.unsupported):
                 return .success(.notHere(PluginError(.unsupported, "no browser can be opened here")))
             case .replied(.cancelled): return .failure(PluginError(.cancelled, "the sign-in was cancelled"))
-            case .timeIsUp:
-                return .failure(
-                    PluginError(.cancelled, "nobody signed in within \(Self.patience.components.seconds / 60) minutes"))
             }
         }
         return .failure(PluginError(.cancelled, "the sign-in was ended"))
@@ -114,6 +115,7 @@ struct BrowserFlow: Sendable {
             if response.isResponse {
                 return .success(.signedIn(try await CodeRedemption(session: session).redeem(response, of: request)))
             }
+            guard responseMode == .formPost else { throw PasteFlow.noAnswer }
             return .success(try await PasteFlow(session: session).run(person))
         } catch {
             return .failure(error)
@@ -123,9 +125,13 @@ struct BrowserFlow: Sendable {
     private static func page(for outcome: Result<FlowOutcome, PluginError>) -> LoopbackPage {
         switch outcome {
         case .success: .success
-        case .failure(let error): error.code == .cancelled ? .declined : .failure
+        case .failure(let error) where error.code == .cancelled: .declined
+        case .failure(let error): expired.isDisjoint(with: error.errorCodes) ? .failure : .expired
         }
     }
+
+    /// The sign-in's page was left open for too long, or its code came back too late.
+    private static let expired: Set<Int> = [50_089, 70_008]
 
     private static func waitUntilShown(_ events: AsyncStream<Event>) async {
         try? await withDeadline(lastPage) {
@@ -148,12 +154,12 @@ private actor LastPage {
         waiting.removeAll()
     }
 
-    /// Ends with the failure page where the task is cancelled before.
+    /// Ends with the page for what is over where the task is cancelled before.
     func wait() async -> LoopbackPage {
         if let page { return page }
         let (stream, continuation) = AsyncStream.makeStream(of: LoopbackPage.self)
         waiting.append(continuation)
         for await page in stream { return page }
-        return .failure
+        return .expired
     }
 }
