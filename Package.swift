@@ -55,8 +55,8 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
-                "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging, subprocess, system,
+                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
+                "AuthorityPlugin", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
@@ -132,7 +132,8 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
+            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol", "JSON", "Vectors"],
+            swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
         .testTarget(name: "LanyardCommandsTests", dependencies: ["LanyardCommands", system], swiftSettings: strict),
@@ -142,18 +143,23 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TokenAcquisitionTests",
-            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore"],
+            dependencies: [
+                "AuthorityPlugin", "CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore", "Vectors",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon",
-                "AADTenant", "AADB2C", subprocess, system,
+                "AADTenant", "AADB2C", "Vectors", subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
+            swiftSettings: strict),
+        .target(
+            name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors", exclude: ["README.md", "msal.json"],
             swiftSettings: strict),
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
@@ -164,8 +170,8 @@ let package = Package(
         .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore"],
-            exclude: ["Fixtures"], swiftSettings: strict),
+            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore", "Vectors"],
+            swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
             swiftSettings: strict),

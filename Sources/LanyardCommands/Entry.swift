@@ -59,7 +59,8 @@ struct LanyardCommand: AsyncParsableCommand {
             """,
         version: Version.description,
         subcommands: [
-            Login.self, Logout.self, Accounts.self, Token.self, Configure.self, Sandbox.self, Get.self, Store.self,
+            Login.self, Logout.self, Accounts.self, Use.self, Token.self, Configure.self, Unconfigure.self,
+            RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self, Sandbox.self, Get.self, Store.self,
             Erase.self, Capability.self,
         ])
 

@@ -10,9 +10,9 @@ struct Session: Sendable {
     let context: CommandContext
     let configuration: Configuration
     let registry: PluginRegistry
-    let presence: Presence
+    var presence: Presence
     /// What opens pages; nil where nothing can, or is to.
-    private let browser: Browser?
+    let browser: Browser?
 
     /// Reads the configuration and finds the plugins; starts none.
     ///
@@ -51,13 +51,20 @@ struct Session: Sendable {
             mayPrompt: presence.hasDisplay, answers: context.answers)
     }
 
+    /// Where the accounts that the person chose are kept; nil where the environment has no place for it.
+    var selection: SelectionFile? {
+        SelectionFile(
+            environment: context.environment, isShared: configuration.deviceMode == .shared, answers: context.answers)
+    }
+
     /// What gets tokens.
     var acquirer: TokenAcquirer {
         let context = context
         return TokenAcquirer(
             store: store, registry: registry, host: host,
             singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
-            configuration: configuration, clock: { Int(context.now) }, tell: context.console.tell)
+            notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
+            selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
     }
 
     private var host: PluginHost {
@@ -125,11 +132,14 @@ struct Session: Sendable {
         if let url, await GitConfiguration.forbidsPrompts(for: url) { return nil }
         let interface = PersonAtTerminal(
             context: context, presence: presence, browser: browser, patience: configuration.timeout)
-        return TokenAcquirer.Person(interface: interface, flows: flows)
+        let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
+        let chooser = presence.hasTerminal ? AccountPicker(console: context.console, title: title) : nil
+        return TokenAcquirer.Person(interface: interface, flows: flows, chooser: chooser)
     }
 
-    /// What to try; where the page is opened elsewhere, pasting comes first, for then the answer is in the address.
-    private var flows: [PluginRequest.Flow] {
+    /// What to try, best first; where the page is opened elsewhere, pasting comes first, for then the answer is in the
+    /// address.
+    var flows: [PluginRequest.Flow] {
         switch configuration.flow {
         case .browser: presence.hasBrowser ? [.browser, .paste] : [.paste, .browser]
         case .deviceCode: [.deviceCode]

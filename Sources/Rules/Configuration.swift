@@ -66,13 +66,17 @@ public struct Configuration: Sendable, Equatable {
         try file.allow(only: Self.keys)
         try applyIdentity(file)
         try applyBehaviour(file)
+        if let mode: DeviceMode = try file.choice("device-mode") {
+            // Whether others use this machine is not for one of them to say; to ignore it would keep what must not be.
+            guard isSystem else { throw file.systemOnly("device-mode") }
+            deviceMode = mode
+        }
         var read: [Rule] = []
         for table in try file.tables("rule") { read.append(try Rule(table)) }
         if !isLocked("rule") { rules += read }
         guard let policy = try file.table("policy") else { return }
         guard isSystem else {
-            throw file.error(
-                "policy", "`[policy]` counts in the system's file only", hint: "move it to /etc/lanyard/config.toml")
+            throw file.systemOnly("policy", as: "[policy]")
         }
         try policy.allow(only: ["lock"])
         for key in try policy.strings("lock") ?? [] {
@@ -107,7 +111,6 @@ public struct Configuration: Sendable, Equatable {
 
     private mutating func applyBehaviour(_ file: SettingsTable) throws(SettingsError) {
         if let choice: FlowChoice = try file.choice("flow"), !isLocked("flow") { flow = choice }
-        if let mode: DeviceMode = try file.choice("device-mode"), !isLocked("device-mode") { deviceMode = mode }
         if let command = try file.string("browser"), !isLocked("browser") {
             // Empty takes back what a file before this one says.
             browser = command.isEmpty ? nil : command
@@ -127,6 +130,12 @@ public struct Configuration: Sendable, Equatable {
 }
 
 extension SettingsTable {
+    /// The error for a key that only the system's file may have.
+    fileprivate func systemOnly(_ key: String, as name: String? = nil) -> SettingsError {
+        error(
+            key, "`\(name ?? key)` counts in the system's file only", hint: "move it to \(Configuration.systemFile)")
+    }
+
     /// A key whose value is one of a few words.
     fileprivate func choice<Choice>(_ key: String) throws(SettingsError) -> Choice?
     where Choice: RawRepresentable<String> & CaseIterable {

@@ -47,6 +47,9 @@ public struct SettingsTable: Sendable {
         self.place = place
     }
 
+    /// The line the table begins at, from 1; nil for the file's own.
+    public var line: Int? { lines.line(of: nil, in: place) }
+
     /// The keys present, sorted.
     public var keys: [String] { values.keys.sorted() }
 

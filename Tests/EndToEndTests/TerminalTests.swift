@@ -41,7 +41,7 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["login", "--no-browser", url],
                 environment: world.environment.merging(remote) { $1 }
             ) { terminal in
-                try await terminal.sees("paste the address")
+                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
                 let tunnel = #/ssh -N -L (\d+):localhost:\1 -p 2222 alice@192\.0\.2\.7/#
                 #expect(terminal.lines.contains { $0.wholeMatch(of: tunnel) != nil }, "\(terminal.text)")
                 let address = try await Self.elsewhere(world, Self.page(terminal))
@@ -63,7 +63,7 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["login", "\(world.sandbox.resource)/common/hello.git"],
                 environment: world.environment.merging(["BROWSER": "/bin/false"]) { $1 }
             ) { terminal in
-                try await terminal.sees("paste the address")
+                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
                 #expect(!terminal.text.contains("ssh -N"))
                 let browser = try await run(
                     Built.sandbox,
@@ -186,7 +186,9 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["get"] + (options[flow] ?? []),
                 input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
             ) { terminal in
-                try await terminal.sees(flow == "paste" ? "paste the address" : "left; Ctrl-C ends it")
+                try await terminal.sees(
+                    flow == "paste"
+                        ? "last page does not open, paste its address (15 minutes): " : "left; Ctrl-C ends it")
                 if flow == "paste" { try terminal.type("half an address") }
                 #expect(terminal.isAsItWas == (flow != "paste"))
                 if signal == SIGINT { try terminal.type("\u{3}") } else { kill(terminal.foreground, signal) }
@@ -209,7 +211,7 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["get", "--no-browser"],
                 input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
             ) { terminal in
-                try await terminal.sees("paste the address")
+                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
                 try terminal.type("\u{4}")
             }
             #expect(ended.status == 1 && ended.lines == ["quit=1"], "\(ended)")
@@ -242,17 +244,68 @@ import Testing
             async let waiting = first.run(
                 "\(world.folder)/bin/lanyard", ["get", "--no-browser"], input: request, environment: world.environment
             ) { terminal in
-                try await terminal.sees("paste the address")
+                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
                 try await second.sees("waiting for another lanyard to sign in (pid \(terminal.foreground))…")
                 try terminal.type(try await Self.elsewhere(world, Self.page(terminal)) + "\r")
             }
-            try await first.sees("paste the address")
+            try await first.sees("last page does not open, paste its address (15 minutes): ")
             let told = try await second.run(
                 "\(world.folder)/bin/lanyard", ["get"], input: request, environment: world.environment)
             let token = try await waiting.value("password")
             #expect(token != nil && told.value("password") == token, "\(told) \(second.text)")
             #expect(second.written.hasSuffix("\r\u{1B}[K"))
             #expect(!second.text.contains("\n"), "\(second.text)")
+        }
+    }
+
+    @Test func `a renewal that takes its time is told of while it does, and not afterwards`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            let first = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
+            #expect(first.status == 0, "\(first)")
+            try await world.sandbox.fault(#"{"path": "/token", "delay": 2.5, "times": 1}"#)
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["get"], input: "url=\(world.sandbox.resource)/common/hello.git\n",
+                environment: world.environment
+            ) { terminal in
+                let host = world.sandbox.authority.dropFirst("https://".count)
+                try await terminal.sees("lanyard: renewing the token at \(host)…")
+            }
+            #expect(ended.value("password") != nil && ended.value("password") != first.value("password"), "\(ended)")
+            #expect(terminal.written.hasSuffix("\r\u{1B}[K") && !terminal.written.contains("\n"))
+        }
+    }
+
+    @Test func `a browser's command has words as a shell has them`() async throws {
+        try await World.with { world in
+            let script = world.folder + "/my browser"
+            let calls = world.folder + "/calls"
+            let sandbox = "\"\(Built.sandbox)\" sign-in --ca \"\(world.sandbox.caFile)\" --as alice@contoso.example"
+            try """
+            #!/bin/bash
+            printf '%s\\n' "$@" >>"\(calls)"
+            exec \(sandbox) "${1#--page=}"
+            """.write(toFile: script, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script)
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let command = "'\(script)' --page=%s 'two words'"
+            let option = try await world.lanyard(["login", "--browser", command, url])
+            #expect(option.status == 0, "\(option)")
+            let list = try await world.lanyard(["login", url], ["BROWSER": "/bin/false:\(command)"])
+            #expect(list.status == 0, "\(list)")
+            let variable = try await world.lanyard(["login", url], ["LANYARD_BROWSER": command])
+            #expect(variable.status == 0, "\(variable)")
+            let lines = try String(contentsOfFile: calls, encoding: .utf8).split(separator: "\n")
+            #expect(lines.count == 6, "\(lines)")
+            #expect(lines.enumerated().allSatisfy { $0 % 2 == 0 ? $1.hasPrefix("--page=https://") : $1 == "two words" })
+
+            let unclosed = try await world.lanyard(["login", url], ["LANYARD_BROWSER": "'firefox"])
+            #expect(
+                unclosed.status == 1 && unclosed.errors.contains("a quote that isn't closed: 'firefox\n"), "\(unclosed)"
+            )
+            let both = try await world.lanyard(["login", url, "--browser", "firefox", "--no-browser"])
+            #expect(both.status == 64, "\(both)")
         }
     }
 

@@ -75,7 +75,7 @@ struct Conductor {
             if let ending = await handle(occurrence) { return await settle(ending) }
             if case .outputEnded = occurrence { return nil }
         }
-        return .failed(PluginError(.cancelled, "interrupted"))
+        return .failed(.interrupted)
     }
 
     private mutating func handle(_ occurrence: Occurrence) async -> Exchange.Ending? {
@@ -93,7 +93,7 @@ struct Conductor {
             return nil
         case .deadline(let id): return id == timerID ? .failed(silenceError) : nil
         case .overdue: return .failed(overdueError)
-        case .interrupted: return .failed(PluginError(.cancelled, "interrupted"))
+        case .interrupted: return .failed(.interrupted)
         case .settled: return nil
         }
     }
@@ -129,7 +129,7 @@ struct Conductor {
                 _ = exchange.finish()
                 return exchange.end ?? ending
             case .settled: return exchange.end ?? ending
-            case .interrupted: return .failed(PluginError(.cancelled, "interrupted"))
+            case .interrupted: return .failed(.interrupted)
             case .answered, .deadline, .overdue: break
             }
         }

@@ -7,11 +7,11 @@ public enum Interruption {
     public static var signal: Int32? { Interrupts.signal }
 }
 
-/// Turns the signals that would end the host into an event, for as long as a plugin runs.
+/// Turns the signals that would end the host into an event, for as long as a plugin runs or the person is asked.
 ///
 /// A plugin has a session of its own, so a Ctrl-C in the terminal doesn't reach it; the host has to live on for the
 /// moment it takes to stop the plugin. A signal that was ignored before (nohup) stays ignored.
-enum Interrupts {
+package enum Interrupts {
     private static let caught = Atomic<Int>(0)
     private static let last = Atomic<Int32>(0)
     private static let watchers = Mutex<(count: Int, previous: [(Int32, sigaction)])>((0, []))
@@ -23,7 +23,7 @@ enum Interrupts {
     }
 
     /// Calls the closure once when a signal comes; cancel the task to stop watching.
-    static func watch(_ interrupted: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+    package static func watch(_ interrupted: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         install()
         let before = caught.load(ordering: .relaxed)
         return Task {

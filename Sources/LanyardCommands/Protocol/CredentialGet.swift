@@ -23,7 +23,7 @@ struct CredentialGet {
         } catch  where error.cause == .keyring {
             // Abstain: git goes on to its next helper, and nothing that is stored is taken for absent.
             context.console.report(error)
-        } catch  where error.cause == .cancellation {
+        } catch  where [.cancellation, .interruption].contains(error.cause) {
             // The person said no: git must not go on to ask for a password.
             context.console.write(Array("quit=1\n".utf8))
             throw error

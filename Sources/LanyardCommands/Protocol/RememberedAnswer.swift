@@ -6,8 +6,8 @@ import TokenStore
 
 /// The answer to one request of `get` as it was given before.
 ///
-/// It is found by all that decides it: the request, the variables and the state of the configuration files. The options
-/// of `get` decide only how a person is asked, and so don't count.
+/// It is found by all that decides it: the request, the variables and the state of the files of configuration and
+/// selection. The options of `get` decide only how a person is asked, and so don't count.
 struct RememberedAnswer {
     private let request: CredentialRequest
     private let context: CommandContext
@@ -20,9 +20,11 @@ struct RememberedAnswer {
         self.request = request
         self.context = context
         let userFile = Configuration.userFile(environment: context.environment)
+        // Which of the two counts is in the configuration, which isn't read for this.
+        let selections = [false, true].map { SelectionFile(environment: context.environment, isShared: $0)?.path }
         name = context.answers.name(
             fields: Self.fields(of: request) + Self.fields(of: context),
-            files: [Configuration.systemFile] + [userFile].compactMap(\.self)
+            files: [Configuration.systemFile] + ([userFile] + selections).compactMap(\.self)
                 + PluginRegistry.folders(environment: context.environment, executable: context.executable))
     }
 
@@ -46,10 +48,12 @@ struct RememberedAnswer {
             let now = Int(remembered.context.now)
             guard session.configuration.answerCache, wanted.claims == nil, token.freshUntil > now else { return }
             guard token.source != .cache else { return remembered.write(token, key) }
-            guard let key = remembered.context.answers.key(),
+            // The person may have chosen an account as well, which makes it another answer.
+            guard let renewed = RememberedAnswer(remembered.request, in: remembered.context),
+                let key = remembered.context.answers.key(),
                 let stored = try? session.acquirer.storedToken(for: wanted)
             else { return }
-            remembered.write(stored, key)
+            renewed.write(stored, key)
         }
     }
 

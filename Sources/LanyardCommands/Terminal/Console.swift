@@ -1,3 +1,4 @@
+import AuthorityPlugin
 import CredentialProtocol
 import SystemPackage
 
@@ -7,7 +8,7 @@ import SystemPackage
 // - A line starts with `lanyard: `; an error is one line `lanyard: error: …`, then perhaps `lanyard: hint: …` with a
 //   command to run. Lower case, no full stop. Only what is to be copied, a page or a code, stands alone on its line.
 // - What comes from elsewhere is made displayable first. A secret is never in a message.
-// - Colour is for the words `error:` and `hint:` only, and escape codes are for terminals only (Screen).
+// - Colour is for the words `error:` and `hint:`, and those of `doctor`, only; escape codes are for terminals only (Screen).
 // - What is going on is told once it takes longer than a second, on a terminal, and is gone afterwards (StatusLine).
 
 /// Where a command writes.
@@ -119,6 +120,9 @@ struct Failure: Error, Sendable, Equatable {
         case interruption
         /// Anywhere else.
         case other
+
+        /// What it is that the person gave no answer: no, or a signal such as Ctrl-C's.
+        static var ofNoAnswer: Cause { Interruption.signal == nil ? .cancellation : .interruption }
     }
 
     let message: String

@@ -54,17 +54,17 @@ struct PersonAtTerminal: PersonInterface {
         console.note("to sign in to \(url.hostForPeople), open this page in any browser:")
         console.show(url.displayable(limit: 32_768))
         if let port, presence.isRemote {
-            console.note("so that its answer finds the way here, first run this where that browser is:")
+            console.note("if it runs elsewhere, run this there first, to be led back here:")
             console.show(context.tunnel(port: port))
         }
         guard let terminal else {
             console.countDown("waiting for the browser", seconds: patience)
             return .done
         }
-        console.note("you have \(patience.inWords); Ctrl-C ends it")
-        let place = port == nil ? "the page that it ends at" : "a page that does not open, if it ends at one"
+        let question =
+            port == nil ? "paste the address of its last page" : "if its last page does not open, paste its address"
         // The address holds the answer, so it is not echoed.
-        let line = await terminal.ask("lanyard: paste the address of \(place): ", echo: false)
+        let line = await terminal.ask("lanyard: \(question) (\(patience.inWords)): ", echo: false)
         guard let line else { return .cancelled }
         guard line.isEmpty else { return .redirected(Secret(line)) }
         if port != nil { console.countDown("waiting for the browser", seconds: patience) }

@@ -11,6 +11,8 @@ struct BrowserFlow: Sendable {
     let session: AuthoritySession
     /// How the answer comes back: posted, unless the person may have to paste it.
     var responseMode = AuthorizationRequest.ResponseMode.formPost
+    /// The page that the browser ends at where all went well.
+    var success = LoopbackPage.success
 
     /// What may happen while the browser is open.
     private enum Event: Sendable {
@@ -81,7 +83,7 @@ struct BrowserFlow: Sendable {
                 // The host's patience with the person ends here, and the one with this plugin begins.
                 await person.progress("the browser is back; getting the tokens")
                 let outcome = await redeem(response, of: request)
-                await page.set(Self.page(for: outcome))
+                await page.set(lastPage(for: outcome))
                 await Self.waitUntilShown(events)
                 return outcome
             case .replied(.done), .replied(.answer), .pageShown: continue
@@ -122,11 +124,12 @@ struct BrowserFlow: Sendable {
         }
     }
 
-    private static func page(for outcome: Result<FlowOutcome, PluginError>) -> LoopbackPage {
+    private func lastPage(for outcome: Result<FlowOutcome, PluginError>) -> LoopbackPage {
         switch outcome {
-        case .success: .success
+        case .success: success
+        case .failure(let error) where session.resetsPassword(after: error): .forgottenPassword
         case .failure(let error) where error.code == .cancelled: .declined
-        case .failure(let error): expired.isDisjoint(with: error.errorCodes) ? .failure : .expired
+        case .failure(let error): Self.expired.isDisjoint(with: error.errorCodes) ? .failure : .expired
         }
     }
 

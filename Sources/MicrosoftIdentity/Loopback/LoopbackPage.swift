@@ -31,6 +31,12 @@ struct LoopbackPage: Sendable, Equatable {
         status: 200, sign: .stopped, title: "Sign-in took too long",
         text: "The time for it was over, so nothing was stored. Return to your terminal; it says how to try again. "
             + "You can close this page.")
+    static let forgottenPassword = LoopbackPage(
+        status: 200, sign: .wait, title: "Reset your password",
+        text: "The page for it opens by itself; the sign-in goes on after it. You can close this page.")
+    static let passwordReset = LoopbackPage(
+        status: 200, sign: .done, title: "Your password is reset",
+        text: "The sign-in goes on in a page that opens by itself. You can close this page.")
     static let wrongState = LoopbackPage(
         status: 400, sign: .stopped, title: "This answer belongs to another sign-in",
         text: "It was not used. Finish the sign-in on the page that your terminal opened last, or start again there.")
@@ -100,7 +106,6 @@ struct LoopbackPage: Sendable, Equatable {
         main:has(.wait){border-color:var(--wait)}
         h1{font-size:1.75rem;line-height:1.25;margin:0 0 .75rem;overflow-wrap:anywhere}
         h1:focus{outline:none}
-        h1:focus-visible{outline:.125rem solid;outline-offset:.25rem}
         p{margin:0}
         .done,.stopped,.wait{font-size:2.25rem;line-height:1;font-weight:700;margin:0 0 1rem}
         .done{color:var(--done)}
