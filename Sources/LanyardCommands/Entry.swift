@@ -71,7 +71,7 @@ struct LanyardCommand: AsyncParsableCommand {
             As git's credential helper it answers get, store and erase. People sign in and out, see their accounts \
             and get tokens for other tools.
             """,
-        version: Version.current,
+        version: Version.description,
         groupedSubcommands: [
             CommandGroup(
                 name: "Setup",
