@@ -20,6 +20,16 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 /// What an executable needs to stay small: no unused section survives the link, nothing to strip later.
 let small: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "--gc-sections", "-Xlinker", "-s"], .when(configuration: .release)),
+    // Nothing looks for symbols in an executable, and relative relocations, of which Swift makes many, need a bit each:
+    // GNU ld packs them so, gold, which swiftc uses else, does not.
+    .unsafeFlags(
+        ["-use-ld=bfd", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
+        .when(configuration: .release)),
+    // The folder holds libstdc++.a and nothing else (script/build makes it): Swift's runtime is in C++, and loading the
+    // shared library takes longer than what a cached answer does.
+    .unsafeFlags(
+        ["-L\(Context.packageDirectory)/.build/static", "-Xclang-linker", "-static-libgcc"],
+        .when(configuration: .release)),
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
 ]
 
@@ -78,7 +88,7 @@ let package = Package(
         .target(name: "ClaimsRequests", dependencies: ["JSON"], swiftSettings: strict),
         .target(name: "CredentialProtocol", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
-        .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+        .target(name: "CSecret", linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "CLinux"),
         .target(name: "QRCode", swiftSettings: strict),
 
