@@ -31,7 +31,15 @@ enum ProtocolVerb: String, CaseIterable {
     }
 
     /// The answer to `capability`: the format's version, then what lanyard understands (git 2.46).
-    private static let capabilities = "version 0\ncapability authtype\ncapability state\n"
+    private static var capabilities: String {
+        (["version \(formatVersion)"] + understood.map { "capability \($0)" }).map { $0 + "\n" }.joined()
+    }
+
+    /// The version of the format of `capability`'s answer.
+    static let formatVersion = 0
+
+    /// The capabilities of git's protocol that lanyard understands.
+    static let understood = ["authtype", "state"]
 }
 
 /// What stdin and stdout hold.

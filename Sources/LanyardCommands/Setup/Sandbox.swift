@@ -17,7 +17,9 @@ struct Sandbox: AsyncParsableCommand {
         let folder = context.executable.split(separator: "/").dropLast().joined(separator: "/")
         let places = ["/\(folder)/lanyard-sandbox", "/\(folder)/../lib/lanyard/lanyard-sandbox"]
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
-            throw Failure("lanyard-sandbox is not installed", hints: ["install it with: script/install"])
+            throw Failure(
+                "lanyard-sandbox is not installed",
+                hints: ["install it: sudo apt install lanyard-sandbox", "from the sources: script/install"])
         }
         let passed = arguments.first == "--" ? Array(arguments.dropFirst()) : arguments
         let words = [program] + (passed.isEmpty ? ["serve"] : passed)
