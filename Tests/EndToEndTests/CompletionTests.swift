@@ -28,6 +28,7 @@ import Testing
                     ["lanyard", "login", "--authority", "https://login.example.org/contoso"],
                 "lanyard token --scope api\t": ["lanyard", "token", "--scope", "api://git.contoso.example/.default"],
                 "lanyard rule remove https://git.\t": ["lanyard", "rule", "remove", CompletionWorld.url],
+                "lanyard sandbox ser\t": ["lanyard", "sandbox", "serve"],
                 "lanyard rules rem\t": ["lanyard", "rules", "remove"],
                 "lanyard rule add --resource 'Azure Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
                 "lanyard rule add --resource Azure\\ Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
@@ -71,7 +72,7 @@ import Testing
     @Test(arguments: ["zsh", "fish"]) func `what a candidate is stands beside it`(shell: String) async throws {
         let notes = [
             ("lanyard \t", "Sign an account out"), ("lanyard logout \t", "Alice: \"Al\" Ånders, contoso"),
-            ("lanyard logout t\t", "Twin@contoso.example, The Other, contoso"),
+            ("lanyard logout twin-\t", "Twin@contoso.example, The Other, contoso"),
             ("lanyard token --\t", "Never ask; fail with exit status 2"),
         ]
         try await CompletionWorld.with(.unlocked) { world in
