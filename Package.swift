@@ -66,7 +66,8 @@ let package = Package(
             name: "LanyardCommands",
             dependencies: [
                 "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
-                "AuthorityPlugin", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging, subprocess, system,
+                "AuthorityPlugin", "OtherCaches", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging,
+                subprocess, system,
             ],
             swiftSettings: strict),
         .target(
@@ -81,6 +82,8 @@ let package = Package(
             name: "TokenStore",
             dependencies: ["CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
+        .target(
+            name: "OtherCaches", dependencies: ["CredentialProtocol", "JSON", "TokenStore"], swiftSettings: strict),
         .target(
             name: "AuthorityPlugin",
             dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
@@ -146,7 +149,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
-        .testTarget(name: "LanyardCommandsTests", dependencies: ["LanyardCommands", system], swiftSettings: strict),
+        .testTarget(
+            name: "LanyardCommandsTests",
+            dependencies: ["LanyardCommands", "TokenAcquisition", "TokenStore", system], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],
@@ -182,6 +187,9 @@ let package = Package(
             name: "TokenStoreTests",
             dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore", "Vectors"],
             swiftSettings: strict),
+        .testTarget(
+            name: "OtherCachesTests", dependencies: ["CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
             swiftSettings: strict),
@@ -206,8 +214,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CLinux", "KeyringFixture", "Seclusion", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess,
-                system,
+                "CLinux", "KeyringFixture", "Seclusion", "StoreProbe", "lanyard", "lanyard-authority", "lanyard-sandbox",
+                subprocess, system,
             ],
             exclude: ["Scripts"], swiftSettings: strict),
     ]

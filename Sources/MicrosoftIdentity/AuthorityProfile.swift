@@ -40,6 +40,7 @@ package struct AuthorityProfile: Sendable {
     /// What `describe` answers.
     package var description: PluginDescription {
         PluginDescription(
-            name: name, version: Self.version, protocols: ["v1"], flows: [.browser, .deviceCode, .paste])
+            name: name, version: Self.version, protocols: [PluginMain.protocolVersion],
+            flows: [.browser, .deviceCode, .paste])
     }
 }

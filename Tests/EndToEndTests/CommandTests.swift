@@ -3,6 +3,17 @@ import Testing
 
 /// What people and scripts run.
 @Suite struct CommandTests {
+    @Test func `--version starts with the version and goes on with the protocols'`() async throws {
+        let changelog = try String(contentsOfFile: "\(Built.checkout)/CHANGELOG.md", encoding: .utf8)
+        let version = try #require(changelog.firstMatch(of: /\n## \[(\d.*?)\]/)?.1)
+        let ended = try await run(Built.lanyard, ["--version"], environment: ["PATH": "/nonexistent"])
+        #expect(ended.status == 0 && ended.errors.isEmpty)
+        try #require(ended.lines.count == 3, "\(ended)")
+        #expect(ended.lines.first == "lanyard \(version)")
+        #expect(ended.lines[1] == "credential protocol: 0 (authtype, state)")
+        #expect(ended.lines[2] == "plugin protocol: v1")
+    }
+
     @Test func `login, accounts, token and logout`() async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/common/hello.git"
