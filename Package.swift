@@ -215,7 +215,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CLinux", "KeyringFixture", "Seclusion", "StoreProbe", "lanyard", "lanyard-authority",
-                "lanyard-sandbox", subprocess, system,
+                "lanyard-sandbox",
+                subprocess, system,
             ],
             exclude: ["Scripts"], swiftSettings: strict),
     ]
