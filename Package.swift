@@ -20,6 +20,16 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 /// What an executable needs to stay small: no unused section survives the link, nothing to strip later.
 let small: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "--gc-sections", "-Xlinker", "-s"], .when(configuration: .release)),
+    // Nothing looks for symbols in an executable, and relative relocations, of which Swift makes many, need a bit each:
+    // GNU ld packs them so, gold, which swiftc uses else, does not.
+    .unsafeFlags(
+        ["-use-ld=bfd", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
+        .when(configuration: .release)),
+    // The folder holds libstdc++.a and nothing else (script/build makes it): Swift's runtime is in C++, and loading the
+    // shared library takes longer than what a cached answer does.
+    .unsafeFlags(
+        ["-L\(Context.packageDirectory)/.build/static", "-Xclang-linker", "-static-libgcc"],
+        .when(configuration: .release)),
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
 ]
 
@@ -56,7 +66,8 @@ let package = Package(
             name: "LanyardCommands",
             dependencies: [
                 "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
-                "AuthorityPlugin", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging, subprocess, system,
+                "AuthorityPlugin", "OtherCaches", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging,
+                subprocess, system,
             ],
             swiftSettings: strict),
         .target(
@@ -72,13 +83,15 @@ let package = Package(
             dependencies: ["CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
         .target(
+            name: "OtherCaches", dependencies: ["CredentialProtocol", "JSON", "TokenStore"], swiftSettings: strict),
+        .target(
             name: "AuthorityPlugin",
             dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
         .target(name: "ClaimsRequests", dependencies: ["JSON"], swiftSettings: strict),
         .target(name: "CredentialProtocol", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
-        .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+        .target(name: "CSecret", linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "CLinux"),
         .target(name: "QRCode", swiftSettings: strict),
 
@@ -136,7 +149,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
-        .testTarget(name: "LanyardCommandsTests", dependencies: ["LanyardCommands", system], swiftSettings: strict),
+        .testTarget(
+            name: "LanyardCommandsTests",
+            dependencies: ["LanyardCommands", "TokenAcquisition", "TokenStore", system], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],
@@ -172,6 +187,9 @@ let package = Package(
             name: "TokenStoreTests",
             dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore", "Vectors"],
             swiftSettings: strict),
+        .testTarget(
+            name: "OtherCachesTests", dependencies: ["CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
             swiftSettings: strict),

@@ -1,23 +1,47 @@
 import ArgumentParser
 import AuthorityPlugin
 import CLinux
+import Dispatch
 import Glibc
 
 /// The program: argv[0] and argv[1] pick a command.
 public enum Lanyard {
-    /// Runs the command that the arguments name and gives the process's exit status.
+    /// Runs the command that the arguments name, and ends the process with its exit status.
     ///
     /// git's verbs are dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
     /// succeeds: git may come to know more of them (gitcredentials(7)).
-    public static func run(arguments: [String]) async -> Int32 {
+    public static func run(arguments: [String]) -> Never {
+        // What `exec` gives its command back; only the main thread still has it.
+        _ = Inheritance.atStart
         // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
-        let status = await dispatch(arguments)
-        // A sign-in was interrupted and has been cleaned up after; now the signal does what it would have done at once.
-        if let number = Interruption.signal { end(by: number) }
-        return status
+        let rest = Array(arguments.dropFirst())
+        if rest.count == 1, let verb = ProtocolVerb(rawValue: rest[0]) {
+            switch verb.begin(InteractionOptions.Values()) {
+            case .ended(let status): exit(status.rawValue)
+            case .pending(let get): finish { await get.finish().rawValue }
+            }
+        }
+        let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "lanyard"
+        guard program == "git-credential-lanyard" else { finish { await LanyardCommand.run(rest) } }
+        guard let last = rest.last else { finish { await LanyardCommand.run(["--help"]) } }
+        let isOption = last.hasPrefix("-")
+        guard isOption || ProtocolVerb(rawValue: last) != nil else { exit(ExitStatus.done.rawValue) }
+        // Options come before the verb where they stand in credential.helper.
+        finish { await LanyardCommand.run(isOption ? rest : [last] + rest.dropLast()) }
+    }
+
+    /// Does what takes more than one thread; starting them alone takes longer than most answers.
+    private static func finish(_ body: sending @escaping () async -> Int32) -> Never {
+        Task {
+            let status = await body()
+            // A sign-in was interrupted and has been cleaned up after; now the signal does what it would have done at once.
+            if let number = Interruption.signal { end(by: number) }
+            exit(status)
+        }
+        dispatchMain()
     }
 
     /// Ends the process as the signal does by itself, so that whoever started it sees what happened.
@@ -29,22 +53,6 @@ public enum Lanyard {
         sigaddset(&own, number)
         pthread_sigmask(SIG_UNBLOCK, &own, nil)
         raise(number)
-    }
-
-    private static func dispatch(_ arguments: [String]) async -> Int32 {
-        let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "lanyard"
-        let rest = Array(arguments.dropFirst())
-        if rest.count == 1, let verb = ProtocolVerb(rawValue: rest[0]) {
-            return await verb.run(InteractionOptions.Values()).rawValue
-        }
-        if program == "git-credential-lanyard" {
-            guard let last = rest.last else { return await LanyardCommand.run(["--help"]) }
-            let isOption = last.hasPrefix("-")
-            guard isOption || ProtocolVerb(rawValue: last) != nil else { return ExitStatus.done.rawValue }
-            // Options come before the verb where they stand in credential.helper.
-            return await LanyardCommand.run(isOption ? rest : [last] + rest.dropLast())
-        }
-        return await LanyardCommand.run(rest)
     }
 }
 
@@ -59,9 +67,12 @@ struct LanyardCommand: AsyncParsableCommand {
             """,
         version: Version.description,
         subcommands: [
-            Login.self, Logout.self, Accounts.self, Use.self, Token.self, Configure.self, Unconfigure.self,
-            RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self, Sandbox.self, Get.self, Store.self,
-            Erase.self, Capability.self,
+            Login.self, Logout.self, Accounts.self, Use.self,
+            Token.self, Exec.self,
+            Cache.self, Export.self, Import.self,
+            Configure.self, Unconfigure.self, RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self,
+            Sandbox.self,
+            Get.self, Store.self, Erase.self, Capability.self,
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.

@@ -88,6 +88,7 @@ extension Failure {
         case .timedOut:
             ("the keyring service does not answer", "restart it: pkill gnome-keyring-d, then try again")
         case .denied: ("the keyring service refused", "answer its prompt, or try again")
+        case .noLibrary: ("libsecret is not installed", "install it: sudo apt install libsecret-1-0")
         case .badBackend: ("SECRET_BACKEND names no backend", "unset SECRET_BACKEND")
         case .broken: ("the keyring service failed", "try again; if it stays so, restart the keyring service")
         }
@@ -203,12 +204,23 @@ extension Failure {
 
     /// The command that would sign in.
     ///
-    /// It asks for the request's claims, else for those that the authority wants.
+    /// It asks for the request's claims, else for those that the authority wants; what shapes the sign-in comes along where
+    /// no rule can bring it.
     private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
         let claims = claimsOption(request.claims ?? claims)
         if let url { return "lanyard login \(word(url, limit: 500))\(claims)" }
         let scopes = request.scopes.map { " --scope \(word($0, limit: 200))" }.joined()
         return
-            "lanyard login --authority \(word(request.authority, limit: 255)) --client-id \(word(request.clientID, limit: 100))\(scopes)\(claims)"
+            "lanyard login --authority \(word(request.authority, limit: 255)) --client-id \(word(request.clientID, limit: 100))\(scopes)\(signInOptions(request))\(claims)"
+    }
+
+    /// The options that shape the request's sign-in, each with a blank before it.
+    private static func signInOptions(_ request: TokenRequest) -> String {
+        var options = [
+            ("--domain-hint", request.domainHint), ("--redirect-port", request.redirectPort.map { String($0) }),
+            ("--reset-policy", request.resetPolicy),
+        ]
+        options += request.extraQuery.sorted { $0.key < $1.key }.map { ("--query-parameter", "\($0.key)=\($0.value)") }
+        return options.map { option, value in value.map { " \(option) \(word($0, limit: 300))" } ?? "" }.joined()
     }
 }

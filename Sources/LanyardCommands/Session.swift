@@ -102,13 +102,25 @@ struct Session: Sendable {
         return wanted
     }
 
+    /// What is stored for a request; nil where only a person can tell what is meant.
+    func stored(for request: TokenRequest, url: String?) throws(Failure) -> TokenAcquirer.Stored? {
+        do throws(AcquisitionError) {
+            return try acquirer.stored(for: request)
+        } catch {
+            guard case .store = error else { return nil }
+            throw Failure(error, request: request, url: url)
+        }
+    }
+
     /// Gets a token, asking the person where the command allows it and somebody is there.
     ///
     /// `url` is what the token is for, where it is for a URL: git's configuration may forbid to ask on its behalf.
-    func token(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
+    func token(
+        for request: TokenRequest, url: String?, stored: TokenAcquirer.Stored? = nil
+    ) async throws(Failure) -> AcquiredToken {
         defer { context.console.endProgress() }
         do throws(AcquisitionError) {
-            return try await acquirer.token(for: request, person: { await person(for: url) })
+            return try await acquirer.token(for: request, stored: stored, person: { await person(for: url) })
         } catch {
             throw Failure(error, request: request, url: url)
         }

@@ -1,5 +1,4 @@
 import AuthorityPlugin
-import TokenStore
 
 /// The version of this program; the newest heading of CHANGELOG.md and the plugins' manifests say the same.
 public enum Version {
@@ -8,11 +7,11 @@ public enum Version {
 
     /// What `--version` prints: the program first, then a line for each thing that another program must fit.
     ///
-    /// No commit and no date: the same sources make the same bytes, whoever builds them.
+    /// No commit and no date: the same sources make the same bytes, whoever builds them. No libsecret: it is loaded when
+    /// a keyring is needed, and `doctor` looks at that.
     static let description = """
         lanyard \(current)
         credential protocol: \(ProtocolVerb.formatVersion) (\(ProtocolVerb.understood.joined(separator: ", ")))
         plugin protocol: \(PluginMain.protocolVersion)
-        keyring: \(KeyringLibraries.description)
         """
 }

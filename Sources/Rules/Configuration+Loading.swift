@@ -45,7 +45,12 @@ extension Configuration {
                 throw SettingsError(file: variable, line: nil, message: "the value holds a control character")
             }
             let text = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            try apply(SettingsTable(file: variable, text: "\(key) = \"\(text)\""), isSystem: false)
+            do throws(SettingsError) {
+                try apply(SettingsTable(file: variable, text: "\(key) = \"\(text)\""), isSystem: false)
+            } catch {
+                // A variable has no lines.
+                throw SettingsError(file: variable, line: nil, message: error.message, hint: error.hint)
+            }
         }
         let cache = "LANYARD_ANSWER_CACHE"
         guard let value = environment[cache]?.lowercased(), !value.isEmpty else { return }
@@ -67,14 +72,16 @@ extension Configuration {
         do {
             let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
             defer { try? file.close() }
-            var bytes = [UInt8](repeating: 0, count: longestFile + 1)
-            var count = 0
-            while count < bytes.count {
-                let more = try bytes.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[count...])) }
-                if more == 0 { break }
-                count += more
+            // Left as it comes: to clear what no file fills would take longer than all the rest.
+            let bytes = try [UInt8](unsafeUninitializedCapacity: longestFile + 1) { buffer, count in
+                while count < buffer.count {
+                    let rest = UnsafeMutableRawBufferPointer(buffer)[count...]
+                    let more = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: rest))
+                    if more == 0 { break }
+                    count += more
+                }
             }
-            guard count <= longestFile, let text = String(validating: bytes[..<count], as: UTF8.self) else {
+            guard bytes.count <= longestFile, let text = String(validating: bytes, as: UTF8.self) else {
                 throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
             }
             return text

@@ -63,6 +63,9 @@ public struct Configuration: Sendable, Equatable {
     ///
     /// - Throws: `SettingsError` where a key is unknown or wrong.
     public mutating func apply(_ file: SettingsTable, isSystem: Bool) throws(SettingsError) {
+        for key in file.keys where !Self.keys.contains(key) && Rule.keys.contains(key) {
+            throw file.error(key, "unknown key `\(key)`", hint: "`\(key)` belongs to a rule, below its line [[rule]]")
+        }
         try file.allow(only: Self.keys)
         try applyIdentity(file)
         try applyBehaviour(file)
@@ -141,7 +144,9 @@ extension SettingsTable {
     where Choice: RawRepresentable<String> & CaseIterable {
         guard let word = try string(key) else { return nil }
         if let choice = Choice(rawValue: word) { return choice }
-        let words = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-        throw error(key, "`\(key)` must be one of \(words)")
+        let words = Choice.allCases.map(\.rawValue)
+        let near = words.nearest(to: word.lowercased()).map { "did you mean \"\($0)\"?" }
+        let list = words.map { "\"\($0)\"" }.joined(separator: ", ")
+        throw error(key, "`\(key)` must be one of \(list)", hint: near)
     }
 }

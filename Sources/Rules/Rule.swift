@@ -38,6 +38,11 @@ public struct Rule: Sendable, Equatable {
     ///
     /// - Throws: `SettingsError` where a key is unknown, missing or wrong.
     init(_ table: SettingsTable) throws(SettingsError) {
+        for key in table.keys where !Self.keys.contains(key) && Configuration.keys.contains(key) {
+            throw table.error(
+                key, "`\(key)` is no key of a rule",
+                hint: "move it above the first [[rule]]: all below that is the rule's")
+        }
         try table.allow(only: Self.keys)
         guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }
         guard let pattern = URLPattern(url) else {
@@ -55,9 +60,10 @@ public struct Rule: Sendable, Equatable {
                 "scopes", "a rule needs `scopes`",
                 hint: "such as scopes = [\"499b84ac-1321-427f-aa17-267ca6975798/.default\"] for Azure DevOps")
         }
-        guard scopes.allSatisfy(\.isScopeToken) else {
+        if let wrong = scopes.firstIndex(where: { !$0.isScopeToken }) {
             throw table.error(
-                "scopes", "a scope holds no space, quote or control character", hint: "one string a scope")
+                "scopes", element: wrong, "a scope holds no space, quote or control character",
+                hint: "one string a scope")
         }
         self.pattern = pattern
         self.authority = try table.authority(authority)

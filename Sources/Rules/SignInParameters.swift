@@ -58,19 +58,21 @@ public enum SignInParameters {
         return text
     }
 
-    static func domain(_ text: String) throws(SignInParameterError) -> String {
+    /// A domain, or a word that stands for a kind of account.
+    public static func domain(_ text: String) throws(SignInParameterError) -> String {
         let isName = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("\"\\<>/?#@&=".utf8).contains($0) }
         guard !text.isEmpty, text.utf8.count <= 253, isName else { throw .badDomain(text) }
         return text
     }
 
-    static func loginHint(_ text: String) throws(SignInParameterError) -> String {
+    /// A user name on one line.
+    public static func loginHint(_ text: String) throws(SignInParameterError) -> String {
         guard !text.isEmpty, text.utf8.count <= 512, !text.hasControl else { throw .badLoginHint }
         return text
     }
 
     /// The name of a B2C policy, a single segment of a path.
-    static func policy(_ text: String) throws(SignInParameterError) -> String {
+    public static func policy(_ text: String) throws(SignInParameterError) -> String {
         guard text.isParameterName, text != ".", text != ".." else { throw .badPolicy(text) }
         return text
     }

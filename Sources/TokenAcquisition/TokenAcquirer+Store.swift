@@ -125,13 +125,17 @@ extension TokenAcquirer {
     }
 
     /// Deletes the access tokens that a new one stands in for: the same place, and scopes in common.
-    func deleteOverlapping(_ token: AccessTokenRecord) throws(StoreError) {
+    ///
+    /// `known` is what was stored when the lock was taken, where that was looked at: all stores of the account's tokens
+    /// are under that lock.
+    func deleteOverlapping(_ token: AccessTokenRecord, known: StoredRecords?) throws(StoreError) {
         let query = RecordQuery(
             kinds: [.accessToken], homeAccountID: token.homeAccountID, environments: [token.environment],
             clientID: token.clientID, includesShared: false, realm: token.realm)
         let scopes = Set(token.scopes.map { $0.lowercased() })
-        let others = try store.records(matching: query).accessTokens.filter { other in
-            Set(other.scopes.map { $0.lowercased() }) != scopes
+        let records = if let known { known } else { try store.records(matching: query) }
+        let others = records.accessTokens.filter { other in
+            query.matches(.accessToken(other)) && Set(other.scopes.map { $0.lowercased() }) != scopes
                 && !scopes.isDisjoint(with: other.scopes.map { $0.lowercased() })
         }
         guard !others.isEmpty else { return }

@@ -59,14 +59,30 @@ public struct TokenAcquirer: Sendable {
         self.tell = tell
     }
 
+    /// What is stored for a request.
+    public enum Stored: Sendable {
+        /// A token that answers it.
+        case token(AcquiredToken)
+        /// None; the account it would be for, where that has signed in.
+        case account(AccountRecord?)
+    }
+
+    /// Looks at what is stored for a request; starts no plugin.
+    public func stored(for request: TokenRequest) throws(AcquisitionError) -> Stored {
+        let account = try silentAccount(for: request, try match(request))
+        return account?.usable(renewsEarly: true).map(Stored.token) ?? .account(account?.account)
+    }
+
     /// Gets a token, from the person only where there is one and nothing else helps.
     ///
-    /// `person` is called when only a person helps, and not before: finding out whether somebody is there takes time.
-    public func token(for request: TokenRequest, person: @Sendable () async -> Person?) async throws(AcquisitionError)
-        -> AcquiredToken
-    {
+    /// `stored` is what a look at the store found a moment ago, where there was one. `person` is called when only a
+    /// person helps, and not before: finding out whether somebody is there takes time.
+    public func token(
+        for request: TokenRequest, stored: Stored? = nil, person: @Sendable () async -> Person?
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        if case .token(let token) = stored { return token }
         do throws(AcquisitionError) {
-            return try await tokenOfKnown(request, try match(request), person: person)
+            return try await tokenOfKnown(request, try match(request), stored: stored, person: person)
         } catch {
             guard case .ambiguousAccount(let accounts, isShared: false) = error else { throw error }
             return try await tokenOfChosen(among: accounts, request, person: person)
@@ -75,19 +91,20 @@ public struct TokenAcquirer: Sendable {
 
     /// Gets a token for the account that the request means by itself.
     func tokenOfKnown(
-        _ request: TokenRequest, _ authority: Authority, person: @Sendable () async -> Person?
+        _ request: TokenRequest, _ authority: Authority, stored: Stored? = nil, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         let asked = setbacks.now
-        let account = try await silentAccount(for: request, authority, person: person)
-        if let account, let token = account.usable(renewsEarly: true) { return token }
-        return try await alone(request, account: account?.account) { () async throws(AcquisitionError) in
+        let account: AccountRecord?
+        if case .account(let known) = stored {
+            account = known
+        } else {
+            let found = try await silentAccount(for: request, authority, person: person)
+            if let token = found?.usable(renewsEarly: true) { return token }
+            account = found?.account
+        }
+        return try await alone(request, account: account) { () async throws(AcquisitionError) in
             try await self.renewOrSignIn(request, authority, since: asked, person: person)
         }
-    }
-
-    /// The token that answers a request as it is stored now, or nil where more would have to be done; starts no plugin.
-    public func storedToken(for request: TokenRequest) throws(AcquisitionError) -> AcquiredToken? {
-        try silentAccount(for: request, try match(request))?.usable(renewsEarly: true)
     }
 
     /// Has the person sign in, whatever is stored.
@@ -160,7 +177,8 @@ public struct TokenAcquirer: Sendable {
         for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
             switch await redeem(refreshToken, request, authority) {
             case .success(let result):
-                return (try keep(result, request, authority, redeemed: refreshToken, source: .renewed), nil)
+                let token = try keep(result, request, authority, redeemed: refreshToken, known: found.records)
+                return (token, nil)
             case .failure(let error):
                 last = error
                 guard try keepGoing(after: error, refreshToken, found, request, authority) else { return (nil, error) }
@@ -236,7 +254,7 @@ public struct TokenAcquirer: Sendable {
             throw .plugin(setbacks.noted(error, key), name: authority.match.plugin.name)
         }
         setbacks.forget(key)
-        let token = try keep(result, request, authority, redeemed: nil, source: .signedIn)
+        let token = try keep(result, request, authority, redeemed: nil, known: nil)
         if let wanted = request.account, !token.account.isNamed(wanted) {
             throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
         }
@@ -253,13 +271,14 @@ public struct TokenAcquirer: Sendable {
         throw .plugin(error, name: authority.match.plugin.name)
     }
 
-    /// Stores what came, and hands out the token.
+    /// Stores what came, and hands out the token; `known` is what was stored when the lock was taken.
     private func keep(
         _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?,
-        source: AcquiredToken.Source
+        known: StoredRecords?
     ) throws(AcquisitionError) -> AcquiredToken {
         let made = RecordsOfResult(result, request: request, place: authority.place, redeemed: redeemed, now: clock())
         var token = made.accessToken
+        let source: AcquiredToken.Source = redeemed == nil ? .signedIn : .renewed
         if source == .renewed {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
@@ -268,7 +287,7 @@ public struct TokenAcquirer: Sendable {
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.
             try store.save(made.others + [.account(made.account), .accessToken(current)])
-            try deleteOverlapping(current)
+            try deleteOverlapping(current, known: known)
         }
         guard result.declinedScopes.isEmpty else {
             throw .scopesDeclined(granted: result.scopes, declined: result.declinedScopes)

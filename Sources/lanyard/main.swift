@@ -1,4 +1,3 @@
-import Glibc
 import LanyardCommands
 
-exit(await Lanyard.run(arguments: CommandLine.arguments))
+Lanyard.run(arguments: CommandLine.arguments)

@@ -3,9 +3,9 @@ import Testing
 
 /// What a person at a terminal is asked where several accounts could be meant.
 @Suite struct AccountPickerTests {
-    static let path = AccountSelectionTests.path
-    static let alice = AccountSelectionTests.alice
-    static let carol = AccountSelectionTests.carol
+    static let path = AccountChoiceTests.path
+    static let alice = AccountChoiceTests.alice
+    static let carol = AccountChoiceTests.carol
     static let question = "number [1]: "
     static let again = "or Ctrl-C to cancel: "
 
@@ -40,7 +40,7 @@ import Testing
                     """, "\(clone)")
             let second = try await world.atTerminal(["git", "clone", "-q", url, "two"], answering: [])
             #expect(second.status == 0 && second.output.isEmpty, "\(second)")
-            #expect(try await AccountSelectionTests.user(world) == Self.carol)
+            #expect(try await AccountChoiceTests.user(world) == Self.carol)
         }
     }
 
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `another account signs in and is the current one then`() async throws {
         try await Self.withTwo { world in
-            let bob = AccountSelectionTests.bob
+            let bob = AccountChoiceTests.bob
             let ended = try await world.atTerminal(
                 Self.get, answering: [(Self.question, "3")], world.browser(as: bob))
             #expect(ended.status == 0 && ended.output.contains("username=\(bob)"), "\(ended)")
@@ -111,7 +111,7 @@ import Testing
             #expect(!use.output.contains("another account"))
             let logout = try await world.atTerminal(["lanyard", "logout"], answering: [(Self.question, "")])
             #expect(logout.status == 0 && logout.output.hasSuffix("lanyard: signed out \(Self.carol)\n"), "\(logout)")
-            #expect(try await AccountSelectionTests.user(world) == Self.alice)
+            #expect(try await AccountChoiceTests.user(world) == Self.alice)
         }
     }
 }

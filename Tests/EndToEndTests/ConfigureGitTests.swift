@@ -126,7 +126,8 @@ import Testing
             let ended = try await home.lanyardAtTerminal(
                 ["configure", "git", "https://dev.azure.com/contoso"],
                 [
-                    ("has no rule yet; make one? ", "y"), ("authority", "https://login.microsoftonline.com/contoso.com"),
+                    ("has no rule yet; make one? ", "y"),
+                    ("authority", "https://login.microsoftonline.com/contoso.com"),
                     ("client id: ", "the-id"), ("go on? ", ""),
                 ])
             #expect(ended.status == 0, "\(ended)")

@@ -61,13 +61,11 @@ import Testing
             let passed = try #require(found["passedOver"] as? [[String: Any]]).map {
                 "\($0["url"] as? String ?? ""): \($0["reason"] as? String ?? "")"
             }
+            #expect(passed.contains("\(place)/contoso: another path"))
             #expect(
-                passed == [
-                    "\(place)/contoso: another path", "\(place)/fabrikam: another path",
-                    "\(place)/common: as specific, but earlier", "\(place)/b2c: another path",
-                    "\(place)/v1.0: another path", "http://x.example: another scheme",
-                    "https://y.example: another host",
-                    "https://localhost:1: another port", "\(place): less specific",
+                passed.filter { !$0.hasSuffix("another path") } == [
+                    "\(place)/common: as specific, but earlier", "http://x.example: another scheme",
+                    "https://y.example: another host", "https://localhost:1: another port", "\(place): less specific",
                 ])
             let none = try await world.lanyard(["explain", "https://nobody.example/x"])
             #expect(none.output.contains("get would print nothing"), "\(none)")
@@ -83,6 +81,23 @@ import Testing
             try await world.git(["config", "--global", "--unset", "credential.\(world.sandbox.resource).useHttpPath"])
             let ended = try await world.lanyard(["explain", "\(world.sandbox.resource)/common/hello.git"])
             #expect(ended.output.contains("lanyard configure git \(world.sandbox.resource)\n"), "\(ended)")
+        }
+    }
+
+    @Test func `says how the account was chosen`() async throws {
+        try await World.with { world in
+            try await world.signIn("alice@contoso.example", "carol@fabrikam.example")
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            func chosen(_ url: String, _ extra: [String: String] = [:]) async throws -> [String?] {
+                let account = try await explain(world, url, extra)["account"] as? [String: Any]
+                return [account?["username"] as? String, account?["chosen"] as? String]
+            }
+            let last = try await chosen(url)
+            #expect(last == ["carol@fabrikam.example", "selected"])
+            let named = try await chosen(url, ["LANYARD_ACCOUNT": "alice@contoso.example"])
+            #expect(named == ["alice@contoso.example", "named"])
+            let inURL = try await chosen(url.replacing("https://", with: "https://alice%40contoso.example@"))
+            #expect(inURL == ["alice@contoso.example", "username"])
         }
     }
 

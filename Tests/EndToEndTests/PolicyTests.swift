@@ -64,10 +64,11 @@ import Testing
     func `cancel on a policy's page is a cancellation`(policy: String) async throws {
         try await World.with { world in
             let ended = try await world.lanyard(
-                Self.login(world, policy), world.browser(as: Self.erin, "--cancel"))
+                Self.login(world, policy, ["--reset-policy", "B2C_1_reset"]), world.browser(as: Self.erin, "--cancel"))
             #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
             #expect(ended.errors.contains("lanyard: error: the sign-in was cancelled"), "\(ended)")
             #expect(ended.errors.contains("lanyard: hint: to try again: lanyard login "), "\(ended)")
+            #expect(ended.errors.hasSuffix(" --reset-policy B2C_1_reset\n"), "\(ended)")
         }
     }
 

@@ -57,6 +57,28 @@ import Testing
         }
     }
 
+    @Test func `rules that the system's policy locks stay as they are`() async throws {
+        try await Home.with { home in
+            let system = home.folder + "/system.toml"
+            try home.write("[policy]\nlock = [\"rule\"]\n", to: system)
+            for command in [
+                ["rule", "add", "https://dev.azure.com"] + Self.options, ["rule", "remove", "https://x.example"],
+            ] {
+                let ended = try await run(
+                    Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file",
+                    [system, "\(home.folder)/bin/lanyard"] + command, environment: home.environment)
+                #expect(ended.status == 1)
+                #expect(
+                    ended.errors == """
+                        lanyard: error: rules are locked by /etc/lanyard/config.toml
+                        lanyard: hint: ask whoever administers this machine
+
+                        """)
+                #expect(!FileManager.default.fileExists(atPath: home.configFile))
+            }
+        }
+    }
+
     @Test func `a resource goes by its name or its identifier`() async throws {
         try await Home.with { home in
             for (url, resource) in [("https://a.example", "azure devops"), ("https://b.example", "api://b")] {

@@ -7,8 +7,8 @@ import Testing
 /// The system's file is the real one, in a mount namespace of each process.
 @Suite struct SharedDeviceTests {
     static let shared = #"device-mode = "shared""#
-    static let alice = AccountSelectionTests.alice
-    static let carol = AccountSelectionTests.carol
+    static let alice = AccountChoiceTests.alice
+    static let carol = AccountChoiceTests.carol
 
     static func login(_ world: World, as user: String) async throws -> Ended {
         try await world.lanyard(

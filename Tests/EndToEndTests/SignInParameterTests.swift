@@ -59,8 +59,8 @@ import Testing
         (["--query-parameter", "a b=1"], 64, "`a b=1` is no NAME=VALUE"),
         (["--redirect-port", "80"], 64, "a redirect port is a number from 1024 to 65535"),
         (["--redirect-port", "http"], 64, "a redirect port is a number from 1024 to 65535"),
-        (["--domain-hint", "a b"], 1, "`a b` is no domain"),
-        (["--reset-policy", "../x"], 1, "`../x` is no name of a policy"),
+        (["--domain-hint", "a b"], 64, "`a b` is no domain"),
+        (["--reset-policy", "../x"], 64, "`../x` is no name of a policy"),
         (["--prompt", "often"], 64, "often"),
     ]
 

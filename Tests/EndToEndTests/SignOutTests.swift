@@ -3,7 +3,7 @@ import Testing
 
 /// What signing out takes away, here and in the browser.
 @Suite struct SignOutTests {
-    static let alice = AccountSelectionTests.alice
+    static let alice = AccountChoiceTests.alice
     static let family = ["fa311100-0000-4000-8000-0000000000a1", "fa311100-0000-4000-8000-0000000000b2"]
 
     static func login(_ world: World, client: String, as user: String = alice) async throws {
@@ -31,12 +31,12 @@ import Testing
                 again.errors.hasPrefix("lanyard: error: only other clients have signed \(Self.alice) in: "), "\(again)")
             // One of a family takes the family's refresh token with it: the other has its access token and no more.
             #expect(try await world.lanyard(["logout", "--client-id", Self.family[0].uppercased()]).status == 0)
-            let left = try #require(try await AccountSelectionTests.accounts(world).first)
+            let left = try #require(try await AccountChoiceTests.accounts(world).first)
             #expect(left["clientIds"] as? [String] == [Self.family[1]])
             #expect(left["canRenew"] as? Bool == false)
             let forgotten = try await world.lanyard(["logout", "--forget"])
             #expect(forgotten.status == 0 && forgotten.errors == "lanyard: signed out \(Self.alice)\n", "\(forgotten)")
-            #expect(try await AccountSelectionTests.accounts(world).isEmpty)
+            #expect(try await AccountChoiceTests.accounts(world).isEmpty)
             #expect(try String(contentsOfFile: world.selectionFile, encoding: .utf8).isEmpty)
             let nobody = try await world.lanyard(["logout"])
             #expect(nobody.status == 1 && nobody.errors.hasPrefix("lanyard: error: nobody is signed in\n"), "\(nobody)")
@@ -45,19 +45,19 @@ import Testing
 
     @Test func `several and no name is an error, and all are signed out at once`() async throws {
         try await World.with { world in
-            try await world.signIn(Self.alice, AccountSelectionTests.carol)
+            try await world.signIn(Self.alice, AccountChoiceTests.carol)
             let which = try await world.lanyard(["logout"])
             #expect(which.status == 64, "\(which)")
             #expect(
                 which.errors
                     == """
-                    lanyard: error: which of them: \(AccountSelectionTests.carol), \(Self.alice)?
+                    lanyard: error: which of them: \(AccountChoiceTests.carol), \(Self.alice)?
                     lanyard: hint: name the account, or give --all
 
                     """)
             let all = try await world.lanyard(["logout", "--all"])
             #expect(all.status == 0 && all.errors.split(separator: "\n").count == 2, "\(all)")
-            #expect(try await AccountSelectionTests.accounts(world).isEmpty)
+            #expect(try await AccountChoiceTests.accounts(world).isEmpty)
         }
     }
 
@@ -91,7 +91,7 @@ import Testing
             let shown = try await world.lanyard(["logout", "--browser"])
             #expect(shown.status == 0 && shown.errors.contains("to end the browser's session too, open"), "\(shown)")
             #expect(shown.errors.contains("/oauth2/v2.0/logout?") && shown.errors.contains(hint), "\(shown)")
-            #expect(try await AccountSelectionTests.accounts(world).isEmpty)
+            #expect(try await AccountChoiceTests.accounts(world).isEmpty)
         }
     }
 
@@ -103,7 +103,7 @@ import Testing
             #expect(logout.status == 1, "\(logout)")
             #expect(
                 logout.errors.hasPrefix("lanyard: signed out \(Self.alice)\nlanyard: error: the browser's session at "))
-            #expect(try await AccountSelectionTests.accounts(world).isEmpty)
+            #expect(try await AccountChoiceTests.accounts(world).isEmpty)
         }
     }
 }

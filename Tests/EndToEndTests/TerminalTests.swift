@@ -194,7 +194,7 @@ import Testing
                 if signal == SIGINT { try terminal.type("\u{3}") } else { kill(terminal.foreground, signal) }
             }
             #expect(ended.status == -signal, "\(ended) \(terminal.text)")
-            #expect(ended.output.isEmpty, "git gets nothing")
+            #expect(ended.lines == ["quit=1"], "git gets nothing else, and doesn't ask for a password")
             #expect(!terminal.text.contains("error:"), "\(terminal.text)")
             #expect(terminal.isAsItWas)
             #expect(try await Self.plugins(of: world).isEmpty)

@@ -2,6 +2,7 @@ import CredentialProtocol
 import JSON
 import Testing
 import TokenStore
+import Vectors
 
 @testable import TokenAcquisition
 
@@ -129,10 +130,10 @@ import TokenStore
     ///
     /// Not followed: it removes every client's access and id tokens and the account as well, which its own source calls
     /// a short cut. Here a client that is not signing out keeps those, as with MSAL for Objective-C, and so the account.
-    @Test(arguments: VectorCase.followed("account").filter { $0.input["remove_as"] != nil })
+    @Test(arguments: Vectors.followed.filter { $0.id == "account/python-remove-account-scope" })
     func `MSAL's scope of a sign-out`(example: VectorCase) throws {
         let clients = (example.input["clients"]?.members ?? [:]).compactMapValues(\.text)
-        let leaver = try #require(example.input["remove_as"]?.text)
+        let leaver = try #require(example.text("remove_as"))
         let records = Self.records(clients)
         let plan = SignOutPlan(records, clientIDs: [leaver])
         func left(_ kind: CredentialKind) -> [String] {
@@ -144,11 +145,6 @@ import TokenStore
         #expect(left(.accessToken) == clients.keys.filter { $0 != leaver }.sorted())
         #expect(left(.idToken) == clients.keys.filter { $0 != leaver }.sorted())
         #expect(plan.remaining == clients.keys.filter { $0 != leaver }.sorted())
-    }
-
-    @Test func `every followed case of accounts is run`() {
-        let cases = VectorCase.followed("account")
-        #expect(cases.count == 3 && cases.allSatisfy { $0.input["query"] != nil || $0.input["remove_as"] != nil })
     }
 
     @Test func `the account goes with the last token of it, and at once where it is forgotten`() {

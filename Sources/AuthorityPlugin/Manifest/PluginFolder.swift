@@ -77,16 +77,15 @@ struct PluginFolder {
     private func read(_ path: String) throws -> [UInt8] {
         let descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
         return try descriptor.closeAfter {
-            var bytes = [UInt8](repeating: 0, count: ManifestReader.longestFile + 1)
-            var filled = 0
-            while filled < bytes.count {
-                let count = try bytes.withUnsafeMutableBytes { buffer in
-                    try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+            // Left as it comes: to clear what no manifest fills would take longer than all the rest.
+            try [UInt8](unsafeUninitializedCapacity: ManifestReader.longestFile + 1) { buffer, count in
+                while count < buffer.count {
+                    let rest = UnsafeMutableRawBufferPointer(buffer)[count...]
+                    let more = try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: rest))
+                    if more == 0 { break }
+                    count += more
                 }
-                if count == 0 { break }
-                filled += count
             }
-            return Array(bytes[..<filled])
         }
     }
 }

@@ -28,23 +28,29 @@ struct BrowserSignOut {
         SignOutPage(console: session.context.console, browser: session.browser)
     }
 
-    /// The configuration's authority that takes the account, else the one that its environment and tenant make.
+    /// The account's home at Entra ID; elsewhere the configuration's authority that takes the account, if there is one.
     private func authority(of known: KnownAccount) -> (url: String, clientID: String?) {
+        let account = known.account
+        let named = [.workOrSchool, .personal].contains(account.kind) ? nil : configuredAuthority(of: known)
+        if let named { return named }
+        guard case .b2c(let policy) = account.kind else {
+            return ("https://\(account.environment)/\(account.homeTenant)", nil)
+        }
+        return ("https://\(account.environment)/tfp/\(account.realm)/\(policy)", nil)
+    }
+
+    private func configuredAuthority(of known: KnownAccount) -> (url: String, clientID: String?)? {
         let configuration = session.configuration
         let rules = configuration.rules.map { ($0.authority, $0.clientID ?? configuration.clientID) }
         let named = rules + [configuration.authority].compactMap(\.self).map { ($0, configuration.clientID) }
         for (url, clientID) in named {
-            let trimmed = String(url.reversed().drop { $0 == "/" }.reversed())
+            let trimmed = url.withoutTrailingSlashes
             guard let place = session.acquirer.place(of: trimmed), known.profiles.contains(where: place.owns) else {
                 continue
             }
             return (trimmed, clientID)
         }
-        let account = known.account
-        guard case .b2c(let policy) = account.kind else {
-            return ("https://\(account.environment)/\(account.homeTenant)", nil)
-        }
-        return ("https://\(account.environment)/tfp/\(account.realm)/\(policy)", nil)
+        return nil
     }
 }
 

@@ -13,7 +13,7 @@ struct PlaceOptions: ParsableArguments {
         var named = authority
         if named == nil, let url { named = try Self.authority(of: url, session) }
         guard let named else { return nil }
-        let trimmed = String(named.reversed().drop { $0 == "/" }.reversed())
+        let trimmed = named.withoutTrailingSlashes
         guard let place = session.acquirer.place(of: trimmed) else { throw Failure(unknownAuthority: trimmed) }
         return place
     }
@@ -39,6 +39,15 @@ extension Failure {
         self.init(
             "no plugin serves the authority \(url.displayable(limit: 255))",
             hints: ["write it like https://login.microsoftonline.com/organizations"])
+    }
+}
+
+extension String {
+    /// An authority's URL as plugins are asked about it.
+    var withoutTrailingSlashes: String {
+        var url = self[...]
+        while url.last == "/" { url.removeLast() }
+        return String(url)
     }
 }
 

@@ -31,7 +31,10 @@ struct SignInOptions: ParsableArguments {
     func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
         do throws(SignInParameterError) {
             _ = try SignInParameters.parameters(queryParameter)
-            if let redirectPort { _ = try SignInParameters.port(redirectPort) }
+            _ = try redirectPort.map(SignInParameters.port)
+            _ = try loginHint.map(SignInParameters.loginHint)
+            _ = try domainHint.map(SignInParameters.domain)
+            _ = try resetPolicy.map(SignInParameters.policy)
         } catch {
             throw Failure(error.reason, hints: [error.hint], status: .usage)
         }

@@ -13,33 +13,38 @@ struct CredentialGet {
         self.options = options
     }
 
-    func run() async throws(Failure) {
+    /// Answers from what is stored, where that is enough; what remains to be done is for the authority or the person.
+    func answerFromStore() throws(Failure) -> PendingGet? {
         let request = try context.readRequest()
         try request.requireTarget()
         let remembered = RememberedAnswer(request, in: context)
-        if let answer = remembered?.recalled { return context.console.write(answer) }
+        if let answer = remembered?.recalled {
+            context.console.write(answer)
+            return nil
+        }
         do throws(Failure) {
-            try await answer(request, remembered?.begun())
+            return try look(for: request, remembered?.begun())
         } catch  where error.cause == .keyring {
             // Abstain: git goes on to its next helper, and nothing that is stored is taken for absent.
             context.console.report(error)
-        } catch  where [.cancellation, .interruption].contains(error.cause) {
-            // The person said no: git must not go on to ask for a password.
-            context.console.write(Array("quit=1\n".utf8))
-            throw error
+            return nil
         }
     }
 
-    private func answer(
-        _ request: CredentialRequest, _ remembered: RememberedAnswer.Begun?
-    ) async throws(Failure) {
+    private func look(
+        for request: CredentialRequest, _ remembered: RememberedAnswer.Begun?
+    ) throws(Failure) -> PendingGet? {
         let session = try Session(context, options: options)
         guard let wanted = try session.resolveHeedingServer(request) else {
-            return try write(try password(for: request, session), for: request)
+            if let answer = try password(for: request, session) { try context.write(answer, for: request) }
+            return nil
         }
-        let token = try await session.token(for: wanted, url: request.url)
-        try write(token.answer, for: request)
-        remembered?.keep(token, for: wanted, in: session)
+        let stored = try session.stored(for: wanted, url: request.url)
+        let pending = PendingGet(
+            request: request, wanted: wanted, session: session, stored: stored, remembered: remembered)
+        guard case .token(let token) = stored else { return pending }
+        try pending.write(token)
+        return nil
     }
 
     private func password(for request: CredentialRequest, _ session: Session) throws(Failure) -> CredentialAnswer? {
@@ -59,11 +64,43 @@ struct CredentialGet {
             throw Failure(error)
         }
     }
+}
 
-    private func write(_ answer: CredentialAnswer?, for request: CredentialRequest) throws(Failure) {
-        guard let answer else { return }
+/// A `get` that what is stored did not answer.
+struct PendingGet: Sendable {
+    let request: CredentialRequest
+    let wanted: TokenRequest
+    let session: Session
+    let stored: TokenAcquirer.Stored?
+    let remembered: RememberedAnswer.Begun?
+
+    /// Gets the token from the authority or the person, and reports what goes wrong on stderr.
+    func finish() async -> ExitStatus {
+        let console = session.context.console
+        do throws(Failure) {
+            try write(try await session.token(for: wanted, url: request.url, stored: stored))
+            return .done
+        } catch {
+            // The person said no: git must not go on to ask for a password.
+            if [.cancellation, .interruption].contains(error.cause) { console.write(Array("quit=1\n".utf8)) }
+            console.report(error)
+            // Where the keyring is the reason, abstain: git goes on to its next helper.
+            return error.cause == .keyring ? .done : error.status
+        }
+    }
+
+    /// Answers with a token, and keeps the answer.
+    func write(_ token: AcquiredToken) throws(Failure) {
+        try session.context.write(token.answer, for: request)
+        remembered?.keep(token, for: wanted, in: session)
+    }
+}
+
+extension CommandContext {
+    /// Writes an answer in git's format.
+    fileprivate func write(_ answer: CredentialAnswer, for request: CredentialRequest) throws(Failure) {
         do {
-            context.console.write(try answer.attributes(for: request).encoded)
+            console.write(try answer.attributes(for: request).encoded)
         } catch {
             throw Failure("what is stored for \(request.url) cannot be written in git's format")
         }

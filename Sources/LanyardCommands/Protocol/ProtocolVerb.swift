@@ -6,20 +6,27 @@ import SystemPackage
 enum ProtocolVerb: String, CaseIterable {
     case get, store, erase, capability
 
-    /// Runs the verb on stdin and stdout and reports what goes wrong on stderr.
-    func run(_ options: InteractionOptions.Values) async -> ExitStatus {
+    /// How far a verb came without waiting for anybody.
+    enum Beginning {
+        case ended(ExitStatus)
+        case pending(PendingGet)
+    }
+
+    /// Runs the verb on stdin and stdout as far as what is stored goes, and reports what goes wrong on stderr.
+    func begin(_ options: InteractionOptions.Values) -> Beginning {
         let context = CommandContext.current
         do throws(Failure) {
             switch self {
-            case .get: try await CredentialGet(context, options).run()
+            case .get:
+                if let rest = try CredentialGet(context, options).answerFromStore() { return .pending(rest) }
             case .store: try CredentialStore(context).run()
             case .erase: try CredentialErase(context).run()
             case .capability: context.console.write(Array(Self.capabilities.utf8))
             }
-            return .done
+            return .ended(.done)
         } catch {
             context.console.report(error)
-            return error.status
+            return .ended(error.status)
         }
     }
 
@@ -65,7 +72,11 @@ struct Capability: AsyncParsableCommand {
 extension ProtocolVerb {
     /// Runs the verb for the argument parser.
     fileprivate func finish(_ options: InteractionOptions.Values) async throws {
-        let status = await run(options)
+        let status: ExitStatus
+        switch begin(options) {
+        case .ended(let end): status = end
+        case .pending(let get): status = await get.finish()
+        }
         guard status == .done else { throw ExitCode(status.rawValue) }
     }
 }
@@ -78,7 +89,7 @@ extension CommandContext {
     func readRequest() throws(Failure) -> CredentialRequest {
         do {
             var parser = AttributeParser(longestInput: Self.longestRequest)
-            var buffer = [UInt8](repeating: 0, count: 65_536)
+            var buffer = [UInt8](repeating: 0, count: 8192)
             while true {
                 let count = try buffer.withUnsafeMutableBytes { try input.read(into: $0) }
                 if let block = try parser.consume(buffer[..<count]).first { return try CredentialRequest(block) }

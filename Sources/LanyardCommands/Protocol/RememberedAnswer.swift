@@ -8,7 +8,7 @@ import TokenStore
 ///
 /// It is found by all that decides it: the request, the variables and the state of the files of configuration and
 /// selection. The options of `get` decide only how a person is asked, and so don't count.
-struct RememberedAnswer {
+struct RememberedAnswer: Sendable {
     private let request: CredentialRequest
     private let context: CommandContext
     private let name: AnswerName
@@ -37,7 +37,7 @@ struct RememberedAnswer {
     }
 
     /// An answer on its way.
-    struct Begun {
+    struct Begun: Sendable {
         fileprivate let remembered: RememberedAnswer
         fileprivate let key: AnswerKey
 
@@ -51,7 +51,7 @@ struct RememberedAnswer {
             // The person may have chosen an account as well, which makes it another answer.
             guard let renewed = RememberedAnswer(remembered.request, in: remembered.context),
                 let key = remembered.context.answers.key(),
-                let stored = try? session.acquirer.storedToken(for: wanted)
+                case .token(let stored) = try? session.acquirer.stored(for: wanted)
             else { return }
             renewed.write(stored, key)
         }

@@ -21,10 +21,6 @@ struct Sandbox: AsyncParsableCommand {
         }
         let passed = arguments.first == "--" ? Array(arguments.dropFirst()) : arguments
         let words = [program] + (passed.isEmpty ? ["serve"] : passed)
-        // In this process's place, so that signals and the exit status are the sandbox's own.
-        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-        pointers.append(nil)
-        execv(program, pointers)
-        throw Failure("lanyard-sandbox could not be started: \(String(cString: strerror(errno)))")
+        try ProgramInPlace(words: words, variables: [:]).run()
     }
 }

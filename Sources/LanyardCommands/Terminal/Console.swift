@@ -58,7 +58,12 @@ struct Console: Sendable {
         status.clear()
         guard failure.cause != .interruption else { return }
         say("lanyard: \(label("error:", colour: 31)) \(failure.message)")
-        for hint in failure.hints { say("lanyard: \(label("hint:", colour: 36)) \(hint)") }
+        for hint in failure.hints { self.hint(hint) }
+    }
+
+    /// Tells the person what to do.
+    func hint(_ line: String) {
+        say("lanyard: \(label("hint:", colour: 36)) \(line)")
     }
 
     /// Passes on the argument parser's complaint, which has a form of its own.
@@ -151,4 +156,8 @@ public enum ExitStatus: Int32, Sendable {
     case scopesDeclined = 3
     /// The command line is wrong (sysexits.h).
     case usage = 64
+    /// `exec`: the command can't be executed.
+    case notExecutable = 126
+    /// `exec`: there is no such command.
+    case notFound = 127
 }

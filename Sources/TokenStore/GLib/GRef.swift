@@ -1,16 +1,16 @@
 internal import CSecret
 
 /// One reference to a GObject, given back at the end of the scope.
-struct GRef<Object>: ~Copyable {
-    let pointer: UnsafeMutablePointer<Object>
+struct GRef: ~Copyable {
+    let pointer: OpaquePointer
 
     /// Takes over a reference that the callee counted for us; nil stays nil.
-    init?(owned pointer: UnsafeMutablePointer<Object>?) {
+    init?(owned pointer: OpaquePointer?) {
         guard let pointer else { return nil }
         self.pointer = pointer
     }
 
-    deinit { g_object_unref(pointer) }
+    deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
 }
 
 /// A table of attributes for libsecret, given back at the end of the scope.
@@ -27,23 +27,6 @@ struct AttributeTable: ~Copyable {
     }
 
     deinit { g_hash_table_unref(pointer) }
-
-    /// Copies what libsecret handed out, and gives its table back.
-    static func contents(ofOwned table: OpaquePointer?) -> [String: String] {
-        guard let table else { return [:] }
-        defer { g_hash_table_unref(table) }
-        var contents: [String: String] = [:]
-        var iterator = GHashTableIter()
-        g_hash_table_iter_init(&iterator, table)
-        var name: gpointer?
-        var value: gpointer?
-        while g_hash_table_iter_next(&iterator, &name, &value) != 0 {
-            guard let name, let value else { continue }
-            contents[String(cString: name.assumingMemoryBound(to: CChar.self))] =
-                String(cString: value.assumingMemoryBound(to: CChar.self))
-        }
-        return contents
-    }
 }
 
 /// A secret and its content type in libsecret's non-pageable memory, given back at the end of the scope.
@@ -60,4 +43,31 @@ struct SecretContent: ~Copyable {
     }
 
     deinit { secret_value_unref(UnsafeMutableRawPointer(pointer)) }
+}
+
+/// What libsecret hands out and takes as a list of texts that ends with a null.
+enum TextList {
+    typealias Pointer = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+    /// Copies a list that was handed out, and gives it back.
+    static func contents(ofOwned list: Pointer?) -> [String] {
+        guard let list else { return [] }
+        defer { g_strfreev(list) }
+        var texts: [String] = []
+        while let text = list[texts.count] { texts.append(String(cString: text)) }
+        return texts
+    }
+
+    /// Lends a copy of the texts.
+    static func with<Result: ~Copyable>(
+        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(ProviderFailure) -> Result
+    ) throws(ProviderFailure) -> Result {
+        let copies = texts.map { g_strdup($0) }
+        defer { for copy in copies { g_free(copy) } }
+        let list = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: copies.count + 1)
+        defer { list.deallocate() }
+        for (index, copy) in copies.enumerated() { (list + index).initialize(to: UnsafePointer(copy)) }
+        (list + copies.count).initialize(to: nil)
+        return try body(list)
+    }
 }

@@ -3,7 +3,7 @@ internal import CSecret
 /// Why a call to the provider failed, in GLib's terms or already in ours.
 enum ProviderFailure: Error, Equatable {
     /// A `GError`, copied.
-    case reported(domain: UInt32, code: Int32, message: String)
+    case reported(domain: String, code: Int32, message: String)
     /// Something the store itself found.
     case found(StoreError)
 }
@@ -18,7 +18,8 @@ func calling<Result: ~Copyable>(_ body: (ErrorSlot) -> Result) throws(ProviderFa
     guard let error else { return result }
     defer { g_error_free(error) }
     let message = error.pointee.message.map { String(cString: $0) } ?? ""
-    throw .reported(domain: error.pointee.domain, code: error.pointee.code, message: message)
+    let domain = g_quark_to_string(error.pointee.domain).map { String(cString: $0) } ?? ""
+    throw .reported(domain: domain, code: error.pointee.code, message: message)
 }
 
 /// Calls GLib, and throws where it did not do what it was asked to, with or without an error.
@@ -26,27 +27,67 @@ func succeeding(_ body: (ErrorSlot) -> gboolean) throws(ProviderFailure) {
     guard try calling(body) != 0 else { throw .found(StoreError(.broken, detail: "libsecret refused the call")) }
 }
 
+/// The domains of errors, by the names that GLib and libsecret give them.
+private enum Domain {
+    static let transport = "g-io-error-quark"
+    static let bus = "g-dbus-error-quark"
+    static let spawning = ["g-exec-error-quark", "g-spawn-exit-error-quark"]
+    static let libsecret = "secret-error"
+}
+
+/// The errors of D-Bus that count here, as GLib numbers them (`GDBusError`).
+private enum BusError {
+    static let serviceUnknown: Int32 = 2
+    static let nameHasNoOwner: Int32 = 3
+    static let noReply: Int32 = 4
+    static let accessDenied: Int32 = 9
+    static let authFailed: Int32 = 10
+    static let noServer: Int32 = 11
+    static let timeout: Int32 = 12
+    static let disconnected: Int32 = 15
+    static let unknownMethod: Int32 = 19
+    static let timedOut: Int32 = 20
+    static let spawning: ClosedRange<Int32> = 23...34
+    static let unknownObject: Int32 = 41
+}
+
+/// The errors of the connection that count here, as GLib numbers them (`GIOErrorEnum`).
+private enum TransportError {
+    static let permissionDenied: Int32 = 14
+    static let closed: Int32 = 18
+    static let cancelled: Int32 = 19
+    static let timedOut: Int32 = 24
+    static let invalidData: Int32 = 35
+}
+
+/// The errors of libsecret that count here (`SecretError`).
+private enum LibsecretError {
+    static let isLocked: Int32 = 2
+    static let noSuchObject: Int32 = 3
+}
+
 extension ProviderFailure {
+    /// The provider had gone before it was called.
+    static let noOwner = ProviderFailure.reported(
+        domain: Domain.bus, code: BusError.nameHasNoOwner, message: "the provider has gone")
+
     /// Whether the provider went away during the call; another may have taken its place since.
     var isVanished: Bool {
         guard case .reported(let domain, let code, _) = self else { return false }
-        if domain == g_dbus_error_quark() {
+        if domain == Domain.bus {
             // A service is also unknown where libsecret addresses the one that is gone by its unique name.
-            return [
-                G_DBUS_ERROR_NO_REPLY, G_DBUS_ERROR_NAME_HAS_NO_OWNER, G_DBUS_ERROR_SERVICE_UNKNOWN,
-                G_DBUS_ERROR_DISCONNECTED,
-            ].map(\.code).contains(code)
+            return [BusError.noReply, BusError.nameHasNoOwner, BusError.serviceUnknown, BusError.disconnected]
+                .contains(code)
         }
-        return domain == g_io_error_quark() && code == G_IO_ERROR_CLOSED.code
+        return domain == Domain.transport && code == TransportError.closed
     }
 
     /// Whether the object that the call was meant for is not there, or no more.
     var isMissingObject: Bool {
         guard case .reported(let domain, let code, _) = self else { return false }
         // GDBus calls a method of an object that is not there an unknown method.
-        let unknown = [G_DBUS_ERROR_UNKNOWN_OBJECT, G_DBUS_ERROR_UNKNOWN_METHOD].map(\.code)
-        return domain == g_dbus_error_quark() && unknown.contains(code)
-            || domain == secret_error_get_quark() && code == SECRET_ERROR_NO_SUCH_OBJECT.code
+        return domain == Domain.bus && [BusError.unknownObject, BusError.unknownMethod].contains(code)
+            || domain == Domain.libsecret && code == LibsecretError.noSuchObject
     }
 
     /// The failure in the terms of a remedy.
@@ -58,43 +99,32 @@ extension ProviderFailure {
         }
     }
 
-    private static func reason(domain: UInt32, code: Int32) -> StoreError.Reason {
+    private static func reason(domain: String, code: Int32) -> StoreError.Reason {
         switch domain {
-        case g_io_error_quark(): reason(ofTransport: code)
-        case g_dbus_error_quark(): reason(ofBus: code)
-        case g_spawn_error_quark(), g_spawn_exit_error_quark(): .noSessionBus
-        case secret_error_get_quark(): code == SECRET_ERROR_IS_LOCKED.code ? .locked : .broken
-        default: .broken
+        case Domain.transport: reason(ofTransport: code)
+        case Domain.bus: reason(ofBus: code)
+        case Domain.libsecret: code == LibsecretError.isLocked ? .locked : .broken
+        default: Domain.spawning.contains(domain) ? .noSessionBus : .broken
         }
     }
 
     private static func reason(ofTransport code: Int32) -> StoreError.Reason {
         switch code {
-        case G_IO_ERROR_CANCELLED.code, G_IO_ERROR_TIMED_OUT.code: .timedOut
-        case G_IO_ERROR_PERMISSION_DENIED.code: .denied
-        case G_IO_ERROR_INVALID_DATA.code: .broken
+        case TransportError.cancelled, TransportError.timedOut: .timedOut
+        case TransportError.permissionDenied: .denied
+        case TransportError.invalidData: .broken
         default: .noSessionBus
         }
     }
 
     private static func reason(ofBus code: Int32) -> StoreError.Reason {
         switch code {
-        case G_DBUS_ERROR_SERVICE_UNKNOWN.code, G_DBUS_ERROR_NAME_HAS_NO_OWNER.code,
-            G_DBUS_ERROR_SPAWN_EXEC_FAILED.code...G_DBUS_ERROR_SPAWN_NO_MEMORY.code:
-            .noProvider
-        case G_DBUS_ERROR_NO_SERVER.code, G_DBUS_ERROR_DISCONNECTED.code: .noSessionBus
-        case G_DBUS_ERROR_TIMEOUT.code, G_DBUS_ERROR_TIMED_OUT.code, G_DBUS_ERROR_NO_REPLY.code: .timedOut
-        case G_DBUS_ERROR_ACCESS_DENIED.code, G_DBUS_ERROR_AUTH_FAILED.code: .denied
-        case G_DBUS_ERROR_UNKNOWN_OBJECT.code, G_DBUS_ERROR_UNKNOWN_METHOD.code: .noDefaultCollection
+        case BusError.serviceUnknown, BusError.nameHasNoOwner, BusError.spawning: .noProvider
+        case BusError.noServer, BusError.disconnected: .noSessionBus
+        case BusError.timeout, BusError.timedOut, BusError.noReply: .timedOut
+        case BusError.accessDenied, BusError.authFailed: .denied
+        case BusError.unknownObject, BusError.unknownMethod: .noDefaultCollection
         default: .broken
         }
     }
-}
-
-extension RawRepresentable where RawValue == UInt32 {
-    fileprivate var code: Int32 { Int32(bitPattern: rawValue) }
-}
-
-extension RawRepresentable where RawValue == Int32 {
-    fileprivate var code: Int32 { rawValue }
 }

@@ -7,7 +7,7 @@ internal import Dispatch
 /// then dismisses the prompt, and gnome-keyring 42 aborts on that and loses every keyring the person had unlocked.
 final class Watchdog {
     /// What the calls it guards must be given.
-    let cancellable: UnsafeMutablePointer<GCancellable>
+    let cancellable: OpaquePointer
     private let seconds: Double
     private var patrol: (thread: OpaquePointer, patrol: Patrol)?
 
@@ -20,7 +20,7 @@ final class Watchdog {
 
     deinit {
         stop()
-        g_object_unref(cancellable)
+        g_object_unref(UnsafeMutableRawPointer(cancellable))
     }
 
     /// Runs something that may take as long as a person takes; what comes after it has the whole deadline again.
@@ -42,7 +42,7 @@ final class Watchdog {
                 Unmanaged<Patrol>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, Unmanaged.passRetained(patrol).toOpaque())
-        self.patrol = thread.map { (OpaquePointer($0), patrol) }
+        self.patrol = thread.map { ($0, patrol) }
     }
 
     private func stop() {
@@ -50,23 +50,23 @@ final class Watchdog {
         self.patrol = nil
         patrol.over.signal()
         // Joined, so that it can't cancel anything any more once this returns.
-        g_thread_join(UnsafeMutablePointer(thread))
+        _ = g_thread_join(thread)
     }
 }
 
 /// One watch: waits until it is over or until the time is up.
 private final class Patrol {
     let over = DispatchSemaphore(value: 0)
-    private let cancellable: UnsafeMutablePointer<GCancellable>
+    private let cancellable: OpaquePointer
     private let end: DispatchTime
 
-    init(of cancellable: UnsafeMutablePointer<GCancellable>, until end: DispatchTime) {
+    init(of cancellable: OpaquePointer, until end: DispatchTime) {
         self.cancellable = cancellable
         self.end = end
-        g_object_ref(cancellable)
+        _ = g_object_ref(UnsafeMutableRawPointer(cancellable))
     }
 
-    deinit { g_object_unref(cancellable) }
+    deinit { g_object_unref(UnsafeMutableRawPointer(cancellable)) }
 
     func run() {
         if over.wait(timeout: end) == .timedOut { g_cancellable_cancel(cancellable) }

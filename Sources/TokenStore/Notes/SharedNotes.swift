@@ -9,7 +9,7 @@ public import JSON
 public struct SharedNotes: Sendable {
     /// The longest note, in bytes.
     static let longest = 8192
-    /// Seconds after which a note counts for nothing, whatever it says.
+    /// Seconds after which a note is removed, whatever it says.
     static let lifetime = 3600
 
     private let folders: (base: String, notes: String)?

@@ -2,6 +2,11 @@ internal import CredentialProtocol
 
 /// An item that a password query found.
 struct PasswordItem {
+    /// git's schema, as git-credential-libsecret has it since git 2.40 or so.
+    static let schemaName = "org.git.Password"
+    /// GNOME's schema, which older builds of that helper use; its names for the attributes are the same.
+    static let olderSchemaName = "org.gnome.keyring.NetworkPassword"
+
     let item: KeyringItem
     let username: String?
     /// What it holds; nil where its secret was not loaded, or is nothing of ours.
@@ -31,17 +36,17 @@ extension KeyringItem {
 
     /// Whether the item is of git's schema, or of the one that older builds of git's helper use.
     fileprivate var isGitPassword: Bool {
-        schema == "org.git.Password" || schema == "org.gnome.keyring.NetworkPassword"
+        schema == PasswordItem.schemaName || schema == PasswordItem.olderSchemaName
     }
 }
 
 extension KeyringSession {
     /// Finds the passwords of exactly this address, of the query's user where it names one.
-    func passwords(for query: PasswordQuery, _ search: Search) throws(ProviderFailure) -> [PasswordItem] {
+    func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ProviderFailure) -> [PasswordItem] {
         let address = PasswordAddress(query)
         var attributes = address.attributes
         attributes["user"] = query.username
-        let items = try readableItems(of: attributes, search) { item in
+        let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
             item.isGitPassword && PasswordAddress(item.attributes) == address
                 && (query.username == nil || item.attributes["user"] == query.username)
         }
@@ -58,12 +63,12 @@ extension KeyringSession {
     }
 
     /// Finds the authorizations of exactly this address, of the query's user where it names one.
-    func authorizations(for query: PasswordQuery, _ search: Search) throws(ProviderFailure) -> [PasswordItem] {
+    func authorizations(for query: PasswordQuery, needsSecrets: Bool) throws(ProviderFailure) -> [PasswordItem] {
         let wanted = AuthorizationRecord.attributes(
             of: PasswordAddress(query), username: query.username, group: configuration.group)
         var attributes = wanted.dictionary
         if query.username == nil { attributes["home-account"] = nil }
-        let items = try readableItems(of: attributes, search) { item in
+        let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
             item.schema == ItemAttributes.schemaName
                 && attributes.allSatisfy { item.attributes[$0.key] == $0.value }
         }

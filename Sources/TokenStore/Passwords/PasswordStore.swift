@@ -1,4 +1,3 @@
-internal import CSecret
 internal import CredentialProtocol
 public import Logging
 
@@ -31,8 +30,8 @@ public struct PasswordStore: Sendable {
     /// - Throws: `locked` where nobody can know whether something is stored, and what else keeps the store from looking.
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
         try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-            var candidates = try session.passwords(for: query, .secrets)
-            if query.acceptsAuthtype { candidates += try session.authorizations(for: query, .secrets) }
+            var candidates = try session.passwords(for: query, needsSecrets: true)
+            if query.acceptsAuthtype { candidates += try session.authorizations(for: query, needsSecrets: true) }
             let valid = candidates.sorted(by: PasswordItem.isNewer).lazy.compactMap(\.password)
                 .filter { $0.expiresOn.map { $0 > now } ?? true }
             return valid.first
@@ -74,10 +73,10 @@ public struct PasswordStore: Sendable {
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
             try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-                let search: KeyringSession.Search = query.password ?? query.credential == nil ? .attributes : .secrets
+                let needsSecrets = query.password ?? query.credential != nil
                 var items: [PasswordItem] = []
-                if query.credential == nil { items += try session.passwords(for: query, search) }
-                if query.password == nil { items += try session.authorizations(for: query, search) }
+                if query.credential == nil { items += try session.passwords(for: query, needsSecrets: needsSecrets) }
+                if query.password == nil { items += try session.authorizations(for: query, needsSecrets: needsSecrets) }
                 let doomed = items.filter { $0.isProvenBy(query) }
                 for item in doomed { try session.delete(item.item) }
                 return doomed.count
@@ -96,15 +95,16 @@ extension KeyringSession {
         guard let text = lines.text, let content = SecretContent([UInt8](text.utf8), contentType: "text/plain") else {
             throw .found(StoreError(.broken, detail: "a password with a line feed can't be kept"))
         }
-        let existing = try passwords(for: query, .attributes).filter { $0.username == query.username }
+        let existing = try passwords(for: query, needsSecrets: false).filter { $0.username == query.username }
         for item in existing { try replaceSecret(of: item.item, content) }
         guard existing.isEmpty else { return }
         let address = PasswordAddress(query)
         var attributes = address.attributes
         attributes["user"] = query.username
+        let paths = try search(attributes)
         try create(
-            lanyard_git_password_schema(), attributes, label: address.label.displayable(), content,
-            replacing: try items(with: attributes, .attributes).isEmpty)
+            attributes.ofSchema(PasswordItem.schemaName), label: address.label.displayable(), content,
+            replacing: paths.unlocked.isEmpty && paths.locked.isEmpty)
     }
 
     fileprivate func storeAuthorization(
@@ -116,7 +116,7 @@ extension KeyringSession {
         }
         let attributes = record.attributes(group: configuration.group)
         try create(
-            lanyard_credential_schema(), attributes.dictionary,
+            attributes.stored,
             label: "lanyard: authorization for \(attributes.environment.displayable(limit: 100))", content)
     }
 }

@@ -36,6 +36,12 @@ extension CredentialRecord {
         self.init(kind: kind, members: members)
     }
 
+    /// Reads a record of the unified cache's JSON that tells itself what it is; nil where it does not.
+    init?(json: some Sequence<UInt8>) {
+        guard let members = JSONValue(bytes: json)?.members, let kind = CredentialKind(of: members) else { return nil }
+        self.init(kind: kind, members: members)
+    }
+
     /// Reads a record of a decoded JSON object; nil where it is not one of that kind.
     package init?(kind: CredentialKind, members: [String: JSONValue]) {
         let record: CredentialRecord? =
@@ -72,6 +78,25 @@ extension CredentialRecord {
         case .idToken(let record): record.members
         case .account(let record): record.members
         case .appMetadata(let record): record.members
+        }
+    }
+}
+
+extension CredentialKind {
+    /// What an object of the unified cache is; nil where it does not tell.
+    ///
+    /// Credentials name their type; accounts and clients' metadata have members that only they have.
+    fileprivate init?(of members: [String: JSONValue]) {
+        if let type = members["credential_type"]?.text {
+            self.init(rawValue: type.lowercased())
+        } else if members["secret"] != nil {
+            return nil
+        } else if members["home_account_id"] != nil, members["username"] != nil {
+            self = .account
+        } else if members["client_id"] != nil {
+            self = .appMetadata
+        } else {
+            return nil
         }
     }
 }

@@ -20,6 +20,9 @@ struct ItemAttributes {
             "realm": realm, "target": target, "family": family,
         ]
     }
+
+    /// The attributes an item is stored with: its schema too.
+    var stored: [String: String] { dictionary.ofSchema(Self.schemaName) }
 }
 
 extension ItemAttributes {
@@ -53,6 +56,11 @@ extension ItemAttributes {
     }
 }
 
+extension [String: String] {
+    /// The attributes with the name of a schema, as libsecret adds it.
+    func ofSchema(_ name: String) -> Self { merging(["xdg:schema": name]) { $1 } }
+}
+
 extension String {
     /// Scopes in one order and one case, so that the same scopes asked for in another order are the same item.
     fileprivate var sortedScopes: String {
@@ -71,6 +79,26 @@ extension RecordQuery {
         if let homeAccountID, !kinds.contains(.appMetadata) { attributes["home-account"] = homeAccountID.lowercased() }
         if let clientID, !includesShared { attributes["client"] = clientID.lowercased() }
         return attributes
+    }
+
+    /// What to ask the provider for, one search each, where many items are stored; together as much as the other.
+    func narrowSearches(group: String) -> [[String: String]] {
+        kinds.flatMap { kind in
+            var attributes = searchAttributes(group: group)
+            attributes["kind"] = kind.rawValue
+            guard let clientID, kind != .account else { return [attributes] }
+            attributes["client"] = clientID.lowercased()
+            guard kind == .refreshToken, includesShared else { return [attributes] }
+            return [attributes, attributes.merging(["client": ""]) { $1 }]
+        }
+    }
+
+    /// Whether it leaves kinds or clients out, so that narrow searches find less.
+    var isSelective: Bool { clientID != nil || kinds.count < CredentialKind.allCases.count }
+
+    /// Whether a record matches the query.
+    package func matches(_ record: CredentialRecord) -> Bool {
+        kind(of: ItemAttributes(record, group: "").dictionary) != nil
     }
 
     /// The kind of an item that matches the query, or nil where it does not match.

@@ -15,6 +15,7 @@ public struct KeyringProvider: Sendable, Equatable {
     public static func running(deadline: Double = 2) throws(StoreError) -> KeyringProvider? {
         do throws(ProviderFailure) {
             try SessionEnvironment.process.check()
+            try SecretLibrary.open()
             let watchdog = Watchdog(seconds: deadline)
             guard let bus = try calling({ g_bus_get_sync(G_BUS_TYPE_SESSION, watchdog.cancellable, $0) }) else {
                 return nil
@@ -27,11 +28,8 @@ public struct KeyringProvider: Sendable, Equatable {
                     "GetConnectionUnixProcessID", g_variant_new_tuple(&name, 1), nil, G_DBUS_CALL_FLAGS_NONE, -1,
                     watchdog.cancellable, slot)
             }
-            guard let reply else { return nil }
-            defer { g_variant_unref(reply) }
-            guard let number = g_variant_get_child_value(reply, 0) else { return nil }
-            defer { g_variant_unref(number) }
-            return KeyringProvider(processID: Int32(bitPattern: g_variant_get_uint32(number)))
+            guard let number = Variant(owned: reply)?.child(0)?.smallNumber else { return nil }
+            return KeyringProvider(processID: Int32(bitPattern: number))
         } catch {
             guard error.storeError.reason != .noProvider else { return nil }
             throw error.storeError

@@ -3,53 +3,67 @@ extension KeyringSession {
     ///
     /// - Parameters:
     ///   - attributes: what to ask the provider for.
-    ///   - search: whether their secrets are needed.
+    ///   - needsSecrets: whether the secrets of those that are meant are needed.
     ///   - matches: which of the readable ones are meant; it is not asked about locked ones, whose attributes may be
     ///     hidden. Locked ones are in the result where others could be read.
     /// - Returns: the items that are meant, and locked ones that may be.
     /// - Throws: `locked` where what is stored can't be known.
     func readableItems(
-        of attributes: [String: String], _ search: Search, where matches: (KeyringItem) -> Bool
+        of attributes: [String: String], needsSecrets: Bool, where matches: (KeyringItem) -> Bool
     ) throws(ProviderFailure) -> [KeyringItem] {
-        var items = try found(attributes, search)
-        let readable = items.filter { !$0.isLocked && matches($0) }
-        if readable.isEmpty {
+        var items = try found(attributes)
+        if !items.contains(where: { !$0.isLocked && matches($0) }) {
             let locked = items.filter { $0.isLocked && $0.isPossible(matches) }
             if !locked.isEmpty {
-                try unlock(locked.map { UnsafeMutableRawPointer($0.pointer) })
-                items = try found(attributes, search)
+                try unlock(locked.map(\.path))
+                items = try found(attributes)
             } else if try openForReading() {
-                items = try found(attributes, search)
+                items = try found(attributes)
             }
         }
-        return items.filter { $0.isLocked ? $0.isPossible(matches) : matches($0) }
+        items = items.filter { $0.isLocked ? $0.isPossible(matches) : matches($0) }
+        guard needsSecrets else { return items }
+        let secrets = try secrets(of: items.filter { !$0.isLocked }.map(\.path))
+        for index in items.indices { items[index].secret = secrets[items[index].path] }
+        return items
     }
 
     /// Finds items to delete: none of them is locked.
     func deletableItems(
         of attributes: [String: String], where matches: (KeyringItem) -> Bool
     ) throws(ProviderFailure) -> [KeyringItem] {
-        var items = try readableItems(of: attributes, .attributes, where: matches)
+        var items = try readableItems(of: attributes, needsSecrets: false, where: matches)
         let locked = items.filter(\.isLocked)
         if !locked.isEmpty {
-            try unlock(locked.map { UnsafeMutableRawPointer($0.pointer) })
-            items = try found(attributes, .attributes).filter(matches)
+            try unlock(locked.map(\.path))
+            items = try found(attributes).filter(matches)
         }
         return items
     }
 
-    /// Searches; a store that is confined to the provider's memory sees nothing else.
-    private func found(_ attributes: [String: String], _ search: Search) throws(ProviderFailure) -> [KeyringItem] {
-        let items = try items(with: attributes, search)
-        guard configuration.collection == .session else { return items }
-        guard let path = try collectionPath() else { return [] }
-        return items.filter { $0.path.hasPrefix(path + "/") }
+    /// The paths of what a search finds; a store that is confined to the provider's memory sees nothing else.
+    func reachable(_ attributes: [String: String]) throws(ProviderFailure) -> Paths {
+        var paths = try search(attributes)
+        guard configuration.collection == .session else { return paths }
+        guard let folder = try collectionPath().map({ $0 + "/" }) else { return Paths() }
+        paths.unlocked.removeAll { !$0.hasPrefix(folder) }
+        paths.locked.removeAll { !$0.hasPrefix(folder) }
+        return paths
+    }
+
+    private func found(_ attributes: [String: String]) throws(ProviderFailure) -> [KeyringItem] {
+        let paths = try reachable(attributes)
+        var items: [KeyringItem] = []
+        for path in paths.unlocked + paths.locked {
+            if let item = try item(at: path) { items.append(item) }
+        }
+        return items
     }
 }
 
 extension KeyringItem {
     /// Whether a locked item may be meant: its attributes match, or its keyring, never unlocked, hides them.
-    fileprivate func isPossible(_ matches: (KeyringItem) -> Bool) -> Bool {
+    func isPossible(_ matches: (KeyringItem) -> Bool) -> Bool {
         schema == nil || matches(self)
     }
 }

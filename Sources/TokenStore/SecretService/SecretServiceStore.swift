@@ -1,4 +1,3 @@
-internal import CSecret
 internal import CredentialProtocol
 public import Logging
 
@@ -43,10 +42,13 @@ public struct SecretServiceStore: Sendable {
     /// without any keyring; it is one where the keyring is locked, because nobody can know then.
     public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords {
         try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-            let items = try session.readableItems(of: query.searchAttributes(group: configuration.group), .secrets) {
-                isOurs($0) && query.kind(of: $0.attributes) != nil
-            }
-            return read(items, for: query)
+            let found = try session.unlockedRecords(matching: query)
+            if !found.isEmpty { return found }
+            // Nothing that can be read is ours: whether that is because something is locked takes a closer look.
+            let items = try session.readableItems(
+                of: query.searchAttributes(group: configuration.group), needsSecrets: true
+            ) { isOurs($0) && query.kind(of: $0.attributes) != nil }
+            return StoredRecords(items, for: query)
         }
     }
 
@@ -63,7 +65,7 @@ public struct SecretServiceStore: Sendable {
                         throw .found(StoreError(.broken, detail: "no memory for a secret"))
                     }
                     let attributes = ItemAttributes(record, group: configuration.group)
-                    try session.create(lanyard_credential_schema(), attributes.dictionary, label: record.label, content)
+                    try session.create(attributes.stored, label: record.label, content)
                 }
             }
         }
@@ -102,26 +104,6 @@ public struct SecretServiceStore: Sendable {
     private func isOurs(_ item: KeyringItem) -> Bool {
         item.schema == ItemAttributes.schemaName && item.attributes["group"] == configuration.group
     }
-
-    private func read(_ items: [KeyringItem], for query: RecordQuery) -> StoredRecords {
-        var found = StoredRecords()
-        for item in items {
-            guard !item.isLocked, let kind = query.kind(of: item.attributes) else {
-                found.unreadable.append("an item is locked")
-                continue
-            }
-            guard let secret = item.secret else {
-                found.unreadable.append("an item of kind \(kind.rawValue) has no secret")
-                continue
-            }
-            guard let record = CredentialRecord(kind: kind, json: secret) else {
-                found.unreadable.append("an item of kind \(kind.rawValue) is not the JSON that was expected")
-                continue
-            }
-            found.append(record)
-        }
-        return found
-    }
 }
 
 extension KeyringState {
@@ -134,7 +116,7 @@ extension KeyringState {
             case .noDefaultCollection: .noDefaultCollection
             case .timedOut: .hung
             case .badBackend: .badBackend(error.detail)
-            case .denied, .broken: .failed(error.detail)
+            case .denied, .noLibrary, .broken: .failed(error.detail)
             }
     }
 }

@@ -14,6 +14,8 @@ public struct StoreError: Error, Sendable, Equatable {
         case timedOut
         /// The person dismissed the prompt, or the provider refused.
         case denied
+        /// libsecret is not installed.
+        case noLibrary
         /// `SECRET_BACKEND` has a value that libsecret hangs on.
         case badBackend
         /// Something else; see the detail.

@@ -55,7 +55,9 @@ struct Home: Sendable {
     }
 
     /// Runs lanyard at a terminal at which each answer is typed once its question shows; `output` is all that showed.
-    func lanyardAtTerminal(_ arguments: [String], _ dialogue: [(question: String, answer: String)]) async throws -> Ended {
+    func lanyardAtTerminal(_ arguments: [String], _ dialogue: [(question: String, answer: String)]) async throws
+        -> Ended
+    {
         let script = dialogue.flatMap { [$0.question, $0.answer] }
         return try await run(
             "\(Built.checkout)/Tests/EndToEndTests/Scripts/at-terminal", script + ["--", "lanyard"] + arguments,

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Which account is used, and how a person sees and changes it.
-@Suite struct AccountSelectionTests {
+@Suite struct AccountChoiceTests {
     static let path = "common/hello.git"
     static let alice = "alice@contoso.example"
     static let bob = "bob@contoso.example"

@@ -17,6 +17,13 @@ struct Token: AsyncParsableCommand {
     @Flag(help: "Print JSON in the shape of `az account get-access-token`.")
     var json = false
 
+    @Flag(help: "Print an `Authorization` header, as curl takes it from a pipe with --header @-.")
+    var header = false
+
+    mutating func validate() throws {
+        if json, header { throw ValidationError("give --json or --header, not both") }
+    }
+
     mutating func run() async throws {
         let session = try Session(options: interaction.values)
         let (request, url) = try token.request(in: session)
@@ -24,12 +31,16 @@ struct Token: AsyncParsableCommand {
         let console = session.context.console
         if json {
             console.print(Self.json(acquired).encoded(pretty: true))
+        } else if header {
+            console.print("Authorization: \(acquired.tokenType) \(acquired.accessToken.reveal())")
         } else {
             console.print(acquired.accessToken.reveal())
         }
     }
 
     /// The members that az prints; `expiresOn` is local time as there, `expires_on` seconds since 1970.
+    ///
+    /// `subscription` is absent, as it is there with `--tenant`.
     private static func json(_ token: AcquiredToken) -> JSONValue {
         .object([
             "accessToken": .string(token.accessToken.reveal()), "expiresOn": .string(localTime(token.expiresOn)),

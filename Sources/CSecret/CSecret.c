@@ -1,0 +1,109 @@
+#define _GNU_SOURCE
+#include "CSecret.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// Its dependencies' functions are found through it.
+static const char library[] = "libsecret-1.so.0";
+static void *opened;
+
+const char *lanyard_secret_open(void) {
+    if (opened == NULL) opened = dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    return opened != NULL ? NULL : dlerror();
+}
+
+static void *resolve(const char *name) {
+    void *function = opened == NULL ? NULL : dlsym(opened, name);
+    if (function == NULL) {
+        // Every release since 0.18 has them all, so this is a broken installation.
+        fprintf(stderr, "lanyard: error: %s has no %s\n", library, name);
+        abort();
+    }
+    return function;
+}
+
+// Threads that come here at the same time find the same function.
+#define FORWARD(RESULT, NAME, PARAMETERS, ARGUMENTS)                     \
+    RESULT NAME PARAMETERS {                                             \
+        static __typeof__(&NAME) _Atomic real;                           \
+        if (real == NULL) real = (__typeof__(&NAME))resolve(#NAME);      \
+        return real ARGUMENTS;                                           \
+    }
+
+FORWARD(void, g_free, (gpointer memory), (memory))
+FORWARD(gchar *, g_strdup, (const gchar *text), (text))
+FORWARD(void, g_strfreev, (gchar **texts), (texts))
+FORWARD(void, g_error_free, (GError *error), (error))
+FORWARD(const gchar *, g_quark_to_string, (GQuark quark), (quark))
+FORWARD(void, g_log_set_writer_func, (GLogWriterFunc function, gpointer data, GDestroyNotify free_data), (function,
+    data, free_data))
+FORWARD(GThread *, g_thread_new, (const gchar *name, GThreadFunc function, gpointer data), (name, function, data))
+FORWARD(gpointer, g_thread_join, (GThread *thread), (thread))
+FORWARD(guint, g_str_hash, (gconstpointer text), (text))
+FORWARD(gboolean, g_str_equal, (gconstpointer one, gconstpointer other), (one, other))
+FORWARD(GHashTable *, g_hash_table_new_full, ( GHashFunc hash, GEqualFunc equal, GDestroyNotify free_key,
+    GDestroyNotify free_value), (hash, equal, free_key, free_value))
+FORWARD(gboolean, g_hash_table_insert, (GHashTable *table, gpointer key, gpointer value), (table, key, value))
+FORWARD(gpointer, g_hash_table_lookup, (GHashTable *table, gconstpointer key), (table, key))
+FORWARD(void, g_hash_table_unref, (GHashTable *table), (table))
+FORWARD(GVariant *, g_variant_new_string, (const gchar *text), (text))
+FORWARD(GVariant *, g_variant_new_tuple, (GVariant *const *children, gsize count), (children, count))
+FORWARD(GVariant *, g_variant_get_child_value, (GVariant *value, gsize index), (value, index))
+FORWARD(GVariant *, g_variant_lookup_value, (GVariant *dictionary, const gchar *key, const GVariantType *type),
+    (dictionary, key, type))
+FORWARD(gsize, g_variant_n_children, (GVariant *value), (value))
+FORWARD(const gchar *, g_variant_get_type_string, (GVariant *value), (value))
+FORWARD(const gchar *, g_variant_get_string, (GVariant *value, gsize *length), (value, length))
+FORWARD(gboolean, g_variant_get_boolean, (GVariant *value), (value))
+FORWARD(uint32_t, g_variant_get_uint32, (GVariant *value), (value))
+FORWARD(uint64_t, g_variant_get_uint64, (GVariant *value), (value))
+FORWARD(void, g_variant_unref, (GVariant *value), (value))
+FORWARD(void, g_object_unref, (gpointer object), (object))
+FORWARD(gpointer, g_object_ref, (gpointer object), (object))
+FORWARD(GCancellable *, g_cancellable_new, (void), ())
+FORWARD(void, g_cancellable_cancel, (GCancellable *cancellable), (cancellable))
+FORWARD(void, g_cancellable_reset, (GCancellable *cancellable), (cancellable))
+FORWARD(GDBusConnection *, g_bus_get_sync, (GBusType type, GCancellable *cancellable, GError **error), (type,
+    cancellable, error))
+FORWARD(GDBusConnection *, g_dbus_proxy_get_connection, (GDBusProxy *proxy), (proxy))
+FORWARD(gchar *, g_dbus_proxy_get_name_owner, (GDBusProxy *proxy), (proxy))
+FORWARD(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, const gchar *bus_name, const gchar
+    *object_path, const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply,
+    GDBusCallFlags flags, gint milliseconds, GCancellable *cancellable, GError **error), (connection, bus_name,
+    object_path, interface, method, parameters, reply, flags, milliseconds, cancellable, error))
+FORWARD(SecretService *, secret_service_get_sync, (SecretServiceFlags flags, GCancellable *cancellable, GError
+    **error), (flags, cancellable, error))
+FORWARD(void, secret_service_disconnect, (void), ())
+FORWARD(gboolean, secret_service_search_for_dbus_paths_sync, ( SecretService *service, const SecretSchema *schema,
+    GHashTable *attributes, GCancellable *cancellable, gchar ***unlocked, gchar ***locked, GError **error), (service,
+    schema, attributes, cancellable, unlocked, locked, error))
+FORWARD(GHashTable *, secret_service_get_secrets_for_dbus_paths_sync, ( SecretService *service, const gchar **items,
+    GCancellable *cancellable, GError **error), (service, items, cancellable, error))
+FORWARD(gint, secret_service_unlock_dbus_paths_sync, ( SecretService *service, const gchar **paths, GCancellable
+    *cancellable, gchar ***unlocked, GError **error), (service, paths, cancellable, unlocked, error))
+FORWARD(gchar *, secret_service_read_alias_dbus_path_sync, ( SecretService *service, const gchar *alias, GCancellable
+    *cancellable, GError **error), (service, alias, cancellable, error))
+FORWARD(gboolean, secret_service_store_sync, ( SecretService *service, const SecretSchema *schema, GHashTable
+    *attributes, const gchar *collection, const gchar *label, SecretValue *value, GCancellable *cancellable, GError
+    **error), (service, schema, attributes, collection, label, value, cancellable, error))
+FORWARD(gboolean, secret_service_delete_item_dbus_path_sync, ( SecretService *service, const gchar *item, GCancellable
+    *cancellable, GError **error), (service, item, cancellable, error))
+FORWARD(SecretCollection *, secret_collection_for_alias_sync, ( SecretService *service, const gchar *alias,
+    SecretCollectionFlags flags, GCancellable *cancellable, GError **error), (service, alias, flags, cancellable,
+    error))
+FORWARD(SecretCollection *, secret_collection_create_sync, ( SecretService *service, const gchar *label, const gchar
+    *alias, SecretCollectionCreateFlags flags, GCancellable *cancellable, GError **error), (service, label, alias,
+    flags, cancellable, error))
+FORWARD(SecretItem *, secret_item_new_for_dbus_path_sync, ( SecretService *service, const gchar *item, SecretItemFlags
+    flags, GCancellable *cancellable, GError **error), (service, item, flags, cancellable, error))
+FORWARD(SecretItem *, secret_item_create_sync, ( SecretCollection *collection, const SecretSchema *schema, GHashTable
+    *attributes, const gchar *label, SecretValue *value, SecretItemCreateFlags flags, GCancellable *cancellable,
+    GError **error), (collection, schema, attributes, label, value, flags, cancellable, error))
+FORWARD(gboolean, secret_item_set_secret_sync, ( SecretItem *item, SecretValue *value, GCancellable *cancellable,
+    GError **error), (item, value, cancellable, error))
+FORWARD(SecretValue *, secret_value_new, (const gchar *secret, gssize length, const gchar *content_type), (secret,
+    length, content_type))
+FORWARD(const gchar *, secret_value_get, (SecretValue *value, gsize *length), (value, length))
+FORWARD(void, secret_value_unref, (gpointer value), (value))

@@ -1,0 +1,161 @@
+#pragma once
+
+// libsecret and the part of GLib that goes with it, opened when a keyring is first needed.
+//
+// Most answers need no keyring, and loading libsecret with GIO and GObject takes longer than all the rest of such an
+// answer. The functions have libsecret's own names and types and only pass calls on; lanyard_secret_open must have
+// succeeded before. script/lint compiles CSecret.c against libsecret's own headers, which checks every declaration.
+
+/// Opens libsecret, once; NULL where it is open, else what is wrong.
+const char *lanyard_secret_open(void);
+
+#include <stdint.h>
+
+#ifdef LANYARD_SYSTEM_HEADERS
+#include <libsecret/secret.h>
+#undef g_object_ref
+#undef g_str_equal
+#undef g_strdup
+#else
+
+// Hidden: calls from within libsecret must not come to this file.
+#pragma GCC visibility push(hidden)
+
+// MARK: - GLib
+
+typedef char gchar;
+typedef int gint;
+typedef int gboolean;
+typedef unsigned int guint;
+typedef unsigned long gsize;
+typedef signed long gssize;
+typedef uint32_t GQuark;
+typedef void *gpointer;
+typedef const void *gconstpointer;
+typedef void (*GDestroyNotify)(gpointer data);
+typedef guint (*GHashFunc)(gconstpointer key);
+typedef gboolean (*GEqualFunc)(gconstpointer one, gconstpointer other);
+typedef gpointer (*GThreadFunc)(gpointer data);
+
+typedef struct _GHashTable GHashTable;
+typedef struct _GThread GThread;
+typedef struct _GVariant GVariant;
+typedef struct _GVariantType GVariantType;
+typedef struct _GCancellable GCancellable;
+typedef struct _GDBusConnection GDBusConnection;
+typedef struct _GDBusProxy GDBusProxy;
+
+typedef struct _GError {
+    GQuark domain;
+    gint code;
+    gchar *message;
+} GError;
+
+typedef struct _GLogField {
+    const gchar *key;
+    gconstpointer value;
+    gssize length;
+} GLogField;
+
+typedef enum { G_LOG_LEVEL_DEBUG = 1 << 7 } GLogLevelFlags;
+typedef enum { G_LOG_WRITER_HANDLED = 1, G_LOG_WRITER_UNHANDLED = 0 } GLogWriterOutput;
+typedef GLogWriterOutput (*GLogWriterFunc)(
+    GLogLevelFlags level, const GLogField *fields, gsize count, gpointer data);
+
+typedef enum { G_DBUS_CALL_FLAGS_NONE = 0 } GDBusCallFlags;
+typedef enum { G_BUS_TYPE_SESSION = 2 } GBusType;
+
+void g_free(gpointer memory);
+gchar *g_strdup(const gchar *text);
+void g_strfreev(gchar **texts);
+void g_error_free(GError *error);
+const gchar *g_quark_to_string(GQuark quark);
+void g_log_set_writer_func(GLogWriterFunc function, gpointer data, GDestroyNotify free_data);
+GThread *g_thread_new(const gchar *name, GThreadFunc function, gpointer data);
+gpointer g_thread_join(GThread *thread);
+
+guint g_str_hash(gconstpointer text);
+gboolean g_str_equal(gconstpointer one, gconstpointer other);
+GHashTable *g_hash_table_new_full(
+    GHashFunc hash, GEqualFunc equal, GDestroyNotify free_key, GDestroyNotify free_value);
+gboolean g_hash_table_insert(GHashTable *table, gpointer key, gpointer value);
+gpointer g_hash_table_lookup(GHashTable *table, gconstpointer key);
+void g_hash_table_unref(GHashTable *table);
+
+GVariant *g_variant_new_string(const gchar *text);
+GVariant *g_variant_new_tuple(GVariant *const *children, gsize count);
+GVariant *g_variant_get_child_value(GVariant *value, gsize index);
+GVariant *g_variant_lookup_value(GVariant *dictionary, const gchar *key, const GVariantType *type);
+gsize g_variant_n_children(GVariant *value);
+const gchar *g_variant_get_type_string(GVariant *value);
+const gchar *g_variant_get_string(GVariant *value, gsize *length);
+gboolean g_variant_get_boolean(GVariant *value);
+uint32_t g_variant_get_uint32(GVariant *value);
+uint64_t g_variant_get_uint64(GVariant *value);
+void g_variant_unref(GVariant *value);
+
+void g_object_unref(gpointer object);
+gpointer g_object_ref(gpointer object);
+GCancellable *g_cancellable_new(void);
+void g_cancellable_cancel(GCancellable *cancellable);
+void g_cancellable_reset(GCancellable *cancellable);
+GDBusConnection *g_bus_get_sync(GBusType type, GCancellable *cancellable, GError **error);
+GDBusConnection *g_dbus_proxy_get_connection(GDBusProxy *proxy);
+gchar *g_dbus_proxy_get_name_owner(GDBusProxy *proxy);
+GVariant *g_dbus_connection_call_sync(
+    GDBusConnection *connection, const gchar *bus_name, const gchar *object_path, const gchar *interface,
+    const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags flags, gint milliseconds,
+    GCancellable *cancellable, GError **error);
+
+// MARK: - libsecret
+
+typedef struct _SecretService SecretService;
+typedef struct _SecretCollection SecretCollection;
+typedef struct _SecretItem SecretItem;
+typedef struct _SecretValue SecretValue;
+typedef struct _SecretSchema SecretSchema;
+
+typedef enum { SECRET_SERVICE_NONE = 0 } SecretServiceFlags;
+typedef enum { SECRET_COLLECTION_NONE = 0 } SecretCollectionFlags;
+typedef enum { SECRET_COLLECTION_CREATE_NONE = 0 } SecretCollectionCreateFlags;
+typedef enum { SECRET_ITEM_NONE = 0 } SecretItemFlags;
+typedef enum { SECRET_ITEM_CREATE_NONE = 0 } SecretItemCreateFlags;
+
+SecretService *secret_service_get_sync(SecretServiceFlags flags, GCancellable *cancellable, GError **error);
+void secret_service_disconnect(void);
+gboolean secret_service_search_for_dbus_paths_sync(
+    SecretService *service, const SecretSchema *schema, GHashTable *attributes, GCancellable *cancellable,
+    gchar ***unlocked, gchar ***locked, GError **error);
+GHashTable *secret_service_get_secrets_for_dbus_paths_sync(
+    SecretService *service, const gchar **items, GCancellable *cancellable, GError **error);
+gint secret_service_unlock_dbus_paths_sync(
+    SecretService *service, const gchar **paths, GCancellable *cancellable, gchar ***unlocked, GError **error);
+gchar *secret_service_read_alias_dbus_path_sync(
+    SecretService *service, const gchar *alias, GCancellable *cancellable, GError **error);
+gboolean secret_service_store_sync(
+    SecretService *service, const SecretSchema *schema, GHashTable *attributes, const gchar *collection,
+    const gchar *label, SecretValue *value, GCancellable *cancellable, GError **error);
+gboolean secret_service_delete_item_dbus_path_sync(
+    SecretService *service, const gchar *item, GCancellable *cancellable, GError **error);
+
+SecretCollection *secret_collection_for_alias_sync(
+    SecretService *service, const gchar *alias, SecretCollectionFlags flags, GCancellable *cancellable,
+    GError **error);
+SecretCollection *secret_collection_create_sync(
+    SecretService *service, const gchar *label, const gchar *alias, SecretCollectionCreateFlags flags,
+    GCancellable *cancellable, GError **error);
+
+SecretItem *secret_item_new_for_dbus_path_sync(
+    SecretService *service, const gchar *item, SecretItemFlags flags, GCancellable *cancellable, GError **error);
+SecretItem *secret_item_create_sync(
+    SecretCollection *collection, const SecretSchema *schema, GHashTable *attributes, const gchar *label,
+    SecretValue *value, SecretItemCreateFlags flags, GCancellable *cancellable, GError **error);
+gboolean secret_item_set_secret_sync(
+    SecretItem *item, SecretValue *value, GCancellable *cancellable, GError **error);
+
+SecretValue *secret_value_new(const gchar *secret, gssize length, const gchar *content_type);
+const gchar *secret_value_get(SecretValue *value, gsize *length);
+void secret_value_unref(gpointer value);
+
+#pragma GCC visibility pop
+#endif

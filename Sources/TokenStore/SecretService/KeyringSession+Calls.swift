@@ -1,0 +1,100 @@
+internal import CSecret
+
+// The calls to the provider, one each. libsecret's own items and collections would ask six times as much: each of them
+// is a proxy, which has its properties watched.
+extension KeyringSession {
+    /// What a search found: D-Bus paths.
+    struct Paths {
+        var unlocked: [String] = []
+        var locked: [String] = []
+    }
+
+    /// Finds the items that have at least these attributes, whatever their schema where the attributes don't name one.
+    ///
+    /// Never unlocks. A search that names the schema (`xdg:schema`) finds nothing in a keyring that was not unlocked
+    /// since its daemon started; "locked" can then not be told from "not stored".
+    func search(_ attributes: [String: String]) throws(ProviderFailure) -> Paths {
+        let table = try Self.table(attributes)
+        var unlocked: TextList.Pointer?
+        var locked: TextList.Pointer?
+        try succeeding {
+            secret_service_search_for_dbus_paths_sync(
+                service.pointer, nil, table.pointer, watchdog.cancellable, &unlocked, &locked, $0)
+        }
+        return Paths(
+            unlocked: TextList.contents(ofOwned: unlocked), locked: TextList.contents(ofOwned: locked))
+    }
+
+    /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
+    func secrets(of paths: [String]) throws(ProviderFailure) -> [String: [UInt8]] {
+        guard !paths.isEmpty else { return [:] }
+        let table = try TextList.with(paths) { list throws(ProviderFailure) in
+            try calling {
+                secret_service_get_secrets_for_dbus_paths_sync(service.pointer, list, watchdog.cancellable, $0)
+            }
+        }
+        guard let table else { return [:] }
+        defer { g_hash_table_unref(table) }
+        var secrets: [String: [UInt8]] = [:]
+        for path in paths {
+            guard let value = path.withCString({ g_hash_table_lookup(table, $0) }) else { continue }
+            var length: gsize = 0
+            guard let bytes = secret_value_get(OpaquePointer(value), &length) else { continue }
+            secrets[path] = [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(length)))
+        }
+        return secrets
+    }
+
+    /// Reads an item's properties; nil where it is gone.
+    func item(at path: String) throws(ProviderFailure) -> KeyringItem? {
+        guard let properties = try properties(of: path, "org.freedesktop.Secret.Item") else { return nil }
+        return KeyringItem(
+            path: path, isLocked: properties.member("Locked")?.bool ?? true,
+            attributes: properties.member("Attributes")?.texts ?? [:],
+            modified: properties.member("Modified")?.number ?? 0)
+    }
+
+    /// Whether a collection is locked; nil where it is not there.
+    func isCollectionLocked(at path: String) throws(ProviderFailure) -> Bool? {
+        guard let properties = try properties(of: path, "org.freedesktop.Secret.Collection") else { return nil }
+        return properties.member("Locked")?.bool ?? true
+    }
+
+    private func properties(of path: String, _ interface: String) throws(ProviderFailure) -> Variant? {
+        guard let owner = g_dbus_proxy_get_name_owner(service.pointer) else { throw .noOwner }
+        defer { g_free(owner) }
+        var argument = g_variant_new_string(interface)
+        let arguments = g_variant_new_tuple(&argument, 1)
+        do throws(ProviderFailure) {
+            let reply = try calling {
+                g_dbus_connection_call_sync(
+                    g_dbus_proxy_get_connection(service.pointer), owner, path, "org.freedesktop.DBus.Properties",
+                    "GetAll", arguments, nil, G_DBUS_CALL_FLAGS_NONE, -1, watchdog.cancellable, $0)
+            }
+            return Variant(owned: reply)?.child(0)
+        } catch  where error.isMissingObject {
+            return nil
+        }
+    }
+
+    /// The D-Bus path of the configured collection, or nil where there is none.
+    func collectionPath() throws(ProviderFailure) -> String? {
+        do throws(ProviderFailure) {
+            let path = try calling {
+                secret_service_read_alias_dbus_path_sync(
+                    service.pointer, configuration.collection.rawValue, watchdog.cancellable, $0)
+            }
+            defer { g_free(path) }
+            return path.map { String(cString: $0) }
+        } catch  where error.isMissingObject {
+            return nil
+        }
+    }
+
+    static func table(_ attributes: [String: String]) throws(ProviderFailure) -> AttributeTable {
+        guard let table = AttributeTable(attributes) else {
+            throw .found(StoreError(.broken, detail: "an attribute holds a NUL"))
+        }
+        return table
+    }
+}

@@ -1,0 +1,61 @@
+internal import JSON
+
+extension KeyringSession {
+    /// Above so many items in a group the provider is asked for those of each kind and client instead of for all.
+    ///
+    /// Each search makes the provider look at every item there is, so that one search is best as long as it doesn't
+    /// find many secrets that nobody asked for.
+    private static let most = 16
+
+    /// Reads the records that match and can be read without unlocking; asks for as little as can be.
+    ///
+    /// What a record is, and whose, is told by the record itself: an item's attributes would take a call each.
+    func unlockedRecords(matching query: RecordQuery) throws(ProviderFailure) -> StoredRecords {
+        var found = StoredRecords()
+        let paths = try paths(matching: query)
+        let secrets = try secrets(of: paths)
+        for path in paths {
+            if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }) {
+                if query.matches(record) { found.append(record) }
+            } else if var item = try item(at: path), let kind = query.kind(of: item.attributes) {
+                item.secret = secrets[path]
+                found.append(item, of: kind)
+            }
+        }
+        return found
+    }
+
+    private func paths(matching query: RecordQuery) throws(ProviderFailure) -> [String] {
+        let group = configuration.group
+        let schema = ItemAttributes.schemaName
+        let broad = try reachable(query.searchAttributes(group: group).ofSchema(schema)).unlocked
+        let searches = query.narrowSearches(group: group)
+        guard broad.count > Self.most, searches.count < broad.count, query.isSelective else { return broad }
+        var paths: [String] = []
+        for search in searches { paths += try reachable(search.ofSchema(schema)).unlocked }
+        return paths
+    }
+}
+
+extension StoredRecords {
+    /// Reads items that a query found; those that can't be read are told of.
+    init(_ items: [KeyringItem], for query: RecordQuery) {
+        for item in items {
+            if let kind = query.kind(of: item.attributes), !item.isLocked {
+                append(item, of: kind)
+            } else {
+                unreadable.append("an item is locked")
+            }
+        }
+    }
+
+    mutating func append(_ item: KeyringItem, of kind: CredentialKind) {
+        guard let secret = item.secret else {
+            return unreadable.append("an item of kind \(kind.rawValue) has no secret")
+        }
+        guard let record = CredentialRecord(kind: kind, json: secret) else {
+            return unreadable.append("an item of kind \(kind.rawValue) is not the JSON that was expected")
+        }
+        append(record)
+    }
+}

@@ -1,0 +1,200 @@
+"""Measures lanyard against git-credential-libsecret; script/bench runs it."""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+from world import World
+
+PASSWORD = "protocol=https\nhost=example.com\nusername=somebody\n"
+ROWS = ["cached", "token", "password", "memory", "calls", "stampede", "growth", "size"]
+MANY = 64
+
+
+class Bench:
+    """The rows, each of which prints its lines of the table."""
+
+    def __init__(self, world, runs):
+        self.world = world
+        self.runs = runs
+        self.failed = False
+        resource = world.sandbox["resource"]
+        self.token = self.file("token", f"url={resource}/contoso/hello.git\n")
+        self.password = self.file("password", PASSWORD)
+        world.run(world.peer, "store", input=PASSWORD + "password=correct horse\n")
+        self.sign_in()
+        self.uncached = world.environment | {"LANYARD_ANSWER_CACHE": "0"}
+
+    def file(self, name, text):
+        path = self.world.folder / name
+        path.write_text(text)
+        return path
+
+    def sign_in(self):
+        world = self.world
+        for environment in (world.with_browser, world.environment):
+            answer = world.run(world.lanyard, "get", input=self.token.read_text(), environment=environment)
+            if "password=" not in answer.stdout:
+                raise SystemExit(f"bench: error: nobody signed in: {answer.stderr}")
+
+    # --- Measuring
+
+    def pairs(self, *what):
+        """Median milliseconds of each of the (program, request, environment), run in turn."""
+        times = [[] for _ in what]
+        for number in range(self.runs + 3):
+            for index, (program, request, environment) in enumerate(what):
+                elapsed = milliseconds(program, request, environment)
+                if number >= 3:
+                    times[index].append(elapsed)
+        return [statistics.median(one) for one in times]
+
+    def row(self, figure, measured, limit, fine, lanyard="", peer=""):
+        self.failed = self.failed or not fine
+        print(f"| {figure} | {lanyard} | {peer} | {measured} | {limit} | {'ok' if fine else 'over'} |", flush=True)
+
+    def ratio(self, figure, request, environment, limit):
+        world = self.world
+        ours, theirs = self.pairs(
+            (world.lanyard, request, environment), (world.peer, self.password, world.environment))
+        self.row(figure, f"{ours / theirs:.2f}", f"≤ {limit}", ours / theirs <= limit, f"{ours:.1f} ms",
+                 f"{theirs:.1f} ms")
+
+    # --- Rows
+
+    def cached(self):
+        self.ratio("cached token", self.token, self.world.environment, 0.35)
+
+    def token_row(self):
+        self.ratio("stored token, answer cache off", self.token, self.uncached, 1.0)
+
+    def password_row(self):
+        self.ratio("stored password", self.password, self.world.environment, 1.0)
+
+    def memory(self):
+        world = self.world
+        ours = peak(world.lanyard, self.token, world.environment)
+        theirs = peak(world.peer, self.password, world.environment)
+        self.row("peak memory, cached token", f"{ours / theirs:.2f}", "≤ 1.75", ours / theirs <= 1.75,
+                 f"{ours / 1000:.1f} MB", f"{theirs / 1000:.1f} MB")
+
+    def calls(self):
+        world = self.world
+        theirs = calls(world, world.peer, self.password, world.environment)
+        for figure, request, environment, limit in [
+            ("cached token", self.token, world.environment, 0),
+            ("stored token, answer cache off", self.token, self.uncached, theirs),
+            ("stored password", self.password, world.environment, theirs),
+        ]:
+            ours = calls(world, world.lanyard, request, environment)
+            self.row(f"D-Bus calls, {figure}", ours, f"≤ {limit}", ours <= limit, ours, theirs)
+
+    def stampede(self):
+        world = self.world
+        # Less than the five minutes that lanyard wants a token to live on.
+        world.control("POST", "settings", {"access_token_lifetime": 200})
+        world.run(world.lanyard, "logout", "--all")
+        self.sign_in()
+        world.control("POST", "settings", {"access_token_lifetime": 3600})
+        requests, right = self.at_once(world.environment)
+        count = sum(entry["path"].endswith("/token") for entry in requests)
+        self.row(f"{MANY} parallel gets, token expired: token requests", count, "1, all right", count == 1 and right)
+
+        world.run(world.lanyard, "logout", "--all")
+        requests, right = self.at_once(world.with_browser)
+        count = sum(entry["method"] == "GET" and entry["path"].endswith("/authorize") for entry in requests)
+        self.row(f"{MANY} parallel gets, nobody signed in: sign-in pages", count, "1, all right", count == 1 and right)
+
+    def at_once(self, environment):
+        """Runs many gets at once; gives the authority's requests and whether all got the same token."""
+        world = self.world
+        world.control("DELETE", "log")
+        processes = [
+            subprocess.Popen([world.lanyard, "get"], stdin=open(self.token), env=environment, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(MANY)]
+        answers = [process.communicate()[0] for process in processes]
+        tokens = {line for answer in answers for line in answer.splitlines() if line.startswith("password=")}
+        right = len(tokens) == 1 and all("password=" in answer for answer in answers)
+        return world.requests(), right
+
+    def growth(self):
+        world = self.world
+        first = None
+        for items in (1, 100, 1_000, 10_000):
+            world.restart_keyring(items)
+            now = self.pairs(
+                (world.lanyard, self.token, world.environment), (world.lanyard, self.token, self.uncached),
+                (world.lanyard, self.password, world.environment), (world.peer, self.password, world.environment))
+            first = first or now
+            grown = [one - before for one, before in zip(now, first)]
+            # Half a millisecond is what such medians differ by for no reason.
+            fine = grown[0] <= 0.5
+            self.row(f"{items} more items: cached token", f"{grown[0]:+.1f} ms", "flat", fine, f"{now[0]:.1f} ms")
+            for name, index in (("stored token", 1), ("stored password", 2)):
+                fine = grown[index] <= grown[3] + 0.5
+                self.row(f"{items} more items: {name}", f"{grown[index]:+.1f} ms", f"≤ {grown[3]:+.1f} ms", fine,
+                         f"{now[index]:.1f} ms", f"{now[3]:.1f} ms")
+
+    def size(self):
+        for name, limit in (("lanyard", 22), ("lanyard-authority", 36)):
+            megabytes = (self.world.binaries / name).stat().st_size / 1e6
+            self.row(f"size of {name}", f"{megabytes:.1f} MB", f"≤ {limit} MB", megabytes <= limit)
+
+
+def milliseconds(program, request, environment):
+    source = os.open(request, os.O_RDONLY)
+    sink = os.open(os.devnull, os.O_WRONLY)
+    files = [(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, sink, 1)]
+    start = time.perf_counter_ns()
+    process = os.posix_spawn(program, [program, "get"], environment, file_actions=files)
+    _, status = os.waitpid(process, 0)
+    elapsed = time.perf_counter_ns() - start
+    os.close(source)
+    os.close(sink)
+    if status != 0:
+        raise SystemExit(f"bench: error: {program} get failed")
+    return elapsed / 1e6
+
+
+def peak(program, request, environment):
+    """The median of the most memory that several runs had resident, in kilobytes."""
+    def once():
+        with open(request) as source:
+            ended = subprocess.run(["/usr/bin/time", "--format=%M", program, "get"], stdin=source, env=environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        return int(ended.stderr.split()[-1]) * 1.024
+    return statistics.median(once() for _ in range(9))
+
+
+def calls(world, program, request, environment):
+    """How many calls the bus sees of one run."""
+    monitor = subprocess.Popen(["dbus-monitor", "--session", "--profile"], env=world.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    time.sleep(0.5)
+    milliseconds(program, request, environment)
+    time.sleep(0.3)
+    monitor.terminate()
+    return len(re.findall(r"^mc\t(?!.*\tBecomeMonitor$)", monitor.communicate()[0], flags=re.MULTILINE))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="script/bench", description=__doc__)
+    parser.add_argument("binaries", help=argparse.SUPPRESS)
+    parser.add_argument("--runs", type=int, default=40, help="runs of each program in a row")
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS, metavar="NAME", help="only these rows")
+    options = parser.parse_args()
+    with World(options.binaries) as world:
+        bench = Bench(world, options.runs)
+        print("| figure | lanyard | git-credential-libsecret | measured | must be | |\n|---|---|---|---|---|---|")
+        for name in ROWS:
+            if name in options.rows:
+                {"token": bench.token_row, "password": bench.password_row}.get(name, getattr(bench, name, None))()
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
