@@ -39,8 +39,6 @@ FORWARD(void, g_error_free, (GError *error), (error))
 FORWARD(const gchar *, g_quark_to_string, (GQuark quark), (quark))
 FORWARD(void, g_log_set_writer_func, (GLogWriterFunc function, gpointer data, GDestroyNotify free_data), (function,
     data, free_data))
-FORWARD(GThread *, g_thread_new, (const gchar *name, GThreadFunc function, gpointer data), (name, function, data))
-FORWARD(gpointer, g_thread_join, (GThread *thread), (thread))
 FORWARD(guint, g_str_hash, (gconstpointer text), (text))
 FORWARD(gboolean, g_str_equal, (gconstpointer one, gconstpointer other), (one, other))
 FORWARD(GHashTable *, g_hash_table_new_full, ( GHashFunc hash, GEqualFunc equal, GDestroyNotify free_key,
@@ -61,7 +59,6 @@ FORWARD(uint32_t, g_variant_get_uint32, (GVariant *value), (value))
 FORWARD(uint64_t, g_variant_get_uint64, (GVariant *value), (value))
 FORWARD(void, g_variant_unref, (GVariant *value), (value))
 FORWARD(void, g_object_unref, (gpointer object), (object))
-FORWARD(gpointer, g_object_ref, (gpointer object), (object))
 FORWARD(GCancellable *, g_cancellable_new, (void), ())
 FORWARD(void, g_cancellable_cancel, (GCancellable *cancellable), (cancellable))
 FORWARD(void, g_cancellable_reset, (GCancellable *cancellable), (cancellable))
@@ -76,6 +73,8 @@ FORWARD(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, 
 FORWARD(SecretService *, secret_service_get_sync, (SecretServiceFlags flags, GCancellable *cancellable, GError
     **error), (flags, cancellable, error))
 FORWARD(void, secret_service_disconnect, (void), ())
+FORWARD(gboolean, secret_service_ensure_session_sync, (SecretService *service, GCancellable *cancellable,
+    GError **error), (service, cancellable, error))
 FORWARD(gboolean, secret_service_search_for_dbus_paths_sync, ( SecretService *service, const SecretSchema *schema,
     GHashTable *attributes, GCancellable *cancellable, gchar ***unlocked, gchar ***locked, GError **error), (service,
     schema, attributes, cancellable, unlocked, locked, error))

@@ -20,7 +20,7 @@ public enum Lanyard {
         let rest = Array(arguments.dropFirst())
         if rest.count == 1, let verb = ProtocolVerb(rawValue: rest[0]) {
             switch verb.begin(InteractionOptions.Values()) {
-            case .ended(let status): exit(status.rawValue)
+            case .ended(let status): leave(status.rawValue)
             case .pending(let get): finish { await get.finish().rawValue }
             }
         }
@@ -28,7 +28,7 @@ public enum Lanyard {
         guard program == "git-credential-lanyard" else { finish { await LanyardCommand.run(rest) } }
         guard let last = rest.last else { finish { await LanyardCommand.run(["--help"]) } }
         let isOption = last.hasPrefix("-")
-        guard isOption || ProtocolVerb(rawValue: last) != nil else { exit(ExitStatus.done.rawValue) }
+        guard isOption || ProtocolVerb(rawValue: last) != nil else { leave(ExitStatus.done.rawValue) }
         // Options come before the verb where they stand in credential.helper.
         finish { await LanyardCommand.run(isOption ? rest : [last] + rest.dropLast()) }
     }
@@ -39,9 +39,15 @@ public enum Lanyard {
             let status = await body()
             // A sign-in was interrupted and has been cleaned up after; now the signal does what it would have done at once.
             if let number = Interruption.signal { end(by: number) }
-            exit(status)
+            leave(status)
         }
         dispatchMain()
+    }
+
+    /// Ends the process at once: a thread may still be at work on the keyring, which nothing must be taken from.
+    private static func leave(_ status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
     }
 
     /// Ends the process as the signal does by itself, so that whoever started it sees what happened.
@@ -66,13 +72,18 @@ struct LanyardCommand: AsyncParsableCommand {
             and get tokens for other tools.
             """,
         version: Version.description,
-        subcommands: [
-            Login.self, Logout.self, Accounts.self, Use.self,
-            Token.self, Exec.self,
-            Cache.self, Export.self, Import.self,
-            Configure.self, Unconfigure.self, RuleCommand.self, Explain.self, Doctor.self, PluginCommand.self,
-            Sandbox.self,
-            Get.self, Store.self, Erase.self, Capability.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Setup",
+                subcommands: [
+                    Configure.self, Unconfigure.self, RuleCommand.self, Doctor.self, Explain.self, PluginCommand.self,
+                    Sandbox.self,
+                ]),
+            CommandGroup(name: "Account", subcommands: [Login.self, Logout.self, Accounts.self, Use.self]),
+            CommandGroup(name: "Token", subcommands: [Token.self, Exec.self]),
+            CommandGroup(name: "Storage", subcommands: [Cache.self, Export.self, Import.self]),
+            CommandGroup(
+                name: "Protocol", subcommands: [Get.self, Store.self, Erase.self, Capability.self, Complete.self]),
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.

@@ -3,7 +3,7 @@ import Rules
 
 /// The options of every command that may ask the person.
 struct InteractionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How to sign in: auto, browser or device-code.", valueName: "flow"))
+    @Option(help: ArgumentHelp("How to sign in.", valueName: "flow"))
     var flow: FlowName?
 
     @Option(help: ArgumentHelp("The command that opens a browser.", valueName: "command"))

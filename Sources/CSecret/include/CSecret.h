@@ -13,7 +13,6 @@ const char *lanyard_secret_open(void);
 
 #ifdef LANYARD_SYSTEM_HEADERS
 #include <libsecret/secret.h>
-#undef g_object_ref
 #undef g_str_equal
 #undef g_strdup
 #else
@@ -35,10 +34,8 @@ typedef const void *gconstpointer;
 typedef void (*GDestroyNotify)(gpointer data);
 typedef guint (*GHashFunc)(gconstpointer key);
 typedef gboolean (*GEqualFunc)(gconstpointer one, gconstpointer other);
-typedef gpointer (*GThreadFunc)(gpointer data);
 
 typedef struct _GHashTable GHashTable;
-typedef struct _GThread GThread;
 typedef struct _GVariant GVariant;
 typedef struct _GVariantType GVariantType;
 typedef struct _GCancellable GCancellable;
@@ -71,8 +68,6 @@ void g_strfreev(gchar **texts);
 void g_error_free(GError *error);
 const gchar *g_quark_to_string(GQuark quark);
 void g_log_set_writer_func(GLogWriterFunc function, gpointer data, GDestroyNotify free_data);
-GThread *g_thread_new(const gchar *name, GThreadFunc function, gpointer data);
-gpointer g_thread_join(GThread *thread);
 
 guint g_str_hash(gconstpointer text);
 gboolean g_str_equal(gconstpointer one, gconstpointer other);
@@ -95,7 +90,6 @@ uint64_t g_variant_get_uint64(GVariant *value);
 void g_variant_unref(GVariant *value);
 
 void g_object_unref(gpointer object);
-gpointer g_object_ref(gpointer object);
 GCancellable *g_cancellable_new(void);
 void g_cancellable_cancel(GCancellable *cancellable);
 void g_cancellable_reset(GCancellable *cancellable);
@@ -123,6 +117,7 @@ typedef enum { SECRET_ITEM_CREATE_NONE = 0 } SecretItemCreateFlags;
 
 SecretService *secret_service_get_sync(SecretServiceFlags flags, GCancellable *cancellable, GError **error);
 void secret_service_disconnect(void);
+gboolean secret_service_ensure_session_sync(SecretService *service, GCancellable *cancellable, GError **error);
 gboolean secret_service_search_for_dbus_paths_sync(
     SecretService *service, const SecretSchema *schema, GHashTable *attributes, GCancellable *cancellable,
     gchar ***unlocked, gchar ***locked, GError **error);

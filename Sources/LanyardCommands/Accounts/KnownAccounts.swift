@@ -102,17 +102,6 @@ extension Session {
         return KnownAccounts(all, history: selection?.read() ?? [])
     }
 
-    /// The user names of the accounts, for a shell to complete; none where the keyring would have to be unlocked.
-    ///
-    /// Never prompts and starts no plugin. An account without a user name is told by its identifier.
-    static func accountNames(_ context: CommandContext = .current) -> [String] {
-        guard var session = try? Session(context) else { return [] }
-        session.presence = .nobody
-        guard let known = try? session.accounts() else { return [] }
-        return known.byUse.map { $0.account.username.isEmpty ? $0.account.homeAccountID : $0.account.username }
-            .filter { $0 == $0.displayable(limit: 200) }
-    }
-
     /// Makes an account the current one.
     func select(_ account: AccountRecord) throws(Failure) {
         guard let selection, let selected = SelectedAccount(account) else {

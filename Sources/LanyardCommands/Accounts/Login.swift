@@ -13,7 +13,7 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var token: TokenOptions
     @OptionGroup var interaction: InteractionOptions
 
-    @Option(help: ArgumentHelp("none, login, consent, select_account or create.", valueName: "prompt"))
+    @Option(help: ArgumentHelp("What the authority asks anew.", valueName: "prompt"))
     var prompt: Prompt?
 
     mutating func run() async throws {

@@ -7,7 +7,7 @@ import TokenStore
 /// `lanyard logout`.
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sign an account out.",
+        abstract: "Sign an account out.", usage: "lanyard logout [<options>] [<account>]",
         discussion: """
             Removes the account's tokens of the clients in your configuration, and no other client's; on a shared \
             device, every client's.

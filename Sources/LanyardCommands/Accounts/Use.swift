@@ -8,9 +8,9 @@ import TokenStore
 /// `lanyard use`.
 struct Use: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Choose the account that is used where nothing names one.",
+        abstract: "Choose the account that is used from now on.",
         discussion: """
-            `-` goes back to the one used before. Without an account it asks you at a terminal, and elsewhere prints \
+            It is used where nothing names another. `-` goes back to the one used before. Without an account it asks you at a terminal, and elsewhere prints \
             the current one.
             """)
 

@@ -9,7 +9,7 @@ import TokenStore
 /// `lanyard import`.
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take over tokens and accounts from a file, or from another program.",
+        abstract: "Take over tokens from a file or another program.",
         discussion: """
             A file is what lanyard export or one of MSAL's libraries wrote. From another program only what the clients in \
             your configuration may use is taken. What is stored is replaced by newer tokens only, and nothing is changed \
@@ -21,7 +21,7 @@ struct Import: AsyncParsableCommand {
 
     @Option(
         name: .customLong("from"),
-        help: ArgumentHelp("The program: azure-cli, adal, gcm or git-libsecret.", valueName: "program"))
+        help: ArgumentHelp("The program to take from.", valueName: "program"))
     var source: ImportSource?
 
     @Option(

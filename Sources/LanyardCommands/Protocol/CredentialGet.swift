@@ -22,6 +22,8 @@ struct CredentialGet {
             context.console.write(answer)
             return nil
         }
+        // While the configuration is read.
+        KeyringOpening.begin()
         do throws(Failure) {
             return try look(for: request, remembered?.begun())
         } catch  where error.cause == .keyring {

@@ -5,7 +5,7 @@ import TokenAcquisition
 /// `lanyard exec`.
 struct Exec: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a command with an access token in its environment.",
+        abstract: "Run a command with a token in its environment.",
         discussion: """
             The command takes lanyard's place: its signals and exit status are its own. Without a token it isn't run. \
             When the token expires is in \(Exec.expiryVariable), in seconds since 1970.

@@ -4,8 +4,10 @@ import Glibc
 /// `lanyard sandbox`.
 struct Sandbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a local Entra with a protected git remote, to try everything without a tenant.",
-        discussion: "Without arguments it serves until Ctrl-C; see: lanyard sandbox -- --help")
+        abstract: "Run a local Entra, to try things without a tenant.",
+        discussion:
+            "It has git repositories that need a token. Without arguments it serves until Ctrl-C; see: lanyard sandbox -- --help"
+    )
 
     @Argument(parsing: .captureForPassthrough, help: "Arguments of lanyard-sandbox.")
     var arguments: [String] = []

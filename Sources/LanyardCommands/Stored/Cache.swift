@@ -3,7 +3,7 @@ import ArgumentParser
 /// `lanyard cache`.
 struct Cache: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "See and remove the tokens and accounts that are stored.",
+        abstract: "See and remove what is stored.",
         discussion:
             "Passwords that git stored are neither shown nor removed; git's own `git credential reject` does that.",
         subcommands: [CacheList.self, CacheClear.self])

@@ -8,7 +8,7 @@ import TokenStore
 /// `lanyard export`.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write the stored tokens and accounts as MSAL's unified JSON cache.",
+        abstract: "Write what is stored as MSAL's unified JSON cache.",
         discussion: """
             The document holds refresh tokens: whoever has it can act as you until they end. Passwords that git stored \
             are not in it.

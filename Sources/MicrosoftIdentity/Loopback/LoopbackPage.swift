@@ -1,8 +1,10 @@
 import Crypto
 import FoundationEssentials
 
-/// The page that a browser shows when it comes back: self-contained, without script or motion, readable aloud, in the dark
-/// and on a phone. It tells what happened and what to do, and never anything of what came.
+/// The page that a browser shows when it comes back.
+///
+/// It is self-contained, without script or motion, readable aloud, in the dark and on a phone. It tells what happened and what
+/// to do, and never anything of what came.
 struct LoopbackPage: Sendable, Equatable {
     /// What the page's sign says at a glance; the words say it too.
     enum Sign: String, Sendable {

@@ -28,7 +28,7 @@ public struct OtherItems: Sendable {
     public func items(schema: String, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
         let wanted = attributes.merging(["xdg:schema": schema]) { $1 }
         return try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-            let found = try session.readableItems(of: wanted, .secrets) { item in
+            let found = try session.readableItems(of: wanted, needsSecrets: true) { item in
                 wanted.allSatisfy { item.attributes[$0.key] == $0.value }
             }
             return found.filter { !$0.isLocked }.map { item in

@@ -1,7 +1,7 @@
 internal import CSecret
 
 /// Why a call to the provider failed, in GLib's terms or already in ours.
-enum ProviderFailure: Error, Equatable {
+enum ProviderFailure: Error, Equatable, Sendable {
     /// A `GError`, copied.
     case reported(domain: String, code: Int32, message: String)
     /// Something the store itself found.

@@ -48,7 +48,7 @@ struct Variant: ~Copyable {
     }
 
     private var count: Int {
-        "a({".contains(type.first ?? " ") ? Int(g_variant_n_children(pointer)) : 0
+        "a({v".contains(type.first ?? " ") ? Int(g_variant_n_children(pointer)) : 0
     }
 
     private var type: String {

@@ -1,7 +1,9 @@
 internal import CSecret
 internal import Dispatch
+internal import Glibc
+internal import Synchronization
 
-/// Ends a blocking call to the provider when its time is up, from a thread of its own.
+/// Ends a blocking call to the provider when its time is up, from a thread that all calls share.
 ///
 /// libsecret's own patience is 50 seconds and more. It has to be stopped before the provider shows a prompt: cancelling
 /// then dismisses the prompt, and gnome-keyring 42 aborts on that and loses every keyring the person had unlocked.
@@ -9,7 +11,6 @@ final class Watchdog {
     /// What the calls it guards must be given.
     let cancellable: OpaquePointer
     private let seconds: Double
-    private var patrol: (thread: OpaquePointer, patrol: Patrol)?
 
     /// Starts to guard.
     init(seconds: Double) {
@@ -33,42 +34,66 @@ final class Watchdog {
         return try body()
     }
 
-    private func start() {
-        let patrol = Patrol(of: cancellable, until: .now() + seconds)
-        let thread = g_thread_new(
-            "lanyard-watchdog",
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Patrol>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, Unmanaged.passRetained(patrol).toOpaque())
-        self.patrol = thread.map { ($0, patrol) }
-    }
+    private func start() { Patrol.shared.watch(cancellable, until: .now() + seconds) }
 
-    private func stop() {
-        guard let (thread, patrol) = patrol else { return }
-        self.patrol = nil
-        patrol.over.signal()
-        // Joined, so that it can't cancel anything any more once this returns.
-        _ = g_thread_join(thread)
-    }
+    private func stop() { Patrol.shared.leave(cancellable) }
 }
 
-/// One watch: waits until it is over or until the time is up.
-private final class Patrol {
-    let over = DispatchSemaphore(value: 0)
-    private let cancellable: OpaquePointer
-    private let end: DispatchTime
+/// The thread that looks at the clock, and what it has to cancel when.
+private final class Patrol: Sendable {
+    static let shared = Patrol()
 
-    init(of cancellable: OpaquePointer, until end: DispatchTime) {
-        self.cancellable = cancellable
-        self.end = end
-        _ = g_object_ref(UnsafeMutableRawPointer(cancellable))
+    private struct Watch {
+        let cancellable: UInt
+        let end: DispatchTime
     }
 
-    deinit { g_object_unref(UnsafeMutableRawPointer(cancellable)) }
+    private struct State {
+        var watches: [Watch] = []
+        var isRunning = false
+    }
 
-    func run() {
-        if over.wait(timeout: end) == .timedOut { g_cancellable_cancel(cancellable) }
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+
+    func watch(_ cancellable: OpaquePointer, until end: DispatchTime) {
+        let mustStart = state.withLock { state in
+            state.watches.append(Watch(cancellable: UInt(bitPattern: cancellable), end: end))
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if mustStart { start() } else { wake.signal() }
+    }
+
+    /// Once this returns the cancellable is not cancelled any more.
+    func leave(_ cancellable: OpaquePointer) {
+        state.withLock { $0.watches.removeAll { $0.cancellable == UInt(bitPattern: cancellable) } }
+    }
+
+    private func start() {
+        var thread = pthread_t()
+        let status = pthread_create(&thread, nil, { _ in Patrol.shared.run() }, nil)
+        if status == 0 { pthread_detach(thread) }
+    }
+
+    private func run() -> Never {
+        while true {
+            let next = state.withLock { state in
+                state.watches.map(\.end).min { $0.uptimeNanoseconds < $1.uptimeNanoseconds }
+            }
+            guard wake.wait(timeout: next ?? .distantFuture) == .timedOut else { continue }
+            cancelWhatIsOver()
+        }
+    }
+
+    private func cancelWhatIsOver() {
+        let now = DispatchTime.now().uptimeNanoseconds
+        state.withLock { state in
+            for watch in state.watches where watch.end.uptimeNanoseconds <= now {
+                // Its owner, which must leave before it gives the reference back, waits for the lock.
+                if let cancellable = OpaquePointer(bitPattern: watch.cancellable) { g_cancellable_cancel(cancellable) }
+            }
+            state.watches.removeAll { $0.end.uptimeNanoseconds <= now }
+        }
     }
 }

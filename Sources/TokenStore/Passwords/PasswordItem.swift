@@ -8,6 +8,8 @@ struct PasswordItem {
     static let olderSchemaName = "org.gnome.keyring.NetworkPassword"
 
     let item: KeyringItem
+    /// When it was last changed, in seconds since 1970; 0 where nobody asked.
+    var modified: UInt64 = 0
     let username: String?
     /// What it holds; nil where its secret was not loaded, or is nothing of ours.
     let password: StoredPassword?
@@ -24,7 +26,7 @@ struct PasswordItem {
 
     /// Orders items by when they were stored, the newest first; of the same second the one created last.
     static func isNewer(_ one: PasswordItem, _ other: PasswordItem) -> Bool {
-        (one.item.modified, one.item.number, one.item.path) > (other.item.modified, other.item.number, other.item.path)
+        (one.modified, one.item.number, one.item.path) > (other.modified, other.item.number, other.item.path)
     }
 }
 

@@ -32,6 +32,11 @@ public struct PasswordStore: Sendable {
         try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
             var candidates = try session.passwords(for: query, needsSecrets: true)
             if query.acceptsAuthtype { candidates += try session.authorizations(for: query, needsSecrets: true) }
+            if candidates.count > 1 {
+                for index in candidates.indices {
+                    candidates[index].modified = try session.modified(candidates[index].item)
+                }
+            }
             let valid = candidates.sorted(by: PasswordItem.isNewer).lazy.compactMap(\.password)
                 .filter { $0.expiresOn.map { $0 > now } ?? true }
             return valid.first

@@ -1,5 +1,8 @@
 /// Where and how records are kept.
 public struct KeyringConfiguration: Sendable, Equatable {
+    /// How many seconds one operation may take where nobody says otherwise.
+    public static let defaultDeadline = 2.0
+
     /// A collection of the Secret Service, by its alias.
     public enum Collection: String, Sendable {
         /// The person's own keyring, on disk.
@@ -23,7 +26,8 @@ public struct KeyringConfiguration: Sendable, Equatable {
 
     /// Makes a configuration.
     public init(
-        group: String = "lanyard", collection: Collection = .default, deadline: Double = 2, mayPrompt: Bool = false,
+        group: String = "lanyard", collection: Collection = .default, deadline: Double = Self.defaultDeadline,
+        mayPrompt: Bool = false,
         answers: SealedAnswers? = nil
     ) {
         self.group = group

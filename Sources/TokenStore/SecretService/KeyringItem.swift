@@ -5,8 +5,6 @@ struct KeyringItem {
     var isLocked: Bool
     /// The item's attributes, `xdg:schema` among them; empty where its keyring was never unlocked.
     var attributes: [String: String]
-    /// When it was last changed, in seconds since 1970.
-    var modified: UInt64
     /// The secret; nil where it was not asked for or could not be had.
     var secret: [UInt8]?
 

@@ -28,6 +28,7 @@ extension KeyringSession {
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     func secrets(of paths: [String]) throws(ProviderFailure) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
+        prepareForSecrets()
         let table = try TextList.with(paths) { list throws(ProviderFailure) in
             try calling {
                 secret_service_get_secrets_for_dbus_paths_sync(service.pointer, list, watchdog.cancellable, $0)
@@ -45,33 +46,39 @@ extension KeyringSession {
         return secrets
     }
 
-    /// Reads an item's properties; nil where it is gone.
-    func item(at path: String) throws(ProviderFailure) -> KeyringItem? {
-        guard let properties = try properties(of: path, "org.freedesktop.Secret.Item") else { return nil }
-        return KeyringItem(
-            path: path, isLocked: properties.member("Locked")?.bool ?? true,
-            attributes: properties.member("Attributes")?.texts ?? [:],
-            modified: properties.member("Modified")?.number ?? 0)
+    /// Reads an item's attributes; nil where it is gone.
+    ///
+    /// Its other properties are not read: each takes gnome-keyring longer the more items there are.
+    func item(at path: String, isLocked: Bool) throws(ProviderFailure) -> KeyringItem? {
+        guard let attributes = try property("Attributes", of: path, "org.freedesktop.Secret.Item") else { return nil }
+        return KeyringItem(path: path, isLocked: isLocked, attributes: attributes.texts)
+    }
+
+    /// When an item was last changed, in seconds since 1970; 0 where it is gone.
+    func modified(_ item: KeyringItem) throws(ProviderFailure) -> UInt64 {
+        try property("Modified", of: item.path, "org.freedesktop.Secret.Item")?.number ?? 0
     }
 
     /// Whether a collection is locked; nil where it is not there.
     func isCollectionLocked(at path: String) throws(ProviderFailure) -> Bool? {
-        guard let properties = try properties(of: path, "org.freedesktop.Secret.Collection") else { return nil }
-        return properties.member("Locked")?.bool ?? true
+        guard let locked = try property("Locked", of: path, "org.freedesktop.Secret.Collection") else { return nil }
+        return locked.bool ?? true
     }
 
-    private func properties(of path: String, _ interface: String) throws(ProviderFailure) -> Variant? {
+    private func property(
+        _ name: String, of path: String, _ interface: String
+    ) throws(ProviderFailure) -> Variant? {
         guard let owner = g_dbus_proxy_get_name_owner(service.pointer) else { throw .noOwner }
         defer { g_free(owner) }
-        var argument = g_variant_new_string(interface)
-        let arguments = g_variant_new_tuple(&argument, 1)
+        var texts = [g_variant_new_string(interface), g_variant_new_string(name)]
+        let arguments = g_variant_new_tuple(&texts, gsize(texts.count))
         do throws(ProviderFailure) {
             let reply = try calling {
                 g_dbus_connection_call_sync(
                     g_dbus_proxy_get_connection(service.pointer), owner, path, "org.freedesktop.DBus.Properties",
-                    "GetAll", arguments, nil, G_DBUS_CALL_FLAGS_NONE, -1, watchdog.cancellable, $0)
+                    "Get", arguments, nil, G_DBUS_CALL_FLAGS_NONE, -1, watchdog.cancellable, $0)
             }
-            return Variant(owned: reply)?.child(0)
+            return Variant(owned: reply)?.child(0)?.child(0)
         } catch  where error.isMissingObject {
             return nil
         }

@@ -4,9 +4,9 @@ import JSON
 /// `lanyard doctor`.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at everything lanyard needs, and say what to do about what is missing.",
+        abstract: "Look at everything that lanyard needs.",
         discussion: """
-            Asks nothing, unlocks nothing and connects to nothing but the session bus. Exit status 1 where something \
+            Says what to do about what is missing. Asks nothing, unlocks nothing and connects to nothing but the session bus. Exit status 1 where something \
             doesn't work, 0 otherwise.
             """)
 

@@ -4,8 +4,9 @@ import JSON
 /// `lanyard explain`.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say which token a URL gets, why, and what `get` would do.",
-        discussion: "Prints no secret, asks nothing and signs in nobody.")
+        abstract: "Say which token a URL gets, and why.",
+        discussion:
+            "Says what is stored and what `get` would do, too. Prints no secret, asks nothing and signs in nobody.")
 
     @Argument(help: "The URL, as git would use it.")
     var url: String

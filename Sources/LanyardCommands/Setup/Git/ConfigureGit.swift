@@ -12,6 +12,7 @@ struct Configure: AsyncParsableCommand {
 struct ConfigureGit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "git", abstract: "Make git use lanyard as a credential helper.",
+        usage: "lanyard configure git [<options>] [<url>]",
         discussion: """
             Adds lanyard to the helpers that git asks, and has git send the path along for hosts where a rule or the \
             service tells repositories apart by it. With a URL, git asks lanyard for its host only, and a rule that says \

@@ -7,14 +7,14 @@ import SettingsFile
 /// `lanyard rule`.
 struct RuleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rule", abstract: "Add, list and remove rules: which URL needs a token from where.",
+        commandName: "rule", abstract: "Say which URL needs a token from where.",
         subcommands: [RuleAdd.self, RuleList.self, RuleRemove.self], aliases: ["rules"])
 }
 
 /// `lanyard rule add`.
 struct RuleAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a rule to your configuration.",
+        commandName: "add", abstract: "Add a rule to your configuration.", usage: "lanyard rule add [<options>] <url>",
         discussion: "What is not given is asked for on a terminal. The rest of the file stays as it is.")
 
     @Argument(help: "The URLs: scheme, host (* is one label), port, path by whole segments.")
