@@ -214,7 +214,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CLinux", "KeyringFixture", "Seclusion", "StoreProbe", "lanyard", "lanyard-authority", "lanyard-sandbox",
+                "CLinux", "KeyringFixture", "Seclusion", "StoreProbe", "lanyard", "lanyard-authority",
+                "lanyard-sandbox",
                 subprocess, system,
             ],
             exclude: ["Scripts"], swiftSettings: strict),

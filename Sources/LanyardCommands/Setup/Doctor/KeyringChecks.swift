@@ -22,11 +22,22 @@ struct KeyringChecks {
         case .badBackend(let detail): return [.fail("keyring", Failure(StoreError(.badBackend, detail: detail)))]
         case .unlocked, .locked, .noDefaultCollection, .hung, .failed: break
         }
+        if case .failed = state, let error = libraryError { return [.fail("keyring", Failure(error))] }
         let provider = await Provider.running()
         let bus: Finding =
             provider == nil && state == .hung
             ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
         return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(state)] + contents(state)
+    }
+
+    /// Why libsecret can't be used at all; nil where it can.
+    private var libraryError: StoreError? {
+        do throws(StoreError) {
+            _ = try KeyringProvider.running()
+            return nil
+        } catch {
+            return error.reason == .noLibrary ? error : nil
+        }
     }
 
     private var noBus: Finding {
