@@ -7,7 +7,8 @@ public enum Version {
 
     /// What `--version` prints: the program first, then a line for each thing that another program must fit.
     ///
-    /// No commit and no date: the same sources make the same bytes, whoever builds them.
+    /// No commit and no date: the same sources make the same bytes, whoever builds them. No libsecret: it is loaded when
+    /// a keyring is needed, and `doctor` looks at that.
     static let description = """
         lanyard \(current)
         credential protocol: \(ProtocolVerb.formatVersion) (\(ProtocolVerb.understood.joined(separator: ", ")))
