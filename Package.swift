@@ -65,8 +65,9 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin",
-                "TokenAcquisition", "CLinux", argumentParser, logging, subprocess, system,
+                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
+                "AuthorityPlugin", "OtherCaches", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging,
+                subprocess, system,
             ],
             swiftSettings: strict),
         .target(
@@ -82,6 +83,8 @@ let package = Package(
             dependencies: ["CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
         .target(
+            name: "OtherCaches", dependencies: ["CredentialProtocol", "JSON", "TokenStore"], swiftSettings: strict),
+        .target(
             name: "AuthorityPlugin",
             dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
@@ -90,6 +93,7 @@ let package = Package(
         .target(name: "JSON", swiftSettings: strict),
         .target(name: "CSecret", linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "CLinux"),
+        .target(name: "QRCode", swiftSettings: strict),
 
         // The first-party plugins: one executable, one target each.
         .executableTarget(
@@ -141,26 +145,36 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol"], swiftSettings: strict),
+            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol", "JSON", "Vectors"],
+            swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
+        .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
+        .testTarget(
+            name: "LanyardCommandsTests",
+            dependencies: ["LanyardCommands", "TokenAcquisition", "TokenStore", system], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],
             swiftSettings: strict),
         .testTarget(
             name: "TokenAcquisitionTests",
-            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore"],
+            dependencies: [
+                "AuthorityPlugin", "CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore", "Vectors",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon",
-                "AADTenant", "AADB2C", subprocess, system,
+                "AADTenant", "AADB2C", "Vectors", subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
+            swiftSettings: strict),
+        .target(
+            name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors", exclude: ["README.md", "msal.json"],
             swiftSettings: strict),
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
@@ -171,7 +185,10 @@ let package = Package(
         .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore"],
+            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore", "Vectors"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "OtherCachesTests", dependencies: ["CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
@@ -197,8 +214,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CLinux", "KeyringFixture", "Seclusion", "lanyard", "lanyard-authority", "lanyard-sandbox", subprocess,
-                system,
+                "CLinux", "KeyringFixture", "Seclusion", "StoreProbe", "lanyard", "lanyard-authority",
+                "lanyard-sandbox",
+                subprocess, system,
             ],
             exclude: ["Scripts"], swiftSettings: strict),
     ]

@@ -41,3 +41,8 @@ int lanyard_hide_memory(void) {
     // A core that is piped to a program ignores the limit; this one it doesn't.
     return (int)result(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
 }
+
+int lanyard_exec(const char *program, char *const arguments[], char *const environment[]) {
+    execvpe(program, arguments, environment);
+    return -errno;
+}

@@ -58,6 +58,17 @@ public struct CredentialRequest: Sendable, Equatable {
         /// `prompt`: OpenID Connect's.
         public var prompt: String?
 
+        /// `login_hint`: who is likely to sign in.
+        public var loginHint: String?
+        /// `domain_hint`: the domain of who is likely to sign in.
+        public var domainHint: String?
+        /// `query_parameter[]`: further parameters of the sign-in page, each `NAME=VALUE`.
+        public var queryParameters: [String] = []
+        /// `redirect_port`: the loopback port that the sign-in comes back to.
+        public var redirectPort: String?
+        /// `reset_policy`: the B2C policy that resets a forgotten password.
+        public var resetPolicy: String?
+
         /// Whether nothing was asked for by name.
         public var isEmpty: Bool { self == Self() }
 
@@ -85,7 +96,17 @@ public struct CredentialRequest: Sendable, Equatable {
         wish.scopes = current.list("scope[]")
         wish.account = current["account"]
         wish.claims = current["claims"]
-        wish.prompt = current["prompt"]
+        readSignIn(current)
+    }
+
+    private mutating func readSignIn(_ attributes: Attributes) {
+        func value(_ key: String) -> String? { attributes[key].flatMap { $0.isEmpty ? nil : $0 } }
+        wish.prompt = value("prompt")
+        wish.loginHint = value("login_hint")
+        wish.domainHint = value("domain_hint")
+        wish.queryParameters = attributes.list("query_parameter[]")
+        wish.redirectPort = value("redirect_port")
+        wish.resetPolicy = value("reset_policy")
     }
 
     private mutating func readLocation(_ attributes: Attributes) throws(RequestError) {

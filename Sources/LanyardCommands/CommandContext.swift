@@ -11,8 +11,14 @@ struct CommandContext: Sendable {
     var executable: String
 
     /// The process's own.
-    @TaskLocal static var current = CommandContext(
-        environment: processEnvironment(), console: .standard, input: .standardInput, executable: executablePath())
+    @TaskLocal static var current = CommandContext.ofProcess()
+
+    private static func ofProcess() -> CommandContext {
+        let environment = processEnvironment()
+        let console = Console(output: .standardOutput, errors: .standardError, environment: environment)
+        return CommandContext(
+            environment: environment, console: console, input: .standardInput, executable: executablePath())
+    }
 
     /// A variable's value; an empty one counts as absent.
     func variable(_ name: String) -> String? {

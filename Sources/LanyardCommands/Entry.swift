@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthorityPlugin
 import CLinux
 import Dispatch
 import Glibc
@@ -10,6 +11,8 @@ public enum Lanyard {
     /// git's verbs are dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
     /// succeeds: git may come to know more of them (gitcredentials(7)).
     public static func run(arguments: [String]) -> Never {
+        // What `exec` gives its command back; only the main thread still has it.
+        _ = Inheritance.atStart
         // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
@@ -32,7 +35,12 @@ public enum Lanyard {
 
     /// Does what takes more than one thread; starting them alone takes longer than most answers.
     private static func finish(_ body: sending @escaping () async -> Int32) -> Never {
-        Task { leave(await body()) }
+        Task {
+            let status = await body()
+            // A sign-in was interrupted and has been cleaned up after; now the signal does what it would have done at once.
+            if let number = Interruption.signal { end(by: number) }
+            leave(status)
+        }
         dispatchMain()
     }
 
@@ -40,6 +48,17 @@ public enum Lanyard {
     private static func leave(_ status: Int32) -> Never {
         fflush(nil)
         _exit(status)
+    }
+
+    /// Ends the process as the signal does by itself, so that whoever started it sees what happened.
+    private static func end(by number: Int32) {
+        signal(number, SIG_DFL)
+        // The threads of Swift's tasks have signals blocked.
+        var own = sigset_t()
+        sigemptyset(&own)
+        sigaddset(&own, number)
+        pthread_sigmask(SIG_UNBLOCK, &own, nil)
+        raise(number)
     }
 }
 
@@ -52,10 +71,19 @@ struct LanyardCommand: AsyncParsableCommand {
             As git's credential helper it answers get, store and erase. People sign in and out, see their accounts \
             and get tokens for other tools.
             """,
-        version: Version.current,
-        subcommands: [
-            Login.self, Logout.self, Accounts.self, Token.self, Configure.self, Sandbox.self, Get.self, Store.self,
-            Erase.self, Capability.self,
+        version: Version.description,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Setup",
+                subcommands: [
+                    Configure.self, Unconfigure.self, RuleCommand.self, Doctor.self, Explain.self, PluginCommand.self,
+                    Sandbox.self,
+                ]),
+            CommandGroup(name: "Account", subcommands: [Login.self, Logout.self, Accounts.self, Use.self]),
+            CommandGroup(name: "Token", subcommands: [Token.self, Exec.self]),
+            CommandGroup(name: "Storage", subcommands: [Cache.self, Export.self, Import.self]),
+            CommandGroup(
+                name: "Protocol", subcommands: [Get.self, Store.self, Erase.self, Capability.self, Complete.self]),
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.

@@ -3,11 +3,14 @@ import Rules
 
 /// The options of every command that may ask the person.
 struct InteractionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How to sign in: auto, browser or device-code.", valueName: "flow"))
+    @Option(help: ArgumentHelp("How to sign in.", valueName: "flow"))
     var flow: FlowName?
 
     @Option(help: ArgumentHelp("The command that opens a browser.", valueName: "command"))
     var browser: String?
+
+    @Flag(help: "Open no browser; print the page's address, and take the one that it ends at.")
+    var noBrowser = false
 
     @Option(help: ArgumentHelp("How long you have to sign in.", valueName: "seconds"))
     var timeout: Int?
@@ -16,6 +19,10 @@ struct InteractionOptions: ParsableArguments {
     var nonInteractive = false
 
     mutating func validate() throws {
+        if noBrowser, browser != nil { throw ValidationError("give --browser or --no-browser, not both") }
+        if let browser, ShellWords.split(browser)?.isEmpty != false {
+            throw ValidationError("--browser takes a command; a quote in it isn't closed, or it is empty")
+        }
         if let timeout, !(10...86_400).contains(timeout) {
             throw ValidationError("--timeout takes 10 to 86400 seconds")
         }
@@ -33,7 +40,8 @@ struct InteractionOptions: ParsableArguments {
 
     var values: Values {
         Values(
-            flow: flow.flatMap { .init(rawValue: $0.rawValue) }, browser: browser, timeout: timeout,
+            flow: flow.flatMap { .init(rawValue: $0.rawValue) },
+            browser: noBrowser ? Configuration.noBrowser : browser, timeout: timeout,
             isInteractive: !nonInteractive)
     }
 }

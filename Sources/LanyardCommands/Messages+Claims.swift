@@ -43,6 +43,6 @@ extension Failure {
         guard let claims, claims == claims.displayable(limit: 500), (try? ClaimsRequest(claims)) != nil else {
             return ""
         }
-        return " --claims '\(claims.replacing("'", with: #"'\''"#))'"
+        return " --claims \(ShellWords.quote(claims))"
     }
 }

@@ -56,6 +56,7 @@ extension Failure {
                     "register an app in the Entra admin centre: App registrations, New registration, platform \"Mobile and desktop applications\" with redirect URI http://localhost, and allow public client flows",
                     "then put its application (client) id as client-id = \"…\" into \(Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml")",
                 ])
+        case .badParameter(let error): self.init(error.reason, hints: [error.hint])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
         case .badScope:
@@ -100,20 +101,21 @@ extension Failure {
             self.init(
                 "no plugin serves the authority \(authority.displayable(limit: 255))",
                 hints: ["name it in a [[rule]] in \(Self.userFile), or install its plugin; see lanyard-plugin(7)"])
-        case .ambiguousAccount(let accounts):
-            let names = accounts.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+        case .ambiguousAccount(let accounts, let isShared):
             self.init(
-                "several accounts could be meant: \(names)",
-                hints: ["name one: account = \"…\" in the rule, username@ in the URL, or --account"])
+                "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
+                hints: Self.choosing(accounts.namesToType.first ?? "ACCOUNT", isShared: isShared))
+        case .noAccountChosen:
+            self.init("no account was chosen", hints: ["choose one: lanyard use"], cause: .ofNoAnswer)
         case .noSuchAccount(let name, let known):
-            let names = known.map { $0.username.displayable(limit: 100) }.joined(separator: ", ")
+            let names = known.namesApart.joined(separator: ", ")
             self.init(
                 "the account \(name.displayable(limit: 100)) has not signed in"
                     + (known.isEmpty ? "" : "; these have: \(names)"),
-                hints: ["sign in: \(Self.login(request, url: url)) --account \(name.displayable(limit: 100))"],
+                hints: ["sign in: \(Self.login(request, url: url)) --account \(Self.word(name, limit: 100))"],
                 status: .interactionRequired)
         case .interactionRequired(let cause):
-            let why = cause.map { ": \($0.message.displayable(limit: 500))" } ?? ""
+            let why = cause.map { "\(Self.kind(of: $0)): \(Self.words(of: $0))" } ?? ""
             let hint = cause?.hint.map { [$0.displayable(limit: 500)] } ?? []
             self.init(
                 "interaction required\(why)",
@@ -138,17 +140,19 @@ extension Failure {
     }
 
     private init(_ error: PluginError, plugin: String, request: TokenRequest, url: String?) {
-        var message = error.message.displayable(limit: 800)
-        if let id = error.correlationID { message += " (correlation id \(id.displayable(limit: 64)))" }
+        let message = Self.words(of: error)
         var hints = [error.hint?.displayable(limit: 500)].compactMap(\.self)
         switch error.code {
         case .interactionRequired:
             hints.append("sign in: \(Self.login(request, url: url, claims: error.claims))")
-        case .throttled:
+        case .throttled, .unavailable:
             if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
-        case .unavailable where hints.isEmpty:
-            hints.append("check the network and the proxy settings, then try again; nothing stored was lost")
-        case .cancelled: hints = ["to try again: \(Self.login(request, url: url))"]
+            if hints.isEmpty {
+                hints = ["check the network and the proxy settings, then try again; nothing stored was lost"]
+            }
+        case .cancelled:
+            hints = ["to try again: \(Self.login(request, url: url))"]
+            if error.isTimeout { hints.append("for more time: --timeout SECONDS, or timeout = … in \(Self.userFile)") }
         case .internal where hints.isEmpty:
             hints.append("see the conversation with the plugin \(plugin): LANYARD_TRACE=plugin")
         default: break
@@ -159,25 +163,64 @@ extension Failure {
             case .declinedScopes: .scopesDeclined
             default: .failed
             }
-        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? .cancellation : .other)
+        self.init(message, hints: hints, status: status, cause: error.code == .cancelled ? .ofNoAnswer : .other)
+    }
+
+    /// What a plugin says, with what names the request in the authority's logs.
+    private static func words(of error: PluginError) -> String {
+        let message = error.message.displayable(limit: 800)
+        return error.correlationID.map { "\(message) (correlation id \($0.displayable(limit: 64)))" } ?? message
+    }
+
+    /// What kind of interaction the authority wants, as far as it tells (MSAL's classification).
+    private static func kind(of error: PluginError) -> String {
+        switch error.interaction {
+        case .consentRequired: " (consent)"
+        case .userPasswordExpired: " (expired password)"
+        case .basicAction, .additionalAction: " (further proof)"
+        case .messageOnly: " (policy)"
+        case nil: ""
+        }
     }
 
     private static var userFile: String {
         Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml"
     }
 
+    /// What settles which account is meant; on a shared device no choice does.
+    private static func choosing(_ account: String, isShared: Bool) -> [String] {
+        let names = "or name one: account = \"…\" in the rule, username@ in the URL, or --account"
+        return [
+            isShared ? "sign the others out: lanyard logout \(account)" : "choose one: lanyard use \(account)", names,
+        ]
+    }
+
     private static func list(_ scopes: [String]) -> String {
         scopes.isEmpty ? "nothing" : scopes.map { $0.displayable(limit: 200) }.joined(separator: " ")
     }
 
+    /// A text as one word of a command to run.
+    static func word(_ text: String, limit: Int) -> String { ShellWords.quote(text.displayable(limit: limit)) }
+
     /// The command that would sign in.
     ///
-    /// It asks for the request's claims, else for those that the authority wants.
+    /// It asks for the request's claims, else for those that the authority wants; what shapes the sign-in comes along where
+    /// no rule can bring it.
     private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
         let claims = claimsOption(request.claims ?? claims)
-        if let url { return "lanyard login \(url.displayable(limit: 500))\(claims)" }
-        let scopes = request.scopes.map { " --scope \($0.displayable(limit: 200))" }.joined()
+        if let url { return "lanyard login \(word(url, limit: 500))\(claims)" }
+        let scopes = request.scopes.map { " --scope \(word($0, limit: 200))" }.joined()
         return
-            "lanyard login --authority \(request.authority.displayable(limit: 255)) --client-id \(request.clientID)\(scopes)\(claims)"
+            "lanyard login --authority \(word(request.authority, limit: 255)) --client-id \(word(request.clientID, limit: 100))\(scopes)\(signInOptions(request))\(claims)"
+    }
+
+    /// The options that shape the request's sign-in, each with a blank before it.
+    private static func signInOptions(_ request: TokenRequest) -> String {
+        var options = [
+            ("--domain-hint", request.domainHint), ("--redirect-port", request.redirectPort.map { String($0) }),
+            ("--reset-policy", request.resetPolicy),
+        ]
+        options += request.extraQuery.sorted { $0.key < $1.key }.map { ("--query-parameter", "\($0.key)=\($0.value)") }
+        return options.map { option, value in value.map { " \(option) \(word($0, limit: 300))" } ?? "" }.joined()
     }
 }

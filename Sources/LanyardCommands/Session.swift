@@ -10,7 +10,9 @@ struct Session: Sendable {
     let context: CommandContext
     let configuration: Configuration
     let registry: PluginRegistry
-    let presence: Presence
+    var presence: Presence
+    /// What opens pages; nil where nothing can, or is to.
+    let browser: Browser?
 
     /// Reads the configuration and finds the plugins; starts none.
     ///
@@ -31,6 +33,7 @@ struct Session: Sendable {
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
+        browser = presence.hasBrowser ? try Browser(context, configured: configuration.browser) : nil
     }
 
     /// The user's configuration file, for messages.
@@ -48,18 +51,27 @@ struct Session: Sendable {
             mayPrompt: presence.hasDisplay, answers: context.answers)
     }
 
+    /// Where the accounts that the person chose are kept; nil where the environment has no place for it.
+    var selection: SelectionFile? {
+        SelectionFile(
+            environment: context.environment, isShared: configuration.deviceMode == .shared, answers: context.answers)
+    }
+
     /// What gets tokens.
     var acquirer: TokenAcquirer {
         let context = context
         return TokenAcquirer(
             store: store, registry: registry, host: host,
             singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
-            configuration: configuration, clock: { Int(context.now) })
+            notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
+            selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
     }
 
     private var host: PluginHost {
         var timeouts = PluginTimeouts()
         timeouts.person = .seconds(configuration.timeout)
+        // Once the person is done there is still time for the rest.
+        timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)
         return PluginHost(environment: context.environment, timeouts: timeouts, trace: trace)
     }
 
@@ -106,6 +118,7 @@ struct Session: Sendable {
     func token(
         for request: TokenRequest, url: String?, stored: TokenAcquirer.Stored? = nil
     ) async throws(Failure) -> AcquiredToken {
+        defer { context.console.endProgress() }
         do throws(AcquisitionError) {
             return try await acquirer.token(for: request, stored: stored, person: { await person(for: url) })
         } catch {
@@ -118,6 +131,7 @@ struct Session: Sendable {
         guard let person = await person(for: url) else {
             throw Failure(.interactionRequired(nil), request: request, url: url)
         }
+        defer { context.console.endProgress() }
         do throws(AcquisitionError) {
             return try await acquirer.signIn(request, person: person)
         } catch {
@@ -129,16 +143,21 @@ struct Session: Sendable {
         guard presence.isSomebodyThere else { return nil }
         if let url, await GitConfiguration.forbidsPrompts(for: url) { return nil }
         let interface = PersonAtTerminal(
-            console: context.console, presence: presence,
-            browser: presence.hasBrowser ? Browser(context, configured: configuration.browser) : nil)
-        return TokenAcquirer.Person(interface: interface, flows: flows)
+            context: context, presence: presence, browser: browser, patience: configuration.timeout)
+        let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
+        let chooser = presence.hasTerminal ? AccountPicker(console: context.console, title: title) : nil
+        return TokenAcquirer.Person(interface: interface, flows: flows, chooser: chooser)
     }
 
-    private var flows: [PluginRequest.Flow] {
+    /// What to try, best first; where the page is opened elsewhere, pasting comes first, for then the answer is in the
+    /// address.
+    var flows: [PluginRequest.Flow] {
         switch configuration.flow {
-        case .browser: [.browser, .paste]
+        case .browser: presence.hasBrowser ? [.browser, .paste] : [.paste, .browser]
         case .deviceCode: [.deviceCode]
-        case .automatic: presence.hasBrowser ? [.browser, .deviceCode, .paste] : [.deviceCode, .paste]
+        case .automatic where presence.hasBrowser: [.browser, .deviceCode, .paste]
+        case .automatic where configuration.browser == Configuration.noBrowser: [.paste, .browser, .deviceCode]
+        case .automatic: [.deviceCode, .paste]
         }
     }
 

@@ -1,5 +1,16 @@
-/// The version of this program; the newest heading of CHANGELOG.md says the same.
+import AuthorityPlugin
+
+/// The version of this program; the newest heading of CHANGELOG.md and the plugins' manifests say the same.
 public enum Version {
     /// SemVer.
     public static let current = "0.1.0"
+
+    /// What `--version` prints: the program first, then a line for each thing that another program must fit.
+    ///
+    /// No commit and no date: the same sources make the same bytes, whoever builds them.
+    static let description = """
+        lanyard \(current)
+        credential protocol: \(ProtocolVerb.formatVersion) (\(ProtocolVerb.understood.joined(separator: ", ")))
+        plugin protocol: \(PluginMain.protocolVersion)
+        """
 }

@@ -14,6 +14,9 @@ package struct AuthorityProfile: Sendable {
     /// The plugin's own reading of a refusal, before the one that all share.
     package let explains: @Sendable (OAuthFailure, Authority) -> PluginError?
 
+    /// Whether a refusal means that the person has forgotten the password and wants another.
+    package let isForgottenPassword: @Sendable (PluginError) -> Bool
+
     /// Makes a profile.
     ///
     /// - Parameters:
@@ -21,19 +24,23 @@ package struct AuthorityProfile: Sendable {
     ///   - kind: the kind of authority.
     ///   - refuses: why an authority isn't served, or nil.
     ///   - explains: an error for a refusal that only this kind of authority knows, or nil.
+    ///   - isForgottenPassword: whether an error of `explains` asks for a reset of the password.
     package init(
         name: String, kind: Authority.Kind, refuses: @escaping @Sendable (Authority) -> PluginError? = { _ in nil },
-        explains: @escaping @Sendable (OAuthFailure, Authority) -> PluginError? = { _, _ in nil }
+        explains: @escaping @Sendable (OAuthFailure, Authority) -> PluginError? = { _, _ in nil },
+        isForgottenPassword: @escaping @Sendable (PluginError) -> Bool = { _ in false }
     ) {
         self.name = name
         self.kind = kind
         self.refuses = refuses
         self.explains = explains
+        self.isForgottenPassword = isForgottenPassword
     }
 
     /// What `describe` answers.
     package var description: PluginDescription {
         PluginDescription(
-            name: name, version: Self.version, protocols: ["v1"], flows: [.browser, .deviceCode, .paste])
+            name: name, version: Self.version, protocols: [PluginMain.protocolVersion],
+            flows: [.browser, .deviceCode, .paste])
     }
 }

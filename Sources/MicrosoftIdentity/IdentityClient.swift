@@ -36,25 +36,39 @@ package struct IdentityClient: Sendable {
         try await Transport.with(request, environment: environment, limits: limits) {
             transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport)
-            var obstacle = PluginError(
-                .unsupported, "none of the flows asked for is known to \(profile.name)",
-                hint: "use browser, device-code or paste")
-            for flow in request.flows.isEmpty ? [.browser, .deviceCode] : request.flows {
-                switch try await Self.run(flow, in: session, person) {
-                case .signedIn(let result): return result
-                case .notHere(let error): obstacle = error
-                case nil: continue
-                }
+            do throws(PluginError) {
+                return try await Self.signIn(in: session, person)
+            } catch {
+                guard session.resetsPassword(after: error) else { throw error }
+                try await PasswordReset(session: session).run(person)
+                return try await Self.signIn(in: session, person)
             }
-            throw obstacle
         }
     }
 
+    /// Signs a person in at the session's authority, by the first flow that can be used here.
+    static func signIn(
+        in session: AuthoritySession, _ person: any Conversation, success: LoopbackPage = .success
+    ) async throws(PluginError) -> PluginResult {
+        var obstacle = PluginError(
+            .unsupported, "none of the flows asked for is known to \(session.profile.name)",
+            hint: "use browser, device-code or paste")
+        let flows = session.request.flows
+        for flow in flows.isEmpty ? [.browser, .deviceCode] : flows {
+            switch try await run(flow, in: session, person, success) {
+            case .signedIn(let result): return result
+            case .notHere(let error): obstacle = error
+            case nil: continue
+            }
+        }
+        throw obstacle
+    }
+
     private static func run(
-        _ flow: PluginRequest.Flow, in session: AuthoritySession, _ person: any Conversation
+        _ flow: PluginRequest.Flow, in session: AuthoritySession, _ person: any Conversation, _ success: LoopbackPage
     ) async throws(PluginError) -> FlowOutcome? {
         switch flow {
-        case .browser: try await BrowserFlow(session: session).run(person)
+        case .browser: try await BrowserFlow(session: session, success: success).run(person)
         case .deviceCode: try await DeviceFlow(session: session).run(person)
         case .paste: try await PasteFlow(session: session).run(person)
         default: nil
@@ -95,7 +109,7 @@ package struct IdentityClient: Sendable {
             guard let endpoint = session.configuration.endSessionEndpoint else {
                 throw PluginError(.unsupported, "\(session.authority.environment) has no page to end a session at")
             }
-            return FormEncoding.append(Self.logout(request), to: endpoint)
+            return FormEncoding.append(Self.logout(request, at: session.authority), to: endpoint)
         }
         switch await person.ask(.openURL(url: url, redirectURI: nil)) {
         case .done, .redirected, .answer: return
@@ -104,11 +118,17 @@ package struct IdentityClient: Sendable {
         }
     }
 
-    private static func logout(_ request: PluginRequest) -> [FormEncoding.Field] {
+    /// What names the session: Entra takes a hint, B2C only an id token, which tells more than a browser need be told.
+    ///
+    /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the authority says that it's done.
+    private static func logout(_ request: PluginRequest, at authority: Authority) -> [FormEncoding.Field] {
         let token = request.idTokenHint.flatMap { try? IDToken($0) }
+        let hint = token?.loginHint ?? request.loginHint ?? token?.username
         var fields: [FormEncoding.Field] = []
-        if let hint = request.idTokenHint { fields.append(("id_token_hint", hint.reveal())) }
-        if let hint = token?.loginHint ?? request.loginHint ?? token?.username { fields.append(("logout_hint", hint)) }
+        if let token = request.idTokenHint, authority.kind == .b2c || hint == nil {
+            fields.append(("id_token_hint", token.reveal()))
+        }
+        if let hint { fields.append(("logout_hint", hint)) }
         return fields
     }
 }

@@ -41,10 +41,16 @@ extension Configuration {
         ]
         for (variable, key) in variables.sorted(by: { $0.key < $1.key }) {
             guard let value = environment[variable], !value.isEmpty else { continue }
-            guard !value.contains(where: { $0 == "\"" || $0 == "\\" || $0.isNewline }) else {
-                throw SettingsError(file: variable, line: nil, message: "the value holds a quote, backslash or newline")
+            guard value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+                throw SettingsError(file: variable, line: nil, message: "the value holds a control character")
             }
-            try apply(SettingsTable(file: variable, text: "\(key) = \"\(value)\""), isSystem: false)
+            let text = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            do throws(SettingsError) {
+                try apply(SettingsTable(file: variable, text: "\(key) = \"\(text)\""), isSystem: false)
+            } catch {
+                // A variable has no lines.
+                throw SettingsError(file: variable, line: nil, message: error.message, hint: error.hint)
+            }
         }
         let cache = "LANYARD_ANSWER_CACHE"
         guard let value = environment[cache]?.lowercased(), !value.isEmpty else { return }

@@ -62,7 +62,9 @@ extension Configuration {
         if let rule = rule(for: request) {
             return TokenRequest(
                 origin: .rule(rule.pattern.text), authority: rule.authority, authorityIsConfigured: true,
-                kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes, account: rule.account)
+                kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes, account: rule.account,
+                domainHint: rule.domainHint, extraQuery: rule.queryParameters, redirectPort: rule.redirectPort,
+                resetPolicy: rule.resetPolicy)
         }
         guard request.scheme == "https", host.port == nil || host.port == 443, let known = wellKnown(host) else {
             return nil
@@ -102,7 +104,19 @@ extension Configuration {
                 throw .badClaims(error)
             }
         }
-        resolved.prompt = wish.prompt
+        do throws(SignInParameterError) { try takeSignIn(wish, into: &resolved) } catch { throw .badParameter(error) }
+    }
+
+    /// Takes what the consumer says about a sign-in, should there be one; a parameter of its own wins over the rule's.
+    private func takeSignIn(
+        _ wish: CredentialRequest.TokenWish, into resolved: inout TokenRequest
+    ) throws(SignInParameterError) {
+        resolved.prompt = try wish.prompt.map(SignInParameters.prompt)
+        resolved.loginHint = try wish.loginHint.map(SignInParameters.loginHint)
+        resolved.domainHint = try wish.domainHint.map(SignInParameters.domain) ?? resolved.domainHint
+        resolved.redirectPort = try wish.redirectPort.map(SignInParameters.port) ?? resolved.redirectPort
+        resolved.resetPolicy = try wish.resetPolicy.map(SignInParameters.policy) ?? resolved.resetPolicy
+        resolved.extraQuery.merge(try SignInParameters.parameters(wish.queryParameters)) { $1 }
     }
 
     /// Whether a rule, `authority` or `known-authorities` names the authority's host.

@@ -28,7 +28,7 @@ public struct Configuration: Sendable, Equatable {
     public var account: String?
     /// The flow.
     public var flow = FlowChoice.automatic
-    /// The command that opens a browser; nil for `$BROWSER`, xdg-open or wslview.
+    /// The command that opens a browser; nil for `$BROWSER`, xdg-open or wslview, `noBrowser` for none.
     public var browser: String?
     /// A file of PEM certificates to trust besides the system's.
     public var caFile: String?
@@ -47,6 +47,9 @@ public struct Configuration: Sendable, Equatable {
     /// The keys that `[policy]` in the system's file locks.
     public var lockedKeys: Set<String> = []
 
+    /// What `browser` is where no browser is to be opened: the person opens the page themselves, here or elsewhere.
+    public static let noBrowser = "none"
+
     /// The built-in configuration.
     public init() {}
 
@@ -60,16 +63,23 @@ public struct Configuration: Sendable, Equatable {
     ///
     /// - Throws: `SettingsError` where a key is unknown or wrong.
     public mutating func apply(_ file: SettingsTable, isSystem: Bool) throws(SettingsError) {
+        for key in file.keys where !Self.keys.contains(key) && Rule.keys.contains(key) {
+            throw file.error(key, "unknown key `\(key)`", hint: "`\(key)` belongs to a rule, below its line [[rule]]")
+        }
         try file.allow(only: Self.keys)
         try applyIdentity(file)
         try applyBehaviour(file)
+        if let mode: DeviceMode = try file.choice("device-mode") {
+            // Whether others use this machine is not for one of them to say; to ignore it would keep what must not be.
+            guard isSystem else { throw file.systemOnly("device-mode") }
+            deviceMode = mode
+        }
         var read: [Rule] = []
         for table in try file.tables("rule") { read.append(try Rule(table)) }
         if !isLocked("rule") { rules += read }
         guard let policy = try file.table("policy") else { return }
         guard isSystem else {
-            throw file.error(
-                "policy", "`[policy]` counts in the system's file only", hint: "move it to /etc/lanyard/config.toml")
+            throw file.systemOnly("policy", as: "[policy]")
         }
         try policy.allow(only: ["lock"])
         for key in try policy.strings("lock") ?? [] {
@@ -104,8 +114,10 @@ public struct Configuration: Sendable, Equatable {
 
     private mutating func applyBehaviour(_ file: SettingsTable) throws(SettingsError) {
         if let choice: FlowChoice = try file.choice("flow"), !isLocked("flow") { flow = choice }
-        if let mode: DeviceMode = try file.choice("device-mode"), !isLocked("device-mode") { deviceMode = mode }
-        if let command = try file.string("browser"), !isLocked("browser") { browser = command }
+        if let command = try file.string("browser"), !isLocked("browser") {
+            // Empty takes back what a file before this one says.
+            browser = command.isEmpty ? nil : command
+        }
         if let path = try file.string("ca-file") {
             guard path.hasPrefix("/") else { throw file.error("ca-file", "`ca-file` must be an absolute path") }
             if !isLocked("ca-file") { caFile = path }
@@ -121,12 +133,20 @@ public struct Configuration: Sendable, Equatable {
 }
 
 extension SettingsTable {
+    /// The error for a key that only the system's file may have.
+    fileprivate func systemOnly(_ key: String, as name: String? = nil) -> SettingsError {
+        error(
+            key, "`\(name ?? key)` counts in the system's file only", hint: "move it to \(Configuration.systemFile)")
+    }
+
     /// A key whose value is one of a few words.
     fileprivate func choice<Choice>(_ key: String) throws(SettingsError) -> Choice?
     where Choice: RawRepresentable<String> & CaseIterable {
         guard let word = try string(key) else { return nil }
         if let choice = Choice(rawValue: word) { return choice }
-        let words = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-        throw error(key, "`\(key)` must be one of \(words)")
+        let words = Choice.allCases.map(\.rawValue)
+        let near = words.nearest(to: word.lowercased()).map { "did you mean \"\($0)\"?" }
+        let list = words.map { "\"\($0)\"" }.joined(separator: ", ")
+        throw error(key, "`\(key)` must be one of \(list)", hint: near)
     }
 }

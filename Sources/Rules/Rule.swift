@@ -15,15 +15,34 @@ public struct Rule: Sendable, Equatable {
     public var account: String?
     /// What kind of authority it is, where the URL's shape doesn't tell: `aad` or `b2c`.
     public var kind: String?
+    /// The domain of who signs in.
+    public var domainHint: String?
+    /// Further parameters of the sign-in page, checked.
+    public var queryParameters: [String: String]
+    /// The loopback port that the sign-in comes back to, where it is fixed.
+    public var redirectPort: Int?
+    /// The B2C policy that resets a forgotten password.
+    public var resetPolicy: String?
     /// The file that holds the rule.
     public var file: String
+    /// The line that the rule begins at, from 1.
+    public var line: Int?
 
-    static let keys = ["url", "authority", "client-id", "scopes", "account", "kind"]
+    /// The keys of a rule.
+    public static let keys = [
+        "url", "authority", "client-id", "scopes", "account", "kind", "domain-hint", "query-parameters",
+        "redirect-port", "reset-policy",
+    ]
 
     /// Reads a `[[rule]]` table.
     ///
     /// - Throws: `SettingsError` where a key is unknown, missing or wrong.
     init(_ table: SettingsTable) throws(SettingsError) {
+        for key in table.keys where !Self.keys.contains(key) && Configuration.keys.contains(key) {
+            throw table.error(
+                key, "`\(key)` is no key of a rule",
+                hint: "move it above the first [[rule]]: all below that is the rule's")
+        }
         try table.allow(only: Self.keys)
         guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }
         guard let pattern = URLPattern(url) else {
@@ -41,9 +60,10 @@ public struct Rule: Sendable, Equatable {
                 "scopes", "a rule needs `scopes`",
                 hint: "such as scopes = [\"499b84ac-1321-427f-aa17-267ca6975798/.default\"] for Azure DevOps")
         }
-        guard scopes.allSatisfy(\.isScopeToken) else {
+        if let wrong = scopes.firstIndex(where: { !$0.isScopeToken }) {
             throw table.error(
-                "scopes", "a scope holds no space, quote or control character", hint: "one string a scope")
+                "scopes", element: wrong, "a scope holds no space, quote or control character",
+                hint: "one string a scope")
         }
         self.pattern = pattern
         self.authority = try table.authority(authority)
@@ -51,7 +71,12 @@ public struct Rule: Sendable, Equatable {
         clientID = try table.clientID()
         account = try table.string("account")
         kind = try table.string("kind")
+        domainHint = try table.signIn("domain-hint", table.string("domain-hint"), SignInParameters.domain)
+        redirectPort = try table.signIn("redirect-port", table.integer("redirect-port"), SignInParameters.port)
+        resetPolicy = try table.signIn("reset-policy", table.string("reset-policy"), SignInParameters.policy)
+        queryParameters = try table.queryParameters()
         file = table.file
+        line = table.line
     }
 }
 

@@ -22,4 +22,22 @@ extension SettingsTable {
         }
         return id
     }
+
+    /// A key that is for the person's sign-in, checked.
+    func signIn<Value, Checked>(
+        _ key: String, _ value: Value?, _ check: (Value) throws(SignInParameterError) -> Checked
+    ) throws(SettingsError) -> Checked? {
+        guard let value else { return nil }
+        do throws(SignInParameterError) { return try check(value) } catch {
+            throw self.error(key, "`\(key)`: \(error.reason)", hint: error.hint)
+        }
+    }
+
+    /// The table `query-parameters`, checked; empty where there is none.
+    func queryParameters() throws(SettingsError) -> [String: String] {
+        guard let table = try table("query-parameters") else { return [:] }
+        var parameters: [String: String] = [:]
+        for key in table.keys { parameters[key] = try table.string(key) }
+        return try signIn("query-parameters", parameters, SignInParameters.checked) ?? [:]
+    }
 }

@@ -32,6 +32,16 @@ public struct TokenRequest: Sendable, Equatable {
     public var claims: String?
     /// OpenID Connect's `prompt`.
     public var prompt: String?
+    /// Who is likely to sign in, where that is no wish for one account.
+    public var loginHint: String?
+    /// The domain of who is likely to sign in.
+    public var domainHint: String?
+    /// Further parameters of the sign-in page, checked.
+    public var extraQuery: [String: String] = [:]
+    /// The loopback port that the sign-in comes back to, where it is fixed.
+    public var redirectPort: Int?
+    /// The B2C policy that resets a forgotten password.
+    public var resetPolicy: String?
 }
 
 /// Why a request that needs a token can't have it.
@@ -46,6 +56,8 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case badScope
     /// The claims that the consumer named can't be asked for.
     case badClaims(ClaimsError)
+    /// The sign-in is given something that it can't be given.
+    case badParameter(SignInParameterError)
     /// The claims that the host's server wants can't be asked for.
     case badChallenge(host: String, ClaimsError)
 }

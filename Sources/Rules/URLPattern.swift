@@ -47,11 +47,22 @@ public struct URLPattern: Sendable, Equatable {
         segments = rest[slash...].split(separator: "/")
     }
 
+    /// The host, which may have wildcards.
+    public var host: RequestHost { RequestHost(name: labels.joined(separator: "."), port: port) }
+
+    /// Whether the pattern has a path.
+    public var hasPath: Bool { !segments.isEmpty }
+
     /// `SCHEME://HOST` of a pattern that has a path and no wildcard, else nil.
     public var placeWithPath: String? {
         guard !segments.isEmpty, !labels.contains("*") else { return nil }
-        let name = labels.joined(separator: ".")
-        return "\(scheme)://" + RequestHost(name: name, port: port).text
+        return "\(scheme)://\(host.text)"
+    }
+
+    /// Whether another pattern matches the same URLs, however it is written.
+    public func means(_ other: URLPattern) -> Bool {
+        (scheme, labels, port, segments) == (other.scheme, other.labels, other.port, other.segments)
+            && username == other.username
     }
 
     /// How the pattern fits a request, or nil where it doesn't match.
@@ -62,6 +73,29 @@ public struct URLPattern: Sendable, Equatable {
         guard hasPrefix(of: request.path) else { return nil }
         if let username, request.username != username { return nil }
         return Fit(literalLabels: literal, segments: segments.count, namesUser: username != nil)
+    }
+
+    /// Why a pattern doesn't match a request.
+    public enum Mismatch: String, Sendable {
+        /// Another scheme.
+        case scheme
+        /// Another host.
+        case host
+        /// Another port.
+        case port
+        /// Another path, or none where one is needed.
+        case path
+        /// Another user name, or none.
+        case username
+    }
+
+    /// The first thing in which a request differs from the pattern, or nil where it matches.
+    public func mismatch(_ request: CredentialRequest) -> Mismatch? {
+        guard let host = request.host, request.scheme == scheme else { return .scheme }
+        guard literalLabels(matching: host.labels) != nil else { return .host }
+        guard host.port.flatMap({ $0 == Self.ownPort(of: scheme) ? nil : $0 }) == port else { return .port }
+        guard hasPrefix(of: request.path) else { return .path }
+        return username == nil || request.username == username ? nil : .username
     }
 
     private func hasPrefix(of path: String?) -> Bool {

@@ -10,9 +10,20 @@ struct KeyScanner {
     /// How far arrays and inline tables may nest, and how many parts a key may have.
     private static let mostNested = 64
 
+    /// `[a.b]` or `[[a.b]]`.
+    struct Header {
+        let names: [String]
+        let isElement: Bool
+        let line: Int
+        /// The line where its last value ends; its own where it has none.
+        var lastLine: Int
+    }
+
     private(set) var lines: [[KeyLines.Step]: Int] = [:]
     /// What the parser must not see; the scan ends there.
     private(set) var fault: TOMLGuard.Fault?
+    /// The headers, in order.
+    private(set) var headers: [Header] = []
     private var nested = 0
     private var tablesSoFar: [[KeyLines.Step]: Int] = [:]
     private let bytes: [UInt8]
@@ -31,6 +42,7 @@ struct KeyScanner {
                 table = header()
             } else {
                 pair(in: table)
+                if let last = headers.indices.last { headers[last].lastLine = line }
             }
         }
     }
@@ -43,6 +55,7 @@ struct KeyScanner {
         if isElement { advance() }
         let names = key()
         if names.isEmpty { fail("a table needs a name in its brackets") }
+        headers.append(Header(names: names, isElement: isElement, line: start, lastLine: start))
         var place: [KeyLines.Step] = []
         for (depth, name) in names.enumerated() {
             place = note(.key(name), of: place, at: start)

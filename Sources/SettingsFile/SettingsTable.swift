@@ -18,6 +18,8 @@ public struct SettingsTable: Sendable {
         case strings([String])
         case table([String: Value])
         case tables([[String: Value]])
+        /// A list whose element of that number, counted from 0, is the first that isn't a string.
+        case mixed(Int)
         case other
     }
 
@@ -46,6 +48,9 @@ public struct SettingsTable: Sendable {
         self.lines = lines
         self.place = place
     }
+
+    /// The line the table begins at, from 1; nil for the file's own.
+    public var line: Int? { lines.line(of: nil, in: place) }
 
     /// The keys present, sorted.
     public var keys: [String] { values.keys.sorted() }
@@ -94,6 +99,8 @@ public struct SettingsTable: Sendable {
         switch values[key] {
         case nil: return nil
         case .strings(let texts)?: return texts
+        case .mixed(let index)?:
+            throw error(key, element: index, "`\(key)` holds something that is no string in quotes")
         default: throw error(key, "`\(key)` must be a list of strings, such as [\"one\", \"two\"]")
         }
     }
@@ -120,6 +127,12 @@ public struct SettingsTable: Sendable {
         }
     }
 
+    /// An error about an element of a key's list, counted from 0.
+    public func error(_ key: String, element: Int, _ message: String, hint: String? = nil) -> SettingsError {
+        let line = lines.line(of: nil, in: place + [.key(key), .element(element)]) ?? lines.line(of: key, in: place)
+        return SettingsError(file: file, line: line, message: message, hint: hint)
+    }
+
     /// An error about a key of this table, or about the table where the key is nil.
     public func error(_ key: String?, _ message: String, hint: String? = nil) -> SettingsError {
         SettingsError(file: file, line: lines.line(of: key, in: place), message: message, hint: hint)
@@ -140,6 +153,7 @@ public struct SettingsTable: Sendable {
         let texts = array.compactMap(\.string)
         if texts.count == array.count { return .strings(texts) }
         let tables = array.compactMap(\.table)
-        return tables.count == array.count ? .tables(tables.map(values(of:))) : .other
+        guard tables.count < array.count else { return .tables(tables.map(values(of:))) }
+        return .mixed(array.firstIndex { $0.string == nil } ?? 0)
     }
 }

@@ -5,8 +5,10 @@ public import TokenStore
 public enum AcquisitionError: Error, Sendable, Equatable {
     /// No installed plugin serves the authority.
     case unknownAuthority(String)
-    /// Several accounts could be meant, and the request names none.
-    case ambiguousAccount([AccountRecord])
+    /// Several accounts could be meant, and the request names none; on a shared device no choice settles it.
+    case ambiguousAccount([AccountRecord], isShared: Bool = false)
+    /// The person was asked which account is meant, and chose none.
+    case noAccountChosen
     /// The account that was named has not signed in.
     case noSuchAccount(String, known: [AccountRecord])
     /// Only the person can go on, and nobody is there; with what the authority said, where it was asked.

@@ -1,3 +1,4 @@
+import AuthorityPlugin
 public import TokenStore
 
 /// Where an authority's tokens are found in the store: its environment, realm and, for B2C, policy.
@@ -22,11 +23,17 @@ public struct AuthorityPlace: Sendable, Equatable {
         self.policy = policy?.lowercased()
     }
 
+    init(_ match: AuthorityMatch) {
+        self.init(
+            environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)
+    }
+
     /// Whether an account may be used at this authority.
     public func owns(_ account: AccountRecord) -> Bool {
         guard aliases.contains(account.environment.lowercased()) else { return false }
         let home = account.homeAccountID.lowercased()
         if let policy { return home.split(separator: ".").first?.hasSuffix("-\(policy)") == true }
+        if case .b2c = account.kind { return false }
         switch realm {
         case "consumers": return account.homeTenant == Self.consumersTenant
         case "organizations": return account.homeTenant != Self.consumersTenant

@@ -1,4 +1,4 @@
-import AuthorityPlugin
+public import AuthorityPlugin
 public import CredentialProtocol
 public import Rules
 public import TokenStore
@@ -19,30 +19,125 @@ extension TokenAcquirer {
         }
     }
 
-    /// Signs an account out of a client: removes what that client has of it, and no other client's.
+    /// Every account in the group, and who uses it.
+    public func allAccounts() throws(AcquisitionError) -> [KnownAccount] {
+        let records = try storing { () throws(StoreError) in try store.records(matching: .all) }
+        return KnownAccount.all(records, environments: registry.plugins.flatMap(\.environments))
+    }
+
+    /// What became of an account that was signed out.
+    public struct SignedOut: Sendable, Equatable {
+        /// How many records were removed.
+        public let removed: Int
+        /// The clients that still have a token of it, lower-cased.
+        public let remaining: [String]
+        /// An id token of each client that had one: it names the browser's session.
+        public let idTokens: [IDTokenRecord]
+    }
+
+    /// Signs an account out of clients: removes what they have of it, and no other client's.
     ///
-    /// The account itself goes where no client has a token of it any more. Tells how many records were removed.
-    public func signOut(_ account: AccountRecord, clientID: String) throws(AcquisitionError) -> Int {
-        try storing { () throws(StoreError) in
-            let query = RecordQuery(homeAccountID: account.homeAccountID)
-            let records = try store.records(matching: query).all
-            let tokens = records.filter { $0.clientID != nil && $0.homeAccountID != nil }
-            let own = tokens.filter { $0.clientID?.lowercased() == clientID.lowercased() }
-            var removed = try store.delete(own)
-            if tokens.count == own.count {
-                removed += try store.delete(records.filter { if case .account = $0 { true } else { false } })
-            }
-            return removed
+    /// The clients' ids are lower-cased; nil means every client of the group. See `SignOutPlan` for what goes. An account of
+    /// which nothing is left goes from the selection too.
+    public func signOut(
+        _ account: KnownAccount, of clientIDs: Set<String>?
+    ) throws(AcquisitionError) -> SignedOut {
+        let query = RecordQuery(
+            homeAccountID: account.account.homeAccountID, environments: account.environments.sorted())
+        let records = try storing { () throws(StoreError) in try store.records(matching: query) }
+        let plan = SignOutPlan(records, clientIDs: clientIDs)
+        let removed = try storing { () throws(StoreError) in try store.delete(plan.removed) }
+        if plan.remaining.isEmpty { forget(account) }
+        let own = records.idTokens.filter { clientIDs?.contains($0.clientID.lowercased()) ?? true }
+        return SignedOut(removed: removed, remaining: plan.remaining, idTokens: own)
+    }
+
+    /// Takes an account out of the selection; where that fails, a name without an account is left, which means nothing.
+    private func forget(_ account: KnownAccount) {
+        guard let selection else { return }
+        try? selection.remove(Set(selection.read().filter(account.isSelected)))
+    }
+
+    /// Ends the person's session at the authority in the browser; the id token is one from before the sign-out.
+    public func endSession(
+        of account: AccountRecord, idToken: IDTokenRecord?, clientID: String, authority url: String,
+        person: any PersonInterface
+    ) async throws(AcquisitionError) {
+        let isConfigured = AuthorityURL(url).map { knownHosts.contains($0.host) } ?? false
+        guard let match = registry.match(authority: url, isConfigured: isConfigured) else {
+            throw .unknownAuthority(url)
+        }
+        var ask = PluginRequest(.signOut)
+        ask.authority = url
+        ask.clientID = clientID
+        ask.account = account.homeAccountID
+        ask.idTokenHint = idToken?.secret
+        ask.loginHint = account.username.isEmpty ? nil : account.username
+        ask.caFile = caFile
+        ask.knownHosts = knownHosts
+        ask.correlationID = CorrelationID.make()
+        do throws(PluginError) {
+            try await host.signOut(ask, on: match, person: person)
+        } catch {
+            throw .plugin(error, name: match.plugin.name)
         }
     }
 
-    /// Every account in the group, and the clients that have a token of it.
-    public func allAccounts() throws(AcquisitionError) -> [(account: AccountRecord, clientIDs: [String])] {
-        let records = try storing { () throws(StoreError) in try store.records(matching: .all) }
-        let tokens = records.all.filter { $0.clientID != nil }
-        return records.accounts.map { account in
-            let clients = tokens.filter { $0.homeAccountID?.lowercased() == account.homeAccountID.lowercased() }
-            return (account, Set(clients.compactMap { $0.clientID?.lowercased() }).sorted())
+    /// Where an authority's accounts are kept; nil where no plugin serves it.
+    ///
+    /// Nothing is sent anywhere for it, so that any host will do.
+    public func place(of authority: String) -> AuthorityPlace? {
+        registry.match(authority: authority, isConfigured: true).map(AuthorityPlace.init)
+    }
+}
+
+extension TokenAcquirer {
+    /// Gets a token once the person has said which of several accounts is meant.
+    ///
+    /// - Throws: `ambiguousAccount` where the person can't be asked.
+    func tokenOfChosen(
+        among accounts: [AccountRecord], _ request: TokenRequest, person: @Sendable () async -> Person?
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        let authority = try match(request)
+        guard let chooser = await person()?.chooser else { throw .ambiguousAccount(accounts) }
+        let choice = try await exclusively("choose\n\(authority.place.environment)") {
+            () async throws(AcquisitionError) -> AccountChoice in
+            // Whoever held the lock before may have been told.
+            if let found = try? self.silentAccount(for: request, authority) { return .account(found.account) }
+            let choice = await chooser.choose(among: accounts)
+            if case .account(let account) = choice { await self.select(account, telling: chooser) }
+            return choice
         }
+        var request = request
+        switch choice {
+        case .account(let account):
+            request.account = account.homeAccountID
+            return try await tokenOfKnown(request, authority, person: person)
+        case .another:
+            request.account = nil
+            request.userHint = nil
+            request.prompt = request.prompt ?? "select_account"
+            guard let asked = await person() else { throw .interactionRequired(nil) }
+            let token = try await signIn(request, person: asked)
+            await select(token.account, telling: chooser)
+            return token
+        case .cancelled: throw .noAccountChosen
+        case .unavailable: throw .ambiguousAccount(accounts)
+        }
+    }
+
+    private func select(_ account: AccountRecord, telling chooser: any AccountChooser) async {
+        guard let selection, let selected = SelectedAccount(account) else { return }
+        // Where the choice can't be kept it counts this once.
+        guard (try? selection.select(selected)) != nil else { return }
+        await chooser.confirm(account)
+    }
+
+    /// Makes an account that signed in the chosen one, where none of its authority's was.
+    func selectFirst(_ account: AccountRecord, _ authority: Authority) {
+        guard let selection, let selected = SelectedAccount(account),
+            let records = try? load(authority.place), known(records.accounts, authority).recent.isEmpty
+        else { return }
+        try? selection.append(selected)
     }
 }

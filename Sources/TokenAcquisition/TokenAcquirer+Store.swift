@@ -37,13 +37,14 @@ extension TokenAcquirer {
             let match = registry.match(
                 authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
         else { throw .unknownAuthority(request.authority) }
-        let place = AuthorityPlace(
-            environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)
-        return Authority(match: match, place: place)
+        return Authority(match: match, place: AuthorityPlace(match))
     }
 
     func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
-        try storing { () throws(StoreError) in try store.records(matching: RecordQuery(environments: place.aliases)) }
+        tell(.usingKeyring)
+        return try storing { () throws(StoreError) in
+            try store.records(matching: RecordQuery(environments: place.aliases))
+        }
     }
 
     /// The account for a request with what is stored for it, or nil where it has yet to sign in.
@@ -63,11 +64,16 @@ extension TokenAcquirer {
     /// The account for a request with what is stored for it, or nil where nobody has signed in.
     func silentAccount(for request: TokenRequest, _ authority: Authority) throws(AcquisitionError) -> SilentAccount? {
         let records = try load(authority.place)
-        let known = AccountSelection(records.accounts, at: authority.place)
+        let known = known(records.accounts, authority)
         guard let account = try known.account(named: request.account, hint: request.userHint) else { return nil }
         let selection = SilentSelection(
             records, place: authority.place, account: account, request: request, now: clock())
         return SilentAccount(account: account, selection: selection, records: records)
+    }
+
+    /// The accounts of an authority among those that are stored, and which of them were chosen.
+    func known(_ accounts: [AccountRecord], _ authority: Authority) -> AccountSelection {
+        AccountSelection(accounts, at: authority.place, history: selection?.read() ?? [], isShared: isShared)
     }
 
     /// Runs the body while no other process gets a token for the same authority, client and account.
@@ -76,8 +82,18 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> Result {
         let who = account?.homeAccountID ?? request.account ?? ""
         let key = [request.authority, request.clientID, who].map { $0.lowercased() }.joined(separator: "\n")
+        return try await exclusively(key, body)
+    }
+
+    /// Runs the body while no other process of the user does so under the same key.
+    func exclusively<Result: Sendable>(
+        _ key: String, _ body: () async throws(AcquisitionError) -> Result
+    ) async throws(AcquisitionError) -> Result {
+        let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         do {
-            return try await singleFlight.withLock(key: key, deadline: Self.longestWait) { try await body() }
+            return try await singleFlight.withLock(key: key, deadline: Self.longestWait, waiting: waiting) {
+                try await body()
+            }
         } catch let error as AcquisitionError {
             throw error
         } catch {
@@ -126,12 +142,32 @@ extension TokenAcquirer {
         _ = try store.delete(others.map(CredentialRecord.accessToken))
     }
 
+    /// Sets what shapes the page that the person gets.
+    ///
+    /// Where the tenant doesn't know the account that is signed in, the person is to choose another, unless it is the one
+    /// that was named.
+    func shape(
+        _ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?, because error: PluginError?
+    ) {
+        let isStranger = request.account == nil && error?.isAboutAccount == true
+        ask.prompt = request.prompt ?? (isStranger ? "select_account" : nil)
+        ask.loginHint =
+            request.loginHint ?? (isStranger ? nil : account?.username) ?? request.account
+            ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+        ask.domainHint = request.domainHint
+        ask.extraQuery = request.extraQuery.map { "\($0.key)=\($0.value)" }.sorted()
+        ask.redirectURI = request.redirectPort.map { "http://localhost:\($0)" }
+        ask.resetPolicy = request.resetPolicy
+    }
+
     /// Sets what renewal and sign-in have in common.
     func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: Authority) {
         ask.authority = request.authority
         ask.clientID = request.clientID
         ask.scopes = request.scopes
         ask.claims = request.claims
+        // Continuous access evaluation: a server that refuses a token may say which claims it misses, and is heeded.
+        ask.capabilities = ["CP1"]
         ask.caFile = caFile
         ask.knownHosts = knownHosts
         ask.correlationID = CorrelationID.make()
@@ -162,13 +198,6 @@ extension CredentialRecord {
     }
 }
 
-extension AccountRecord {
-    /// Whether a person's word for an account, a user name or home account id, means this one.
-    func isNamed(_ name: String) -> Bool {
-        [username.lowercased(), homeAccountID.lowercased()].contains(name.lowercased())
-    }
-}
-
 extension PluginError.Code {
     /// Whether the person may still get through.
     var wantsPerson: Bool { self == .interactionRequired }
@@ -177,6 +206,9 @@ extension PluginError.Code {
 }
 
 extension PluginError {
+    /// Whether another account might do: Entra's numbers for one that the tenant doesn't know or doesn't let in.
+    var isAboutAccount: Bool { !errorCodes.allSatisfy { ![50020, 50034, 50105, 500_212, 500_213].contains($0) } }
+
     /// Whether a family's refresh token was refused because the client is none of the family.
     var isClientMismatch: Bool { suberror == "client_mismatch" }
 

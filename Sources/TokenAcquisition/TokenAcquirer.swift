@@ -12,11 +12,16 @@ public struct TokenAcquirer: Sendable {
         public var interface: any PersonInterface
         /// The flows that can work here, best first.
         public var flows: [PluginRequest.Flow]
+        /// Asks which of several accounts is meant; nil where that can't be asked.
+        public var chooser: (any AccountChooser)?
 
         /// Makes a person.
-        public init(interface: any PersonInterface, flows: [PluginRequest.Flow]) {
+        public init(
+            interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil
+        ) {
             self.interface = interface
             self.flows = flows
+            self.chooser = chooser
         }
     }
 
@@ -24,24 +29,34 @@ public struct TokenAcquirer: Sendable {
     let registry: PluginRegistry
     let host: PluginHost
     let singleFlight: SingleFlight
+    let setbacks: Setbacks
     let caFile: String?
     let knownHosts: [String]
+    let selection: SelectionFile?
+    let isShared: Bool
     let clock: @Sendable () -> Int
+    let tell: @Sendable (AcquisitionProgress) -> Void
 
     /// Makes an acquirer.
     ///
-    /// `clock` gives seconds since 1970.
+    /// `selection` is where chosen accounts are kept, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
+    /// what may take long, before it does.
     public init(
         store: SecretServiceStore, registry: PluginRegistry, host: PluginHost, singleFlight: SingleFlight,
-        configuration: Configuration, clock: @escaping @Sendable () -> Int
+        notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
+        clock: @escaping @Sendable () -> Int, tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
         self.registry = registry
         self.host = host
         self.singleFlight = singleFlight
+        setbacks = Setbacks(notes: notes)
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
+        isShared = configuration.deviceMode == .shared
+        self.selection = selection
         self.clock = clock
+        self.tell = tell
     }
 
     /// What is stored for a request.
@@ -65,18 +80,30 @@ public struct TokenAcquirer: Sendable {
     public func token(
         for request: TokenRequest, stored: Stored? = nil, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let authority = try match(request)
+        if case .token(let token) = stored { return token }
+        do throws(AcquisitionError) {
+            return try await tokenOfKnown(request, try match(request), stored: stored, person: person)
+        } catch {
+            guard case .ambiguousAccount(let accounts, isShared: false) = error else { throw error }
+            return try await tokenOfChosen(among: accounts, request, person: person)
+        }
+    }
+
+    /// Gets a token for the account that the request means by itself.
+    func tokenOfKnown(
+        _ request: TokenRequest, _ authority: Authority, stored: Stored? = nil, person: @Sendable () async -> Person?
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        let asked = setbacks.now
         let account: AccountRecord?
-        switch stored {
-        case .token(let token): return token
-        case .account(let known): account = known
-        case nil:
+        if case .account(let known) = stored {
+            account = known
+        } else {
             let found = try await silentAccount(for: request, authority, person: person)
             if let token = found?.usable(renewsEarly: true) { return token }
             account = found?.account
         }
         return try await alone(request, account: account) { () async throws(AcquisitionError) in
-            try await self.renewOrSignIn(request, authority, person: person)
+            try await self.renewOrSignIn(request, authority, since: asked, person: person)
         }
     }
 
@@ -84,27 +111,30 @@ public struct TokenAcquirer: Sendable {
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         return try await alone(request, account: nil) { () async throws(AcquisitionError) in
-            try await self.askPerson(request, authority, account: nil, because: nil, person: person)
+            // Here `none` means: without a page, by the session that the browser has.
+            try await self.signIn(request, authority, account: nil, because: nil, person: person)
         }
     }
 
     // MARK: - Steps
 
     private func renewOrSignIn(
-        _ request: TokenRequest, _ authority: Authority, person: () async -> Person?
+        _ request: TokenRequest, _ authority: Authority, since asked: Int, person: () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         // Whoever held the lock before may have done the work: what it stored counts.
         let found = try await silentAccount(for: request, authority, person: person)
         guard let found else {
+            try refuseCancelled(request, authority, account: nil, since: asked)
             return try await askPerson(request, authority, account: nil, because: nil, person: await person())
         }
         if let token = found.usable(renewsEarly: true) { return token }
         let missed = request.claims == nil ? found.selection.missedClaims : nil
         var request = request
         request.claims = request.claims ?? missed
-        switch try await renew(request, authority, found) {
+        switch try await renew(request, authority, found, since: asked) {
         case .renewed(let token): return token
         case .needsPerson(let error):
+            try refuseCancelled(request, authority, account: found.account, since: asked)
             return try await askPerson(
                 request, authority, account: found.account, because: error ?? missed.map(PluginError.missing),
                 person: await person())
@@ -117,17 +147,18 @@ public struct TokenAcquirer: Sendable {
     }
 
     private func renew(
-        _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount
+        _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount, since asked: Int
     ) async throws(AcquisitionError) -> Renewal {
         guard request.prompt == nil || request.prompt == "none" else { return .needsPerson(nil) }
-        var last: PluginError?
-        for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
-            switch await redeem(refreshToken, request, authority) {
-            case .success(let result):
-                return .renewed(try keep(result, request, authority, redeemed: refreshToken, known: found.records))
-            case .failure(let error): last = error
+        let key = Setbacks.Key(request, authority.place, account: found.account)
+        var last = setbacks.standing(key, since: asked)
+        if last == nil {
+            let (token, error) = try await redeemFirst(of: found, request, authority)
+            if let token {
+                setbacks.forget(key)
+                return .renewed(token)
             }
-            guard let last, try keepGoing(after: last, refreshToken, found, request, authority) else { break }
+            last = error.map { setbacks.noted($0, key) }
         }
         // A token that was only due early stays usable whatever became of its renewal.
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
@@ -138,11 +169,30 @@ public struct TokenAcquirer: Sendable {
         throw .plugin(last, name: authority.match.plugin.name)
     }
 
+    /// The token of the first refresh token that is good for one, else why the last one tried wasn't.
+    private func redeemFirst(
+        of found: SilentAccount, _ request: TokenRequest, _ authority: Authority
+    ) async throws(AcquisitionError) -> (token: AcquiredToken?, error: PluginError?) {
+        var last: PluginError?
+        for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
+            switch await redeem(refreshToken, request, authority) {
+            case .success(let result):
+                let token = try keep(result, request, authority, redeemed: refreshToken, known: found.records)
+                return (token, nil)
+            case .failure(let error):
+                last = error
+                guard try keepGoing(after: error, refreshToken, found, request, authority) else { return (nil, error) }
+            }
+        }
+        return (nil, last)
+    }
+
     private func redeem(
         _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: Authority
     ) async -> Result<PluginResult, PluginError> {
         var ask = PluginRequest(.renew)
         fill(&ask, from: request, authority)
+        tell(.renewing(request.authority))
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
         do {
@@ -180,25 +230,45 @@ public struct TokenAcquirer: Sendable {
         person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         guard let person, request.prompt != "none" else { throw .interactionRequired(error) }
+        return try await signIn(request, authority, account: account, because: error, person: person)
+    }
+
+    private func signIn(
+        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?,
+        person: Person
+    ) async throws(AcquisitionError) -> AcquiredToken {
         // A sign-in that cannot be kept would be asked for again at once.
+        tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
+        tell(.startingSignIn(request.authority))
         var ask = PluginRequest(.authorize)
         fill(&ask, from: request, authority)
         ask.flows = person.flows
-        ask.prompt = request.prompt
-        ask.loginHint = account?.username ?? request.account ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+        shape(&ask, for: request, account: account, because: error)
         ask.claims = request.claims ?? error?.claims
+        let key = Setbacks.Key(request, authority.place, account: account)
         let result: PluginResult
         do throws(PluginError) {
             result = try await host.run(ask, on: authority.match, person: person.interface)
         } catch {
-            throw .plugin(error, name: authority.match.plugin.name)
+            throw .plugin(setbacks.noted(error, key), name: authority.match.plugin.name)
         }
+        setbacks.forget(key)
         let token = try keep(result, request, authority, redeemed: nil, known: nil)
         if let wanted = request.account, !token.account.isNamed(wanted) {
             throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
         }
+        selectFirst(token.account, authority)
         return token
+    }
+
+    /// Ends what waited for a sign-in that the person has cancelled: they said no once, and for all that waited.
+    private func refuseCancelled(
+        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, since asked: Int
+    ) throws(AcquisitionError) {
+        let key = Setbacks.Key(request, authority.place, account: account)
+        guard let error = setbacks.cancellation(key, since: asked) else { return }
+        throw .plugin(error, name: authority.match.plugin.name)
     }
 
     /// Stores what came, and hands out the token; `known` is what was stored when the lock was taken.
@@ -213,6 +283,7 @@ public struct TokenAcquirer: Sendable {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
         let current = token
+        tell(.usingKeyring)
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.
             try store.save(made.others + [.account(made.account), .accessToken(current)])

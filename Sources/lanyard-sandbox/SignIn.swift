@@ -12,7 +12,7 @@ struct SignIn: AsyncParsableCommand {
               export LANYARD_SANDBOX_DIR=/tmp/sandbox
               export BROWSER="lanyard-sandbox sign-in --as alice@contoso.example"
 
-            Prints nothing on stdout. Ends with 0 if the last page loaded fine.
+            Prints nothing on stdout, but with --elsewhere. Ends with 0 if the last page loaded fine.
             """)
 
     @Argument(help: "The page to start from: what a program wants to open in a browser.")
@@ -29,6 +29,9 @@ struct SignIn: AsyncParsableCommand {
 
     @Flag(help: "Close the browser as soon as the first page is there.")
     var close = false
+
+    @Flag(help: "Be on another computer: don't call the program that waits, but print the address to paste there.")
+    var elsewhere = false
 
     @Flag(help: "Press Cancel on a B2C sign-in page.")
     var cancel = false
@@ -68,20 +71,21 @@ struct SignIn: AsyncParsableCommand {
         let trust = ca ?? environment["LANYARD_SANDBOX_DIR"].map { $0 + "/ca.pem" }
         try await ScriptedBrowser.withBrowser(trusting: trust) { browser in
             var browser = browser
+            browser.isElsewhere = elsewhere
             if let jar, let data = try? Data(contentsOf: URL(filePath: jar)) {
                 browser.cookies = try JSONDecoder().decode([String: [String: String]].self, from: data)
             }
             let page = try await browser.open(start)
             guard !close else { return }
-            let outcome: Result<Void, any Error>
+            let outcome: Result<LoadedPage, any Error>
             do {
-                try await person.signIn(from: page, in: &browser)
-                outcome = .success(())
+                outcome = .success(try await person.signIn(from: page, in: &browser))
             } catch {
                 outcome = .failure(error)
             }
             if let jar { try JSONEncoder().encode(browser.cookies).write(to: URL(filePath: jar), options: .atomic) }
-            try outcome.get()
+            let last = try outcome.get()
+            if elsewhere { print(last.url.absoluteString) }
         }
     }
 }

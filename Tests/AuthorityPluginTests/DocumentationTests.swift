@@ -45,6 +45,21 @@ struct DocumentationTests {
         #expect(error?.code == .interactionRequired)
     }
 
+    @Test func `both examples keep to the protocol`() async throws {
+        let folder = try TestFolder()
+        try folder.write("acme/plugin.toml", try block("toml"))
+        try folder.write("acme/acme.sh", try block("sh"), mode: 0o755)
+        let registry = PluginRegistry.discover(
+            environment: ["LANYARD_PLUGIN_PATH": folder.path], executable: "/nonexistent")
+        var inSwift = Built.plugin("ExamplePlugin", name: "acme")
+        inSwift.version = "1.0.0"
+        for plugin in [inSwift, try #require(registry.plugins.first)] {
+            let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+            #expect(trials.count == 10)
+            #expect(trials.allSatisfy { $0.fault == nil }, "\(trials.filter { $0.fault != nil })")
+        }
+    }
+
     @Test func `the shell example works, installed as the page says`() async throws {
         let folder = try TestFolder()
         try folder.write("acme/plugin.toml", try block("toml"))

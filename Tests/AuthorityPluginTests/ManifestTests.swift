@@ -97,7 +97,7 @@ struct ManifestTests {
             message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
         Fault(
             old: "flows = [\"browser\"", new: "flows = [7", line: 8,
-            message: "`flows` must be a list of strings, such as [\"one\", \"two\"]"),
+            message: "`flows` holds something that is no string in quotes"),
         Fault(old: "\"dev.azure.com\"", new: "\"*\"", line: 25, message: "`hosts` holds a value that can't be used"),
     ])
     func `a fault is told with its line`(_ fault: Fault) throws {

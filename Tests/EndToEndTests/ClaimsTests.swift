@@ -26,12 +26,16 @@ import Testing
 
     /// The `tid` of a JSON Web Token.
     private func tenantOf(_ token: String) throws -> String? {
+        try payload(of: token)["tid"] as? String
+    }
+
+    private func payload(of token: String) throws -> [String: Any] {
         let parts = token.split(separator: ".")
         try #require(parts.count == 3)
         var payload = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
         payload += String(repeating: "=", count: (4 - payload.count % 4) % 4)
         let data = try #require(Data(base64Encoded: payload))
-        return try (JSONSerialization.jsonObject(with: data) as? [String: Any])?["tid"] as? String
+        return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
     @Test func `a server's claims challenge is answered once, by the person, then by the refresh token`() async throws {
@@ -172,6 +176,22 @@ import Testing
             let login = try await world.lanyard(["login", url, "--claims", Self.secondProof], browser)
             #expect(login.status == 0, "\(login)")
             #expect(try await present(world.lanyard(["token", url]).lines.first, world).status == "200")
+        }
+    }
+
+    @Test(arguments: [("common", true), ("contoso", true), ("b2c", false)])
+    func `Entra is told that claims challenges are heeded, at sign-in and renewal`(
+        repository: String, tells: Bool
+    ) async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            let url = "\(world.sandbox.resource)/\(repository)/hello.git"
+            let browser = world.browser(as: tells ? Self.alice : "erin@example.net")
+            for environment in [browser, [:]] {
+                let ended = try await world.lanyard(["token", url], environment)
+                let claims = try payload(of: try #require(ended.lines.first, "\(ended)"))
+                #expect((claims["xms_cc"] as? [String] == ["CP1"]) == tells, "\(claims)")
+            }
         }
     }
 

@@ -89,45 +89,28 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
         try await World.with { world in
             try await world.sandbox.set(#"{"device_code_interval": 1}"#)
             let url = "\(world.sandbox.resource)/\(kind.repository)"
-            let seen = world.folder + "/seen"
-            // `script` gives git a terminal, so that somebody is there who can read a code.
-            async let cloned = run(
-                "/usr/bin/script",
-                [
-                    "--quiet", "--return", "--flush", "--command",
-                    "git -c credential.helper= -c credential.helper='lanyard --flow device-code' clone -q \(url) hello",
-                    seen,
-                ], environment: world.environment, folder: world.folder + "/work")
-            let (page, code) = try await Self.deviceCode(in: seen)
-            let typed = try await run(
-                Built.sandbox,
-                ["sign-in", "--ca", world.sandbox.caFile, "--as", kind.user, "--code", code, page],
-                environment: world.environment)
-            #expect(typed.status == 0, "\(typed)")
-            let ended = try await cloned
-            #expect(ended.status == 0, "\(ended)")
+            // git gets a terminal, so that somebody is there who can read a code.
+            let helper = ["-c", "credential.helper=", "-c", "credential.helper=lanyard --flow device-code"]
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "/usr/bin/git", helper + ["clone", "-q", url, "\(world.folder)/work/hello"],
+                environment: world.environment
+            ) { terminal in
+                try await terminal.sees("waiting for the code to be entered")
+                let lines = terminal.lines
+                let page = try #require(lines.firstIndex { $0.hasSuffix("open this page on any device:") })
+                let code = try #require(lines.firstIndex { $0.hasPrefix("lanyard: and enter this code") })
+                let typed = try await run(
+                    Built.sandbox,
+                    [
+                        "sign-in", "--ca", world.sandbox.caFile, "--as", kind.user, "--code", lines[code + 1],
+                        lines[page + 1],
+                    ], environment: world.environment)
+                #expect(typed.status == 0, "\(typed)")
+            }
+            #expect(ended.status == 0, "\(ended) \(terminal.text)")
             #expect(FileManager.default.fileExists(atPath: world.folder + "/work/hello/README.md"))
         }
-    }
-
-    /// Waits for the lines that show a page and a code.
-    private static func deviceCode(in file: String) async throws -> (page: String, code: String) {
-        for _ in 0..<300 {
-            try await Task.sleep(for: .milliseconds(100))
-            let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-            guard let open = text.firstRange(of: "to sign in, open "), let in_ = text.firstRange(of: " in any browser")
-            else {
-                continue
-            }
-            let rest = text[in_.upperBound...]
-            guard let mark = rest.firstRange(of: "lanyard:   "), rest[mark.upperBound...].contains(where: \.isNewline)
-            else {
-                continue
-            }
-            let code = rest[mark.upperBound...].prefix { !$0.isNewline }
-            return (String(text[open.upperBound..<in_.lowerBound]), String(code))
-        }
-        throw CancellationError()
     }
 
     @Test func `two sign-ins at once open one page`() async throws {

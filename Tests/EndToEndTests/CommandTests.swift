@@ -3,6 +3,17 @@ import Testing
 
 /// What people and scripts run.
 @Suite struct CommandTests {
+    @Test func `--version starts with the version and goes on with the protocols'`() async throws {
+        let changelog = try String(contentsOfFile: "\(Built.checkout)/CHANGELOG.md", encoding: .utf8)
+        let version = try #require(changelog.firstMatch(of: /\n## \[(\d.*?)\]/)?.1)
+        let ended = try await run(Built.lanyard, ["--version"], environment: ["PATH": "/nonexistent"])
+        #expect(ended.status == 0 && ended.errors.isEmpty)
+        try #require(ended.lines.count == 3, "\(ended)")
+        #expect(ended.lines.first == "lanyard \(version)")
+        #expect(ended.lines[1] == "credential protocol: 0 (authtype, state)")
+        #expect(ended.lines[2] == "plugin protocol: v1")
+    }
+
     @Test func `login, accounts, token and logout`() async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/common/hello.git"
@@ -17,7 +28,7 @@ import Testing
 
             let accounts = try await world.lanyard(["accounts"])
             #expect(accounts.lines.count == 2)
-            #expect(accounts.lines.last?.hasPrefix("alice@contoso.example  ") == true, "\(accounts)")
+            #expect(accounts.lines.last?.hasPrefix("* alice@contoso.example  ") == true, "\(accounts)")
             let listed = try await world.lanyard(["accounts", "--json"])
             let json = try #require(
                 try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]])
@@ -73,19 +84,9 @@ import Testing
         }
     }
 
-    @Test func `two accounts and no word which is an error that lists them, and a user name chooses`() async throws {
+    @Test func `a name chooses among accounts, and signs in one that has not`() async throws {
         try await World.with { world in
-            let url = "\(world.sandbox.resource)/common/hello.git"
-            for user in ["alice@contoso.example", "carol@fabrikam.example"] {
-                let login = try await world.lanyard(["login", url, "--account", user], world.browser(as: user))
-                #expect(login.status == 0, "\(login)")
-            }
-            let both = try await world.get("common/hello.git")
-            #expect(both.status == 1)
-            #expect(
-                both.errors.hasPrefix(
-                    "lanyard: error: several accounts could be meant: alice@contoso.example, carol@fabrikam.example\n"),
-                "\(both)")
+            try await world.signIn("alice@contoso.example", "carol@fabrikam.example")
             let carol = try await world.get("common/hello.git", lines: "username=carol@fabrikam.example\n")
             #expect(carol.value("username") == "carol@fabrikam.example", "\(carol)")
             let alice = try await world.get("common/hello.git", lines: "account=Alice@Contoso.Example\n")
@@ -159,6 +160,20 @@ import Testing
             #expect(
                 try await world.git(["config", "--global", "credential.\(world.sandbox.resource).useHttpPath"]).lines
                     == ["true"])
+        }
+    }
+
+    @Test func `the command in a hint is one that a shell reads as it is meant`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/common/it's a&b;$(touch pwned)"
+            let ended = try await world.lanyard(["token", url])
+            #expect(ended.status == 2, "\(ended)")
+            let command = try #require(ended.errors.split(separator: "lanyard: hint: sign in: ").last)
+            let words = try await run(
+                "/bin/sh", ["-c", "lanyard() { printf '%s\\n' \"$@\"; }\n\(command)"], environment: world.environment)
+            #expect(words.lines.count == 2 && words.lines.first == "login", "\(words)")
+            #expect(
+                words.lines.last?.contains("it's") == true && words.lines.last?.contains("a&b;$(touch pwned)") == true)
         }
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import NIOHTTP1
 import Testing
+import Vectors
 
 @testable import MicrosoftIdentity
 
@@ -89,11 +90,7 @@ struct AnswerTests {
         #expect(error.claims == #"{"access_token":{"capolids":{"essential":true}}}"#)
     }
 
-    /// `go-declined-scopes` reports a declined `openid`, which `objc-declined-reported-without-oidc-scopes` and the
-    /// design hide.
-    @Test(
-        arguments: Vectors.followed(
-            "scope-match", leaving: ["scope-match/go-declined-scopes": "contradicts the Objective-C case"]))
+    @Test(arguments: Vectors.followed("scope-match"))
     func `scopes are compared as Entra compares them`(_ vector: VectorCase) throws {
         if let text = vector.text("scope") {
             let scopes = Scopes.split(text)

@@ -1,5 +1,7 @@
 import AADB2C
 import AuthorityPlugin
+import CredentialProtocol
+import JSON
 import Testing
 
 @testable import MicrosoftIdentity
@@ -46,6 +48,36 @@ struct B2CTests {
             }
             #expect(error?.code == code)
             if code == .interactionRequired { #expect(error?.hint?.contains("password-reset policy") == true) }
+        }
+    }
+
+    static let refusals: [(number: Int, code: PluginError.Code, hint: String?)] = [
+        (90068, .invalidRequest, "check the client id"), (90079, .invalidRequest, "register it as a public client"),
+        (90205, .invalidRequest, "add the API's permission"), (90117, .invalidRequest, "check the scopes"),
+        (90006, .invalidRequest, "add http://localhost"), (90080, .interactionRequired, "sign in again"),
+        (90085, .interactionRequired, "sign in again"), (90088, .interactionRequired, "sign in again"),
+        (90129, .interactionRequired, "sign in again"), (90077, .interactionRequired, "sign in again"),
+        (90118, .interactionRequired, "reset-policy"), (90091, .cancelled, nil),
+    ]
+
+    @Test func `what only B2C refuses with is told with its number`() async throws {
+        try await Sandbox.run { sandbox in
+            var request = Self.request(.renew, in: sandbox)
+            request.refreshToken = Secret("r")
+            for refusal in Self.refusals {
+                let words = "AADB2C\(refusal.number): No.\r\nCorrelation ID: 6f1e3c1c-0000-4000-8000-00000000c0de\r\n"
+                let body: JSONValue = ["error": "invalid_grant", "error_description": .string(words)]
+                let fault: JSONValue = [
+                    "path": "/token", "status": 400, "times": 1, "body": .string(body.encodedText),
+                ]
+                try await sandbox.plan(fault.encodedText)
+                let error = await #expect(throws: PluginError.self) { try await AADB2CPlugin().renew(request) }
+                #expect(error?.code == refusal.code, "\(refusal.number)")
+                #expect(error?.errorCodes == [refusal.number], "\(refusal.number)")
+                #expect(error?.message.contains("(AADB2C\(refusal.number))") == true, "\(refusal.number)")
+                #expect(error?.correlationID == "6f1e3c1c-0000-4000-8000-00000000c0de", "\(refusal.number)")
+                if let hint = refusal.hint { #expect(error?.hint?.contains(hint) == true, "\(refusal.number)") }
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import NIOHTTP1
 import Testing
+import Vectors
 
 @testable import MicrosoftIdentity
 

@@ -1,6 +1,7 @@
 import ClaimsRequests
 import JSON
 import Testing
+import Vectors
 
 @testable import MicrosoftIdentity
 
@@ -43,12 +44,7 @@ struct RequestPartsTests {
         #expect(merged.flatMap { JSONValue(bytes: $0.utf8) } ?? .null == vector.expect["claims"] ?? .null)
     }
 
-    /// `objc-duplicate-name-keeps-last`: Foundation's decoder keeps the first of two members with one name and does not
-    /// tell that there were two (RFC 8259, 4, leaves it open); a JSON reader of our own is not worth that case.
-    @Test(
-        arguments: Vectors.followed(
-            "claims-request", leaving: ["claims-request/objc-duplicate-name-keeps-last": "the decoder keeps the first"])
-    )
+    @Test(arguments: Vectors.followed("claims-request"))
     func `claims requests are checked as MSAL for Objective-C checks them`(_ vector: VectorCase) throws {
         let text = try #require(vector.text("json"))
         guard vector.expect["valid"] == .bool(true) else {

@@ -159,6 +159,17 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     static let broken = [
         Case(text: "flwo = \"auto\"", line: 1, message: "unknown key `flwo`", hint: "did you mean `flow`?"),
         Case(text: "\nflow = \"fast\"", line: 2, message: "`flow` must be one of", hint: nil),
+        Case(text: "flow = \"Browser\"", line: 1, message: "`flow` must be", hint: "did you mean \"browser\"?"),
+        Case(
+            text: "known-authorities = [\n  \"a\",\n  3,\n]", line: 3,
+            message: "`known-authorities` holds something that is no string in quotes", hint: nil),
+        Case(
+            text: "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\",\n\"a b\"]\n", line: 5,
+            message: "a scope holds no space", hint: nil),
+        Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
+        Case(
+            text: "[[rule]]\nurl = \"https://h\"\nflow = \"browser\"\n", line: 3, message: "`flow` is no key of a rule",
+            hint: "move it above the first [[rule]]"),
         Case(text: "timeout = \"5\"", line: 1, message: "`timeout` must be a whole number", hint: nil),
         Case(text: "timeout = 5", line: 1, message: "`timeout` must be 10 to 86400", hint: nil),
         Case(text: "a = [", line: 1, message: "not valid TOML", hint: nil),

@@ -3,36 +3,10 @@ import Foundation
 import JSON
 import Testing
 import TokenStore
+import Vectors
 
 @testable import Rules
 @testable import TokenAcquisition
-
-/// A followed case of the conformance vectors.
-struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
-    let id: String
-    let category: String
-    let follow: Bool?
-    let input: [String: JSONValue]
-    let expect: [String: JSONValue]
-
-    var testDescription: String { id }
-
-    /// The followed cases of a category, in `Tests/Vectors/msal.json`.
-    static func followed(_ category: String) -> [VectorCase] {
-        struct File: Decodable { let cases: [VectorCase] }
-        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Vectors/msal.json")
-        guard let data = try? Data(contentsOf: path), let file = try? JSONDecoder().decode(File.self, from: data) else {
-            return []
-        }
-        return file.cases.filter { $0.category == category && $0.follow == true }
-    }
-
-    func texts(_ key: String) -> [String]? {
-        guard case .array(let values)? = input[key] else { return nil }
-        return values.compactMap(\.text)
-    }
-}
 
 @Suite struct SilentSelectionTests {
     private static let now = 1_800_000_000
@@ -61,28 +35,28 @@ struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
     }
 
     /// Those that say whether a stored token serves; the others are the plugin's and run there.
-    static let scopeCases = VectorCase.followed("scope-match").filter { $0.expect["cache_hit"] != nil }
+    static let scopeCases = Vectors.followed("scope-match").filter { $0.expect["cache_hit"] != nil }
 
     @Test func `there are cases`() {
         #expect(Self.scopeCases.count == 11)
-        #expect(VectorCase.followed("silent").count == 9)
+        #expect(Vectors.followed("silent").count == 9)
     }
 
     @Test(arguments: scopeCases)
     func `scopes match as a subset, whatever their case`(example: VectorCase) throws {
         var records = StoredRecords()
-        records.accessTokens = [Self.token(try #require(example.texts("cached")))]
-        let found = Self.selection(records, Self.request(try #require(example.texts("requested")))).freshToken
+        records.accessTokens = [Self.token(example.texts("cached"))]
+        let found = Self.selection(records, Self.request(example.texts("requested"))).freshToken
         #expect(.bool(found != nil) == example.expect["cache_hit"])
     }
 
-    @Test(arguments: VectorCase.followed("silent"))
+    @Test(arguments: Vectors.followed("silent"))
     func `a stored token serves, or the right refresh token is sent`(example: VectorCase) throws {
         guard case .array(let cache)? = example.input["cache"] else { throw CancellationError() }
         var records = StoredRecords()
         for entry in cache { records.append(try #require(Self.record(entry))) }
         let claims = example.input["claims_challenge"]?.text
-        let selection = Self.selection(records, Self.request(try #require(example.texts("scopes")), claims: claims))
+        let selection = Self.selection(records, Self.request(example.texts("scopes"), claims: claims))
         let isCached = selection.freshToken.map { !selection.shouldRenew($0) } ?? false
         let networkCalls = try #require(example.expect["network_calls"]?.wholeNumber)
         if networkCalls == 0 {
@@ -211,7 +185,7 @@ struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
     }
 
     // account/python-username-filter-*: "U@X" finds "u@x", "nobody" finds none.
-    @Test(arguments: VectorCase.followed("account").filter { $0.input["query"] != nil })
+    @Test(arguments: Vectors.followed("account").filter { $0.input["query"] != nil })
     func `MSAL's user name filter`(example: VectorCase) throws {
         let stored = Self.account("a.b", try #require(example.input["cached_username"]?.text))
         let found = AccountSelection([stored], at: Self.place("common")).account(

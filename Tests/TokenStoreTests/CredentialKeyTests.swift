@@ -2,44 +2,18 @@ import CredentialProtocol
 import FoundationEssentials
 import JSON
 import Testing
+import Vectors
 
 @testable import TokenStore
 
-/// MSAL's own cache keys (Fixtures/cache-keys.json).
+/// MSAL's own cache keys (Tests/Vectors).
 @Suite struct CredentialKeyTests {
-    struct Case: CustomTestStringConvertible {
-        let id: String
-        let input: [String: JSONValue]
-        let expect: [String: JSONValue]
-        var testDescription: String { id }
+    static let cases = Vectors.followed("cache-key")
 
-        func text(_ names: String...) -> String? { names.lazy.compactMap { input[$0]?.text }.first }
-    }
+    @Test func `there are cases`() { #expect(Self.cases.count == 24) }
 
-    /// Followed cases that this store does not take, and why.
-    static let leftOut = [
-        "cache-key/objc-legacy-adal-key": "ADAL's keychain items are not read: no Linux program ever wrote one",
-        "cache-key/objc-legacy-adal-family-key": "as above",
-        "cache-key/objc-legacy-adal-upper-case": "as above",
-    ]
-
-    static let cases: [Case] = {
-        let directory = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-        guard let data = FileManager.default.contents(atPath: directory + "/Fixtures/cache-keys.json"),
-            case .array(let cases)? = JSONValue(bytes: data)?.members?["cases"]
-        else { return [] }
-        return cases.compactMap(\.members).map {
-            Case(id: $0["id"]?.text ?? "", input: $0["input"]?.members ?? [:], expect: $0["expect"]?.members ?? [:])
-        }
-    }()
-
-    @Test func `every followed case is run or left out for a reason`() {
-        #expect(Self.cases.count == 27)
-        #expect(Set(Self.leftOut.keys).isSubset(of: Self.cases.map(\.id)))
-    }
-
-    @Test(arguments: cases.filter { $0.expect["service"] != nil && leftOut[$0.id] == nil })
-    func `keychain keys compose as MSAL's`(_ row: Case) throws {
+    @Test(arguments: cases.filter { $0.expect["service"] != nil })
+    func `keychain keys compose as MSAL's`(_ row: VectorCase) throws {
         let key = CredentialKey(try #require(row.keychainRecord), appID: row.text("appid"))
         if let account = row.expect["account"]?.text { #expect(key.account == account) }
         #expect(key.service == row.expect["service"]?.text)
@@ -48,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: cases.filter { $0.id.hasPrefix("cache-key/python-") && $0.expect["key"] != nil })
-    func `unified keys and members are those of MSAL for Python`(_ row: Case) throws {
+    func `unified keys and members are those of MSAL for Python`(_ row: VectorCase) throws {
         let record = try #require(row.unifiedRecord)
         #expect(CredentialKey(record).unified == row.expect["key"]?.text)
         var members = record.members
@@ -81,7 +55,10 @@ import Testing
     }
 }
 
-extension CredentialKeyTests.Case {
+extension VectorCase {
+    /// The first of several texts that go in.
+    fileprivate func text(_ first: String, _ second: String) -> String? { text(first) ?? text(second) }
+
     /// The record that a keychain case is about.
     fileprivate var keychainRecord: CredentialRecord? {
         let home = text("home") ?? ""

@@ -37,6 +37,24 @@ import Testing
         }
     }
 
+    @Test func `whoever waits for long is told once, and of whom`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            var holders: [Int32?] = []
+            try await flight.withLock(key: "k", deadline: 1) {
+                await #expect(throws: SingleFlightError.timedOut) {
+                    try await flight.withLock(key: "k", deadline: 1.3, waiting: { holders.append($0) }) {}
+                }
+                await #expect(throws: SingleFlightError.timedOut) {
+                    try await flight.withLock(key: "k", deadline: 0.2, waiting: { holders.append($0) }) {}
+                }
+            }
+            #expect(holders == [getpid()])
+            try await flight.withLock(key: "k", deadline: 1, waiting: { holders.append($0) }) {}
+            #expect(holders.count == 1)
+        }
+    }
+
     @Test func `a killed holder leaves no lock behind`() async throws {
         try await ScratchDirectory.with { scratch in
             let file = try scratch.write("0", to: "counter")

@@ -3,16 +3,20 @@ import MicrosoftIdentity
 
 /// What B2C's policies refuse with: an `AADB2C…` number in the description (learn.microsoft.com/azure/active-directory-b2c/error-codes).
 enum PolicyError {
+    /// The person pressed "forgot your password".
+    static let forgottenPassword = 90118
+    private static let cancelled = 90091
+
     /// An error for a refusal that only B2C knows, or nil.
     static func explain(_ failure: OAuthFailure, at authority: Authority) -> PluginError? {
         guard let number = number(in: failure.description) else { return nil }
         switch number {
-        case 90118:
+        case forgottenPassword:
             return error(
                 .interactionRequired, "the password was forgotten, and this policy can't reset it", failure,
-                hint: "sign in once with the tenant's password-reset policy, "
-                    + "for instance \(resetAuthority(authority)), then again with \(authority.policy ?? "this one")")
-        case 90091:
+                hint: "name the tenant's password-reset policy in the rule, such as "
+                    + "reset-policy = \"B2C_1_password_reset\", or with --reset-policy")
+        case cancelled:
             return error(.cancelled, "the sign-in was cancelled", failure)
         case 90080, 90085, 90088, 90129:
             return error(.interactionRequired, "the session has ended", failure, hint: "sign in again")
@@ -22,6 +26,18 @@ enum PolicyError {
             return error(
                 .invalidRequest, "a scope is not known to this tenant", failure,
                 hint: "check the scopes: for B2C they are https://TENANT/APP/SCOPE, or the client id itself")
+        case 90068:
+            return error(
+                .invalidRequest, "the application is not known to this tenant", failure,
+                hint: "check the client id: it must be an application of the B2C tenant itself")
+        case 90079:
+            return error(
+                .invalidRequest, "the application is registered as one that has a secret", failure,
+                hint: "register it as a public client, with http://localhost under mobile and desktop applications")
+        case 90205:
+            return error(
+                .invalidRequest, "the application may not use this scope", failure,
+                hint: "add the API's permission to the app registration, and grant it as administrator")
         case 90006:
             return error(
                 .invalidRequest, "the redirect URI is not registered for the application", failure,
@@ -37,18 +53,14 @@ enum PolicyError {
     ) -> PluginError {
         var error = failure.pluginError(.redemption)
         error.code = code
-        error.message = message
+        error.message = message + (number(in: failure.description).map { " (AADB2C\($0))" } ?? "")
         error.hint = hint
+        error.errorCodes = number(in: failure.description).map { [$0] } ?? []
         return error
     }
 
     private static func number(in description: String) -> Int? {
         guard let mark = description.firstRange(of: "AADB2C") else { return nil }
         return Int(description[mark.upperBound...].prefix { $0.isNumber })
-    }
-
-    /// The authority with the policy that B2C's guide calls it by; a tenant may have named it otherwise.
-    private static func resetAuthority(_ authority: Authority) -> String {
-        "https://\(authority.environment)/tfp/\(authority.tenant)/B2C_1_password_reset"
     }
 }

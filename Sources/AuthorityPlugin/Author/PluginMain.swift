@@ -6,8 +6,11 @@ import SystemPackage
 ///
 ///     exit(await PluginMain.run(MyPlugin()))
 public enum PluginMain {
-    /// The name of the one state machine this version speaks; it is the last argument of the command line.
-    public static let stateMachine = "lanyard-plugin-v1"
+    /// The one version of the protocol that this library speaks, as manifests name it.
+    public static let protocolVersion = "v1"
+
+    /// The name of the state machine of that version; it is the last argument of the command line.
+    public static let stateMachine = "lanyard-plugin-\(protocolVersion)"
 
     /// Serves the one request on standard input and gives the status to exit with.
     ///

@@ -54,7 +54,15 @@ struct Conductor {
     }
 
     /// Serves events until the conversation is over; nil where the plugin's output ended without an answer.
+    ///
+    /// Whoever was asked has been told that it is over when this returns: nothing of theirs is left on the screen.
     mutating func run() async -> Exchange.Ending? {
+        let ending = await serve()
+        await asking?.value
+        return ending
+    }
+
+    private mutating func serve() async -> Exchange.Ending? {
         let overdue = timer(bounds.total, .overdue)
         restartTimer()
         defer {
@@ -67,7 +75,7 @@ struct Conductor {
             if let ending = await handle(occurrence) { return await settle(ending) }
             if case .outputEnded = occurrence { return nil }
         }
-        return .failed(PluginError(.cancelled, "interrupted"))
+        return .failed(.interrupted)
     }
 
     private mutating func handle(_ occurrence: Occurrence) async -> Exchange.Ending? {
@@ -85,7 +93,7 @@ struct Conductor {
             return nil
         case .deadline(let id): return id == timerID ? .failed(silenceError) : nil
         case .overdue: return .failed(overdueError)
-        case .interrupted: return .failed(PluginError(.cancelled, "interrupted"))
+        case .interrupted: return .failed(.interrupted)
         case .settled: return nil
         }
     }
@@ -121,7 +129,7 @@ struct Conductor {
                 _ = exchange.finish()
                 return exchange.end ?? ending
             case .settled: return exchange.end ?? ending
-            case .interrupted: return .failed(PluginError(.cancelled, "interrupted"))
+            case .interrupted: return .failed(.interrupted)
             case .answered, .deadline, .overdue: break
             }
         }
@@ -188,8 +196,10 @@ struct Conductor {
 
     private var silenceError: PluginError {
         guard personIsBusy else { return timeoutError(bounds.timeouts.silence) }
-        return PluginError(
+        var error = PluginError(
             .cancelled, "nobody signed in within \(bounds.timeouts.person.words)", hint: "try again when you are there")
+        error.isTimeout = true
+        return error
     }
 
     private var overdueError: PluginError {

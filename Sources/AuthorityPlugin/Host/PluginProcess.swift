@@ -39,7 +39,7 @@ struct PluginProcess {
             throw startError(error)
         }
         _ = consume scratch
-        if Task.isCancelled { throw PluginError(.cancelled, "interrupted") }
+        if Task.isCancelled { throw .interrupted }
         guard let ending = outcome.ending else { throw silentEnd(outcome.status) }
         return ending
     }
@@ -73,7 +73,7 @@ struct PluginProcess {
     }
 
     private func startError(_ error: any Error) -> PluginError {
-        if error is CancellationError || Task.isCancelled { return PluginError(.cancelled, "interrupted") }
+        if error is CancellationError || Task.isCancelled { return .interrupted }
         return PluginError(
             .internal, "the \(plugin.name) plugin could not be started",
             hint: "check \(plugin.executable.displayable())")

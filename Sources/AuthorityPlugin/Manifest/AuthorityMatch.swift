@@ -24,7 +24,10 @@ extension AuthorityPattern {
     }
 
     /// How the pattern fits, or nil where it doesn't.
-    func fit(_ url: AuthorityURL, isConfigured: Bool) -> Fit? {
+    ///
+    /// The policies' names only tell kinds apart: where the rule names the kind, as it must for a custom domain with
+    /// policies named otherwise, any will do.
+    func fit(_ url: AuthorityURL, isConfigured: Bool, kindIsNamed: Bool = false) -> Fit? {
         let ranks = hosts.compactMap { HostPattern.rank($0, url.host, isConfigured: isConfigured) }
         guard let hostRank = ranks.max(), url.path.count == path.count else { return nil }
         var fit = Fit()
@@ -38,12 +41,12 @@ extension AuthorityPattern {
             case .policy: fit.policy = text
             }
         }
-        return allows(fit) ? fit : nil
+        return allows(fit, anyPolicy: kindIsNamed) ? fit : nil
     }
 
-    private func allows(_ fit: Fit) -> Bool {
+    private func allows(_ fit: Fit, anyPolicy: Bool) -> Bool {
         guard realms.isEmpty || realms.contains(fit.realm), !exceptRealms.contains(fit.realm) else { return false }
-        guard let policy = fit.policy, !policies.isEmpty else { return true }
+        guard let policy = fit.policy, !policies.isEmpty, !anyPolicy else { return true }
         return policies.contains { Glob.matches($0, policy.lowercased()) }
     }
 }

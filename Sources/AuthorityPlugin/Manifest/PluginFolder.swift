@@ -22,9 +22,10 @@ struct PluginFolder {
                 file: file, "the name \(manifest.name) is not its folder's, \(name.displayable(limit: 64))",
                 hint: "rename the folder or the plugin")
         }
-        guard manifest.protocols.contains("v1") else {
+        guard manifest.protocols.contains(PluginMain.protocolVersion) else {
             throw PluginProblem(
-                file: file, "the plugin speaks \(manifest.protocols.joined(separator: ", ")), not v1",
+                file: file,
+                "the plugin speaks \(manifest.protocols.joined(separator: ", ")), not \(PluginMain.protocolVersion)",
                 hint: "install a version of the plugin, or of lanyard, that fits the other")
         }
         manifest.folder = FileTrust.parent(of: manifestFile)

@@ -43,7 +43,10 @@ public struct PluginRegistry: Sendable {
         guard let url = AuthorityURL(authority) else { return nil }
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
         for plugin in plugins where kind == nil || plugin.kind == kind {
-            for fit in plugin.authorities.compactMap({ $0.fit(url, isConfigured: isConfigured) }) {
+            let fits = plugin.authorities.compactMap {
+                $0.fit(url, isConfigured: isConfigured, kindIsNamed: kind != nil)
+            }
+            for fit in fits {
                 if let best, best.fit.rank >= fit.rank { continue }
                 best = (plugin, fit)
             }

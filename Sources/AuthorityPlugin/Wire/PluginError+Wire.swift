@@ -33,6 +33,9 @@ extension PluginError {
         declinedScopes = try reader.list("declined_scope[]", .scope)
     }
 
+    /// The error where a signal or a cancelled task ended the conversation.
+    public static let interrupted = PluginError(.cancelled, "interrupted")
+
     /// The error for a plugin that broke the protocol.
     static func broken(_ plugin: String, _ what: String) -> PluginError {
         PluginError(

@@ -20,6 +20,20 @@ public struct PluginError: Error, Sendable, Equatable {
         case `internal`
     }
 
+    /// What the person would have to do, as MSAL classifies Entra's suberrors.
+    public enum Interaction: String, Sendable, CaseIterable {
+        /// Pass multi-factor authentication, or something as simple.
+        case basicAction = "basic_action"
+        /// Something outside of the sign-in, such as registering a device.
+        case additionalAction = "additional_action"
+        /// Nothing helps; the page tells why.
+        case messageOnly = "message_only"
+        /// Consent to what the application asks for.
+        case consentRequired = "consent_required"
+        /// Change an expired password.
+        case userPasswordExpired = "user_password_expired"
+    }
+
     /// The kind.
     public var code: Code
     /// One sentence for a person: lower case, no full stop, no secret.
@@ -30,7 +44,7 @@ public struct PluginError: Error, Sendable, Equatable {
     public var error: String?
     /// Entra's `suberror`, such as `bad_token`.
     public var suberror: String?
-    /// Entra's AADSTS numbers.
+    /// Entra's AADSTS numbers, or B2C's AADB2C number.
     public var errorCodes: [Int] = []
     /// The authority's correlation id.
     public var correlationID: String?
@@ -42,6 +56,15 @@ public struct PluginError: Error, Sendable, Equatable {
     public var grantedScopes: [String] = []
     /// With `declined-scopes`: what was not.
     public var declinedScopes: [String] = []
+
+    /// With `cancelled`, from the host: whether the person just took too long.
+    public var isTimeout = false
+
+    /// What the person would have to do; nil where the authority doesn't tell.
+    public var interaction: Interaction? {
+        if let interaction = suberror.flatMap({ Interaction(rawValue: $0.lowercased()) }) { return interaction }
+        return error == Interaction.consentRequired.rawValue ? .consentRequired : nil
+    }
 
     /// Makes an error.
     public init(_ code: Code, _ message: String, hint: String? = nil) {

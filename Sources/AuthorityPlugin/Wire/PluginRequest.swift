@@ -52,6 +52,8 @@ public struct PluginRequest: Sendable, Equatable {
     public var capabilities: [String] = []
     /// Further parameters of the authorization request, each `name=value`.
     public var extraQuery: [String] = []
+    /// B2C: the policy that resets a forgotten password.
+    public var resetPolicy: String?
     /// The home account id of the account meant.
     public var account: String?
     /// The refresh token to redeem.

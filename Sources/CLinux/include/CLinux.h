@@ -24,3 +24,19 @@ long lanyard_key_revoke(int32_t key);
 ///
 /// The limit for core dumps is lowered softly: programs started from here may raise it again.
 int lanyard_hide_memory(void);
+
+/// Runs a program in this process's place, found in PATH where its name holds no slash; comes back only to say why not.
+///
+/// execvpe(3) is a GNU extension, which Swift's Glibc leaves out.
+int lanyard_exec(const char *program, char *const arguments[], char *const environment[]);
+
+// The terminal while a person types on it. In C, for a signal must find the way back, and no Swift may run in its handler.
+
+/// Has a terminal hand over what is typed byte by byte and unseen, until it is given back.
+///
+/// SIGINT, SIGQUIT, SIGTERM and SIGHUP restore it first and then do what they did before. With `discards`, what was typed
+/// ahead is dropped.
+int lanyard_terminal_take(int descriptor, int discards);
+
+/// Gives the terminal back as it was, if it was taken, less what has been typed and not read.
+void lanyard_terminal_give_back(void);

@@ -60,6 +60,7 @@ typedef GLogWriterOutput (*GLogWriterFunc)(
     GLogLevelFlags level, const GLogField *fields, gsize count, gpointer data);
 
 typedef enum { G_DBUS_CALL_FLAGS_NONE = 0 } GDBusCallFlags;
+typedef enum { G_BUS_TYPE_SESSION = 2 } GBusType;
 
 void g_free(gpointer memory);
 gchar *g_strdup(const gchar *text);
@@ -84,6 +85,7 @@ gsize g_variant_n_children(GVariant *value);
 const gchar *g_variant_get_type_string(GVariant *value);
 const gchar *g_variant_get_string(GVariant *value, gsize *length);
 gboolean g_variant_get_boolean(GVariant *value);
+uint32_t g_variant_get_uint32(GVariant *value);
 uint64_t g_variant_get_uint64(GVariant *value);
 void g_variant_unref(GVariant *value);
 
@@ -91,6 +93,7 @@ void g_object_unref(gpointer object);
 GCancellable *g_cancellable_new(void);
 void g_cancellable_cancel(GCancellable *cancellable);
 void g_cancellable_reset(GCancellable *cancellable);
+GDBusConnection *g_bus_get_sync(GBusType type, GCancellable *cancellable, GError **error);
 GDBusConnection *g_dbus_proxy_get_connection(GDBusProxy *proxy);
 gchar *g_dbus_proxy_get_name_owner(GDBusProxy *proxy);
 GVariant *g_dbus_connection_call_sync(

@@ -6,95 +6,58 @@ import TokenStore
 
 /// `lanyard accounts`.
 struct Accounts: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List who has signed in.")
+    static let configuration = CommandConfiguration(
+        abstract: "List who has signed in.",
+        discussion: "`*` marks the current account, `-` the one that `lanyard use -` goes back to.")
+
+    @Argument(help: "A URL that a rule maps: only accounts of its authority.")
+    var url: String?
+
+    @OptionGroup var place: PlaceOptions
 
     @Flag(help: "Print JSON.")
     var json = false
 
     mutating func run() async throws {
         let session = try Session()
-        let accounts = try session.accounts()
+        let known = try session.accounts().at(try place.place(url, in: session))
         let console = session.context.console
         if json {
-            console.print(JSONValue.array(accounts.map(\.json)).encoded(pretty: true))
-            return
+            return console.print(JSONValue.array(known.byUse.map { $0.json(among: known) }).encoded(pretty: true))
         }
-        guard !accounts.isEmpty else {
-            console.note("nobody is signed in")
-            return
-        }
-        for line in Self.table(accounts) { console.print(line) }
-    }
-
-    /// Columns as wide as their longest cell.
-    private static func table(_ accounts: [KnownAccount]) -> [String] {
-        let rows =
-            [["USERNAME", "NAME", "TENANT", "AUTHORITY"]]
-            + accounts.map { known in
-                [
-                    known.account.nameForPeople, (known.account.name ?? "").displayable(limit: 60),
-                    known.account.homeTenant.displayable(limit: 60),
-                    known.account.environment.displayable(limit: 60),
-                ]
-            }
-        let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            return cells.joined(separator: "  ").trimmedAtEnd
-        }
+        guard !known.all.isEmpty else { return console.note("nobody is signed in") }
+        for line in AccountTable(known).lines(width: OutputWidth.ofTerminal) { console.print(line) }
     }
 }
 
-/// An account and the clients that have tokens of it.
-struct KnownAccount: Sendable {
-    let account: AccountRecord
-    let clientIDs: [String]
-
-    fileprivate var json: JSONValue {
-        .object([
+extension KnownAccount {
+    /// The account as `--json` shows it; the members are documented in lanyard(1) and stay.
+    fileprivate func json(among known: KnownAccounts) -> JSONValue {
+        let tenants = profiles.map { profile in
+            JSONValue.object([
+                "tenant": .string(profile.realm), "home": .bool(profile.isHome),
+                "localAccountId": .string(profile.localAccountID ?? ""),
+            ])
+        }
+        var members: [String: JSONValue] = [
             "username": .string(account.username), "name": .string(account.name ?? ""),
             "homeAccountId": .string(account.homeAccountID), "environment": .string(account.environment),
-            "tenant": .string(account.homeTenant), "clientIds": .array(clientIDs.map(JSONValue.string)),
-        ])
+            "tenant": .string(account.homeTenant), "tenants": .array(tenants), "kind": .string(account.kind.word),
+            "clientIds": .array(clientIDs.map(JSONValue.string)), "canRenew": .bool(canRenew),
+            "current": .bool(self == known.current), "previous": .bool(self == known.previous),
+        ]
+        if case .b2c(let policy) = account.kind { members["policy"] = .string(policy) }
+        return .object(members)
     }
 }
 
-extension AccountRecord {
-    /// The user name, or the identifier where there is none, fit to show.
-    var nameForPeople: String { (username.isEmpty ? homeAccountID : username).displayable(limit: 200) }
-}
-
-extension Session {
-    /// Every account, once each, by user name; of its tenant profiles the home one stands for it.
-    func accounts() throws(Failure) -> [KnownAccount] {
-        let found = try acquiring { () throws(AcquisitionError) in try acquirer.allAccounts() }
-        var chosen: [String: KnownAccount] = [:]
-        for (account, clients) in found {
-            let id = account.homeAccountID.lowercased()
-            let isHome = account.realm.lowercased() == account.homeTenant
-            if chosen[id] == nil || isHome { chosen[id] = KnownAccount(account: account, clientIDs: clients) }
+extension AccountKind {
+    fileprivate var word: String {
+        switch self {
+        case .workOrSchool: "work-or-school"
+        case .personal: "personal"
+        case .b2c: "b2c"
+        case .other: "other"
         }
-        return chosen.values.sorted {
-            ($0.account.username, $0.account.homeAccountID) < ($1.account.username, $1.account.homeAccountID)
-        }
-    }
-
-    /// Runs what has no request to name in its error.
-    func acquiring<Result>(_ body: () throws(AcquisitionError) -> Result) throws(Failure) -> Result {
-        do {
-            return try body()
-        } catch .store(let error) {
-            throw Failure(error)
-        } catch {
-            throw Failure("the store could not be read")
-        }
-    }
-}
-
-extension String {
-    fileprivate var trimmedAtEnd: String {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
     }
 }

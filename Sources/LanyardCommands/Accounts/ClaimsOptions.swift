@@ -8,8 +8,10 @@ struct ClaimsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A claim, as TARGET.NAME with nothing, =essential, =value:V or =values:A,B; may be given several times.",
-            discussion: "The target is id_token or access_token.", valueName: "claim"))
+            """
+            A claim of id_token or access_token: TARGET.NAME with nothing, =essential, =value:V or =values:A,B; may be \
+            given several times.
+            """, valueName: "claim"))
     var claim: [String] = []
 
     /// The claims request that the options come to; nil where they ask for none.

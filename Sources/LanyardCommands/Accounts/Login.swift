@@ -13,18 +13,40 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var token: TokenOptions
     @OptionGroup var interaction: InteractionOptions
 
-    @Option(help: ArgumentHelp("login, consent, select_account or create.", valueName: "prompt"))
-    var prompt: String?
+    @Option(help: ArgumentHelp("What the authority asks anew.", valueName: "prompt"))
+    var prompt: Prompt?
 
     mutating func run() async throws {
         var options = interaction.values
         options.isAskedFor = true
         let session = try Session(options: options)
         var (request, url) = try token.request(in: session)
-        request.prompt = prompt
-        // Whoever names an account to sign in means to add it, signed in before or not.
-        let signedIn = try await session.signIn(request, url: url)
-        let name = signedIn.account.username.isEmpty ? signedIn.account.homeAccountID : signedIn.account.username
-        session.context.console.note("signed in as \(name.displayable(limit: 200))")
+        request.prompt = prompt?.rawValue
+        let before = try session.accounts()
+        let signedIn = try await session.signIn(request, url: url).account
+        let console = session.context.console
+        console.note("signed in as \(signedIn.nameForPeople)")
+        do throws(Failure) {
+            try session.select(signedIn)
+        } catch {
+            // The sign-in itself is done and kept.
+            return console.report(error)
+        }
+        let others = before.all.filter { $0.account.homeAccountID.lowercased() != signedIn.homeAccountID.lowercased() }
+        guard !others.isEmpty else { return }
+        guard session.configuration.deviceMode != .shared else {
+            return console.note("this device is shared: sign the other accounts out, or none is used by itself")
+        }
+        guard let current = before.current, others.contains(current) else { return }
+        console.note("using it from now on; to go back: lanyard use -")
     }
+}
+
+/// `--prompt`'s values.
+enum Prompt: String, ExpressibleByArgument, CaseIterable {
+    case none
+    case login
+    case consent
+    case selectAccount = "select_account"
+    case create
 }

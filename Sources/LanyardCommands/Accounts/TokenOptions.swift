@@ -19,7 +19,13 @@ struct TokenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The account, by user name or identifier.", valueName: "account"))
     var account: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A resource, short for its scope RESOURCE/.default; may be given several times.", valueName: "resource"))
+    var resource: [String] = []
+
     @OptionGroup var claims: ClaimsOptions
+    @OptionGroup var signIn: SignInOptions
 
     /// The request that the options come to.
     ///
@@ -39,9 +45,10 @@ struct TokenOptions: ParsableArguments {
         }
         asked.wish.authority = authority
         asked.wish.clientID = clientId
-        asked.wish.scopes = scope
+        asked.wish.scopes = scope + resource.map(Self.scope(ofResource:))
         asked.wish.account = account
         asked.wish.claims = try claims.request()
+        try signIn.write(to: &asked.wish)
         guard let request = try session.resolve(asked) else {
             guard asked.host != nil else { throw Failure(.incomplete) }
             throw Failure(
@@ -51,9 +58,12 @@ struct TokenOptions: ParsableArguments {
         return (request, asked.host == nil ? nil : asked.url)
     }
 
+    /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.
+    static func scope(ofResource resource: String) -> String { resource + "/.default" }
+
     private func place(in session: Session) throws(Failure) -> String? {
         if let url { return url }
-        guard authority == nil, scope.isEmpty else { return nil }
+        guard authority == nil, scope.isEmpty, resource.isEmpty else { return nil }
         let rules = session.configuration.rules
         if rules.count == 1 { return rules[0].pattern.text }
         guard !rules.isEmpty else { return nil }

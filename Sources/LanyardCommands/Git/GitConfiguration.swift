@@ -1,6 +1,4 @@
 import CredentialProtocol
-import Subprocess
-import SystemPackage
 
 /// git's configuration, read and written by git itself.
 struct GitConfiguration: Sendable {
@@ -10,65 +8,84 @@ struct GitConfiguration: Sendable {
         case system = "--system"
     }
 
+    /// One value of a key, and the file that sets it.
+    struct Entry: Sendable, Equatable {
+        let file: String
+        /// As git prints it: section and variable in lower case, the part between as it was written.
+        let key: String
+        let value: String
+    }
+
     let scope: Scope
 
-    /// Every value of a key, in order; empty where it has none.
-    func values(_ key: String) async throws(Failure) -> [String] {
-        let result = try await git(["config", scope.rawValue, "--null", "--get-all", key])
+    /// Everything that the scope's file and the files it includes set, in order; empty where there is no such file.
+    func entries() async throws(Failure) -> [Entry] {
+        let result = try await Git.run(["config", scope.rawValue, "--includes", "--null", "--show-origin", "--list"])
         guard result.status == 0 else {
-            guard result.status == 1 else { throw result.failure(doing: "reading \(key)") }
+            guard result.output.isEmpty, result.isFileMissing else {
+                throw result.failure(doing: "reading its configuration")
+            }
             return []
         }
-        return result.output.split(separator: "\0").map(String.init)
+        return Self.entries(result.output)
+    }
+
+    /// Everything that counts outside any repository, in order.
+    static func everything() async throws(Failure) -> [Entry] {
+        let result = try await Git.run(["-C", "/", "config", "--null", "--show-origin", "--list"])
+        guard result.status == 0 else {
+            guard result.output.isEmpty, result.isFileMissing else {
+                throw result.failure(doing: "reading its configuration")
+            }
+            return []
+        }
+        return entries(result.output)
     }
 
     /// Adds a value to a key that may have others.
     func add(_ key: String, _ value: String) async throws(Failure) {
-        let result = try await git(["config", scope.rawValue, "--add", key, value])
-        guard result.status == 0 else { throw result.failure(doing: "writing \(key)") }
+        let result = try await Git.run(["config", scope.rawValue, "--add", key, value])
+        guard result.status == 0 else { throw result.failure(doing: "writing \(key.displayable())") }
     }
 
-    /// Sets a key to one value.
-    func set(_ key: String, _ value: String) async throws(Failure) {
-        let result = try await git(["config", scope.rawValue, key, value])
-        guard result.status == 0 else { throw result.failure(doing: "writing \(key)") }
+    /// Takes a value away from a key of a file; other values of it stay.
+    static func remove(_ key: String, _ value: String, from file: String) async throws(Failure) {
+        let pattern =
+            "^\(value.map { $0.isLetter || $0.isNumber || "/=-_".contains($0) ? "\($0)" : "\\\($0)" }.joined())$"
+        let result = try await Git.run(["config", "--file", file, "--unset-all", key, pattern])
+        // 5 says that there is nothing to take away.
+        guard [0, 5].contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }
     }
 
     /// Whether git's `credential.interactive` forbids prompts for a URL.
     static func forbidsPrompts(for url: String) async -> Bool {
-        let ask = ["config", "--get-urlmatch", "credential.interactive", url]
-        guard let result = try? await run(ask), result.status == 0 else { return false }
-        return ["false", "never", "0", "no", "off"].contains(result.output.filter { !$0.isNewline }.lowercased())
+        guard let value = await value(of: "credential.interactive", for: url) else { return false }
+        return ["false", "never", "0", "no", "off"].contains(value.lowercased())
     }
 
-    private func git(_ arguments: [String]) async throws(Failure) -> Output {
-        try await Self.run(arguments)
+    /// Whether git tells helpers the path of a URL.
+    static func sendsPath(for url: String) async -> Bool {
+        guard let value = await value(of: "credential.useHttpPath", for: url) else { return false }
+        return ["true", "yes", "on", "1", ""].contains(value.lowercased())
     }
 
-    private struct Output {
-        let status: Int32
-        let output: String
-        let errors: String
-
-        func failure(doing what: String) -> Failure {
-            let said = errors.split(separator: "\n").last.map(String.init) ?? "exit status \(status)"
-            return Failure("git failed while \(what): \(said.displayable())")
+    /// What a key is for a URL; nil where it isn't set, or git can't tell.
+    private static func value(of key: String, for url: String) async -> String? {
+        guard let result = try? await Git.run(["config", "--get-urlmatch", key, url]), result.status == 0 else {
+            return nil
         }
+        return result.output.filter { !$0.isNewline }
     }
 
-    private static func run(_ arguments: [String]) async throws(Failure) -> Output {
-        do {
-            let result = try await Subprocess.run(
-                .name("git"), arguments: Arguments(arguments), input: .none, output: .string(limit: 1 << 20),
-                error: .string(limit: 1 << 16))
-            guard case .exited(let status) = result.terminationStatus else {
-                throw Failure("git was stopped by a signal")
-            }
-            return Output(status: status, output: result.standardOutput, errors: result.standardError)
-        } catch let failure as Failure {
-            throw failure
-        } catch {
-            throw Failure("git could not be started", hints: ["install git: sudo apt install git"])
+    /// Reads `file:PATH NUL KEY LF VALUE NUL` over and over.
+    private static func entries(_ output: String) -> [Entry] {
+        let fields = output.split(separator: "\0", omittingEmptySubsequences: false)
+        return stride(from: 0, to: fields.count - 1, by: 2).map { index in
+            let origin = fields[index]
+            let pair = fields[index + 1].split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+            return Entry(
+                file: String(origin.hasPrefix("file:") ? origin.dropFirst(5) : origin), key: String(pair.first ?? ""),
+                value: pair.count > 1 ? String(pair[1]) : "true")
         }
     }
 }

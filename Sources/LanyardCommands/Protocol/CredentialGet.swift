@@ -84,7 +84,7 @@ struct PendingGet: Sendable {
             return .done
         } catch {
             // The person said no: git must not go on to ask for a password.
-            if error.cause == .cancellation { console.write(Array("quit=1\n".utf8)) }
+            if [.cancellation, .interruption].contains(error.cause) { console.write(Array("quit=1\n".utf8)) }
             console.report(error)
             // Where the keyring is the reason, abstain: git goes on to its next helper.
             return error.cause == .keyring ? .done : error.status

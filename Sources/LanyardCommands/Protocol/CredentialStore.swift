@@ -28,7 +28,7 @@ struct CredentialStore {
 
 extension StoredPassword {
     /// What a request brings to keep; nil where it lacks a part.
-    fileprivate init?(_ request: CredentialRequest) {
+    init?(_ request: CredentialRequest) {
         if let type = request.authtype, let credential = request.credential {
             self.init(username: request.username, proof: .authorization(type: type, credential: credential))
         } else if let username = request.username, let password = request.password {

@@ -31,27 +31,42 @@ enum ProtocolVerb: String, CaseIterable {
     }
 
     /// The answer to `capability`: the format's version, then what lanyard understands (git 2.46).
-    private static let capabilities = "version 0\ncapability authtype\ncapability state\n"
+    private static var capabilities: String {
+        (["version \(formatVersion)"] + understood.map { "capability \($0)" }).map { $0 + "\n" }.joined()
+    }
+
+    /// The version of the format of `capability`'s answer.
+    static let formatVersion = 0
+
+    /// The capabilities of git's protocol that lanyard understands.
+    static let understood = ["authtype", "state"]
+}
+
+/// What stdin and stdout hold.
+private enum CredentialFormat {
+    static let note = "In git's key=value format; see git-credential-lanyard(1)."
 }
 
 /// `lanyard get`.
 struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Answer a credential request on stdin, in git's key=value format.")
+        abstract: "Answer the credential request on stdin.", usage: "lanyard get [<options>]",
+        discussion: CredentialFormat.note)
     @OptionGroup var interaction: InteractionOptions
     mutating func run() async throws { try await ProtocolVerb.get.finish(interaction.values) }
 }
 
 /// `lanyard store`.
 struct Store: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Keep the password on stdin, in git's key=value format.")
+    static let configuration = CommandConfiguration(
+        abstract: "Keep the password on stdin.", discussion: CredentialFormat.note)
     mutating func run() async throws { try await ProtocolVerb.store.finish(.init()) }
 }
 
 /// `lanyard erase`.
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Forget the password or token on stdin, in git's key=value format.")
+        abstract: "Forget the password or token on stdin.", discussion: CredentialFormat.note)
     mutating func run() async throws { try await ProtocolVerb.erase.finish(.init()) }
 }
 

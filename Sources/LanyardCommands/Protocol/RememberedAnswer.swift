@@ -6,12 +6,14 @@ import TokenStore
 
 /// The answer to one request of `get` as it was given before.
 ///
-/// It is found by all that decides it: the request, the variables and the state of the configuration files. The options
-/// of `get` decide only how a person is asked, and so don't count.
+/// It is found by all that decides it: the request, the variables and the state of the files of configuration and
+/// selection. The options of `get` decide only how a person is asked, and so don't count.
 struct RememberedAnswer: Sendable {
     private let request: CredentialRequest
     private let context: CommandContext
     private let name: AnswerName
+    /// What stands for the files that nothing here writes: the configuration and the plugins.
+    private let settings: AnswerName
 
     /// Looks at what decides the answer; nil where each answer must be made anew.
     init?(_ request: CredentialRequest, in context: CommandContext) {
@@ -20,10 +22,14 @@ struct RememberedAnswer: Sendable {
         self.request = request
         self.context = context
         let userFile = Configuration.userFile(environment: context.environment)
+        // Which of the two counts is in the configuration, which isn't read for this.
+        let selections = [false, true].map { SelectionFile(environment: context.environment, isShared: $0)?.path }
+        let files =
+            [Configuration.systemFile] + [userFile].compactMap(\.self)
+            + PluginRegistry.folders(environment: context.environment, executable: context.executable)
+        settings = context.answers.name(fields: [], files: files)
         name = context.answers.name(
-            fields: Self.fields(of: request) + Self.fields(of: context),
-            files: [Configuration.systemFile] + [userFile].compactMap(\.self)
-                + PluginRegistry.folders(environment: context.environment, executable: context.executable))
+            fields: Self.fields(of: request) + Self.fields(of: context), files: files + selections.compactMap(\.self))
     }
 
     /// The answer, where it was given before and still counts.
@@ -46,10 +52,13 @@ struct RememberedAnswer: Sendable {
             let now = Int(remembered.context.now)
             guard session.configuration.answerCache, wanted.claims == nil, token.freshUntil > now else { return }
             guard token.source != .cache else { return remembered.write(token, key) }
-            guard let key = remembered.context.answers.key(),
+            // The person may have chosen an account as well, which makes it another answer. What was asked for comes from
+            // the configuration of before, though: where that has been edited since, it is nobody's answer.
+            guard let renewed = RememberedAnswer(remembered.request, in: remembered.context),
+                renewed.settings == remembered.settings, let key = remembered.context.answers.key(),
                 case .token(let stored) = try? session.acquirer.stored(for: wanted)
             else { return }
-            remembered.write(stored, key)
+            renewed.write(stored, key)
         }
     }
 

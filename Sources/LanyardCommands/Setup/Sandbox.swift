@@ -4,8 +4,10 @@ import Glibc
 /// `lanyard sandbox`.
 struct Sandbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run a local Entra with a protected git remote, to try everything without a tenant.",
-        discussion: "Without arguments it serves until Ctrl-C; see: lanyard sandbox -- --help")
+        abstract: "Run a local Entra, to try things without a tenant.",
+        discussion:
+            "It has git repositories that need a token. Without arguments it serves until Ctrl-C; see: lanyard sandbox -- --help"
+    )
 
     @Argument(parsing: .captureForPassthrough, help: "Arguments of lanyard-sandbox.")
     var arguments: [String] = []
@@ -15,14 +17,12 @@ struct Sandbox: AsyncParsableCommand {
         let folder = context.executable.split(separator: "/").dropLast().joined(separator: "/")
         let places = ["/\(folder)/lanyard-sandbox", "/\(folder)/../lib/lanyard/lanyard-sandbox"]
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
-            throw Failure("lanyard-sandbox is not installed", hints: ["install it with: script/install"])
+            throw Failure(
+                "lanyard-sandbox is not installed",
+                hints: ["install it: sudo apt install lanyard-sandbox", "from the sources: script/install"])
         }
         let passed = arguments.first == "--" ? Array(arguments.dropFirst()) : arguments
         let words = [program] + (passed.isEmpty ? ["serve"] : passed)
-        // In this process's place, so that signals and the exit status are the sandbox's own.
-        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-        pointers.append(nil)
-        execv(program, pointers)
-        throw Failure("lanyard-sandbox could not be started: \(String(cString: strerror(errno)))")
+        try ProgramInPlace(words: words, variables: [:]).run()
     }
 }

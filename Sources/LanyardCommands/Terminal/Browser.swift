@@ -1,17 +1,27 @@
+import CredentialProtocol
 import Subprocess
 import SystemPackage
 
 /// The person's browser, started without a hand on our streams: what it prints must never reach the consumer.
 struct Browser: Sendable {
-    /// The commands to try, each split into words; the URL comes last.
+    /// The commands to try, each split into words; the URL takes the place of `%s`, else it comes last.
     let commands: [[String]]
 
     /// The configured command, else `$BROWSER` (a colon-separated list), else what desktops and WSL have.
-    init(_ context: CommandContext, configured: String?) {
+    ///
+    /// Commands are split into words as a shell does it; no shell runs.
+    ///
+    /// - Throws: `Failure` where the configured command can't be split.
+    init(_ context: CommandContext, configured: String?) throws(Failure) {
         if let configured {
-            commands = [configured.words]
+            guard let words = ShellWords.split(configured), !words.isEmpty else {
+                throw Failure(
+                    "the browser's command has a quote that isn't closed: \(configured.displayable(limit: 200))",
+                    hints: ["write it as for a shell, such as --browser 'firefox -P work'"])
+            }
+            commands = [words]
         } else if let list = context.variable("BROWSER") {
-            commands = list.split(separator: ":").map { String($0).words }
+            commands = ShellWords.list(list).compactMap(ShellWords.split)
         } else {
             commands = [["xdg-open"], ["wslview"], ["gio", "open"]]
         }
@@ -29,7 +39,8 @@ struct Browser: Sendable {
     private static let patience = Duration.seconds(2)
 
     private func start(_ words: [String], url: String) async -> Bool {
-        let arguments = words.contains("%s") ? words.map { $0 == "%s" ? url : $0 } : words + [url]
+        let hasPlace = words.dropFirst().contains { $0.contains("%s") }
+        let arguments = hasPlace ? words.map { $0.replacing("%s", with: url) } : words + [url]
         var options = PlatformOptions()
         options.createSession = true
         let configuration = Configuration(
@@ -49,9 +60,4 @@ struct Browser: Sendable {
         for await isOpened in outcomes { return isOpened }
         return false
     }
-}
-
-extension String {
-    /// The words of a command, split at spaces.
-    fileprivate var words: [String] { split(separator: " ").map(String.init) }
 }

@@ -1,3 +1,4 @@
+import AuthorityPlugin
 import CredentialProtocol
 import SystemPackage
 
@@ -5,18 +6,30 @@ import SystemPackage
 //
 // - stdout carries the protocol or the command's result and nothing else; everything for people goes to stderr.
 // - A line starts with `lanyard: `; an error is one line `lanyard: error: …`, then perhaps `lanyard: hint: …` with a
-//   command to run. Lower case, no full stop.
+//   command to run. Lower case, no full stop. Only what is to be copied, a page or a code, stands alone on its line.
 // - What comes from elsewhere is made displayable first. A secret is never in a message.
+// - Colour is for the words `error:` and `hint:`, and those of `doctor`, only; escape codes are for terminals only (Screen).
+// - What is going on is told once it takes longer than a second, on a terminal, and is gone afterwards (StatusLine).
 
 /// Where a command writes.
 struct Console: Sendable {
     let output: FileDescriptor
     let errors: FileDescriptor
+    /// What the person sees of stderr.
+    let screen: Screen
+    private let status: StatusLine
 
-    static let standard = Console(output: .standardOutput, errors: .standardError)
+    /// The console of these streams; the environment says what the terminal behind stderr can do.
+    init(output: FileDescriptor, errors: FileDescriptor, environment: [String: String]) {
+        self.output = output
+        self.errors = errors
+        screen = Screen(errors, environment: environment)
+        status = StatusLine(errors, on: screen)
+    }
 
     /// Writes a result to stdout as it is; a reader that has gone is no error.
     func write(_ bytes: [UInt8]) {
+        status.clear()
         _ = try? output.writeAll(bytes)
     }
 
@@ -35,10 +48,22 @@ struct Console: Sendable {
         say("lanyard: \(line)")
     }
 
-    /// Tells the person what went wrong and what to do about it.
+    /// Shows the person what they are to copy, alone on its line.
+    func show(_ text: String) {
+        say(text)
+    }
+
+    /// Tells the person what went wrong and what to do about it; an interruption they know of.
     func report(_ failure: Failure) {
-        say("lanyard: error: \(failure.message)")
-        for hint in failure.hints { say("lanyard: hint: \(hint)") }
+        status.clear()
+        guard failure.cause != .interruption else { return }
+        say("lanyard: \(label("error:", colour: 31)) \(failure.message)")
+        for hint in failure.hints { self.hint(hint) }
+    }
+
+    /// Tells the person what to do.
+    func hint(_ line: String) {
+        say("lanyard: \(label("hint:", colour: 36)) \(line)")
     }
 
     /// Passes on the argument parser's complaint, which has a form of its own.
@@ -46,8 +71,45 @@ struct Console: Sendable {
         say(text)
     }
 
+    // MARK: What is going on
+
+    /// Tells what is going on, should it take longer than a second or the time given.
+    func progress(_ text: String, after delay: Duration = .seconds(1)) {
+        status.show(after: delay) { "lanyard: \(text)…" }
+    }
+
+    /// Tells what is waited for and for how much longer.
+    func countDown(_ text: String, seconds: Int) {
+        let end = ContinuousClock.now + .seconds(seconds)
+        status.show(after: .zero) { "lanyard: \(text), \((end - .now).minutesAndSeconds) left; Ctrl-C ends it" }
+    }
+
+    /// Ends what `progress` and `countDown` show.
+    func endProgress() {
+        status.clear()
+    }
+
+    /// Keeps what is going on from the screen while a person types on it.
+    func pauseProgress(_ isPaused: Bool) {
+        status.pause(isPaused)
+    }
+
+    private func label(_ text: String, colour: Int) -> String {
+        screen.hasColours ? "\u{1B}[1;\(colour)m\(text)\u{1B}[0m" : text
+    }
+
     private func say(_ text: String) {
-        _ = try? errors.writeAll(Array("\(text)\n".utf8))
+        status.aside { _ = try? errors.writeAll(Array("\(text)\n".utf8)) }
+    }
+}
+
+extension Duration {
+    /// What is left of a wait, as `13:42`.
+    var minutesAndSeconds: String {
+        // Rounded up, so that a whole minute starts as one.
+        let seconds = max(0, components.seconds + (components.attoseconds > 0 ? 1 : 0))
+        let rest = seconds % 60
+        return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
     }
 }
 
@@ -59,8 +121,13 @@ struct Failure: Error, Sendable, Equatable {
         case keyring
         /// The person said no, or let the time run out.
         case cancellation
+        /// A signal; the process is about to end by it.
+        case interruption
         /// Anywhere else.
         case other
+
+        /// What it is that the person gave no answer: no, or a signal such as Ctrl-C's.
+        static var ofNoAnswer: Cause { Interruption.signal == nil ? .cancellation : .interruption }
     }
 
     let message: String
@@ -89,4 +156,8 @@ public enum ExitStatus: Int32, Sendable {
     case scopesDeclined = 3
     /// The command line is wrong (sysexits.h).
     case usage = 64
+    /// `exec`: the command can't be executed.
+    case notExecutable = 126
+    /// `exec`: there is no such command.
+    case notFound = 127
 }

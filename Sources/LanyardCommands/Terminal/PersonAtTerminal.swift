@@ -3,10 +3,14 @@ import CredentialProtocol
 
 /// The person, reached through stderr, the terminal and the browser.
 struct PersonAtTerminal: PersonInterface {
-    let console: Console
+    let context: CommandContext
     let presence: Presence
     /// Nil where no browser can open here, or the person asked for none.
     let browser: Browser?
+    /// Seconds that a person has.
+    let patience: Int
+
+    private var console: Console { context.console }
 
     func answer(_ event: PluginEvent) async -> PluginReply {
         switch event {
@@ -17,50 +21,70 @@ struct PersonAtTerminal: PersonInterface {
         }
     }
 
+    /// Tells what goes on once the person is done, should it take its time.
+    func progress(_ message: String) async {
+        console.progress(message.displayable(limit: 200))
+    }
+
+    // MARK: A page
+
     private func open(_ url: String, redirectURI: String?) async -> PluginReply {
-        let host = url.hostForPeople
+        guard let browser else { return await openElsewhere(url, port: redirectURI?.portOfURL) }
         // A redirect without a port leads nowhere: the plugin waits for the address to be pasted.
-        guard let port = redirectURI?.portOfURL else {
-            guard let terminal = Terminal() else { return .unsupported }
-            console.note("to sign in to \(host), open this page in any browser:")
-            show(url)
-            return await pasted(at: terminal, "then paste the address that the browser ends at: ")
-        }
-        if let browser {
-            console.note("opening your browser to sign in to \(host); if it does not open, go to:")
-            show(url)
-            let isOpened = await browser.open(url)
-            // The sign-in may be over before the browser's command is.
-            if isOpened || Task.isCancelled { return .done }
+        let isPasted = redirectURI != nil && redirectURI?.portOfURL == nil
+        guard !isPasted else { return await openElsewhere(url, port: nil) }
+        console.note("opening your browser to sign in to \(url.hostForPeople); if it does not open, go to:")
+        console.show(url.displayable(limit: 32_768))
+        let isOpened = await browser.open(url)
+        // The sign-in may be over before the browser's command is.
+        guard !Task.isCancelled else { return .done }
+        guard isOpened else {
             console.note("the browser could not be opened")
             return .unsupported
         }
-        guard let terminal = Terminal() else { return .unsupported }
-        console.note("to sign in to \(host), open this page in a browser:")
-        show(url)
-        if presence.isRemote {
-            console.note("to be led back here by itself, run on the machine with the browser first:")
-            console.note("  ssh -N -L \(port):localhost:\(port) THIS-HOST")
-        }
-        return await pasted(at: terminal, "if it ends at a page that does not open, paste that page's address: ")
-    }
-
-    /// Waits for the address that a browser was led to; it holds the answer, so it is not echoed.
-    private func pasted(at terminal: borrowing Terminal, _ question: String) async -> PluginReply {
-        guard let line = await terminal.ask("lanyard: \(question)", echo: false) else { return .cancelled }
-        return line.isEmpty ? .done : .redirected(Secret(line))
-    }
-
-    private func show(_ url: String) {
-        console.note("  \(url.displayable(limit: 8192))")
-    }
-
-    private func show(_ code: String, page: String, expiresIn: Int) -> PluginReply {
-        console.note("to sign in, open \(page.displayable(limit: 500)) in any browser and enter the code")
-        console.note("  \(code.displayable(limit: 100))")
-        console.note("waiting; the code is good for \(max(1, expiresIn / 60)) minutes")
+        console.countDown("waiting for your browser", seconds: patience)
         return .done
     }
+
+    /// Has the person open the page, here or on another machine; what it ends at is listened for at the port, or pasted.
+    private func openElsewhere(_ url: String, port: Int?) async -> PluginReply {
+        let terminal = Terminal()
+        // Without a terminal nothing can be pasted, but whoever asked to sign in can still open the page here.
+        if terminal == nil, port == nil { return .unsupported }
+        console.note("to sign in to \(url.hostForPeople), open this page in any browser:")
+        console.show(url.displayable(limit: 32_768))
+        if let port, presence.isRemote {
+            console.note("if it runs elsewhere, run this there first, to be led back here:")
+            console.show(context.tunnel(port: port))
+        }
+        guard let terminal else {
+            console.countDown("waiting for the browser", seconds: patience)
+            return .done
+        }
+        let question =
+            port == nil ? "paste the address of its last page" : "if its last page does not open, paste its address"
+        // The address holds the answer, so it is not echoed.
+        let line = await terminal.ask("lanyard: \(question) (\(patience.inWords)): ", echo: false)
+        guard let line else { return .cancelled }
+        guard line.isEmpty else { return .redirected(Secret(line)) }
+        if port != nil { console.countDown("waiting for the browser", seconds: patience) }
+        return .done
+    }
+
+    // MARK: A code
+
+    private func show(_ code: String, page: String, expiresIn: Int) -> PluginReply {
+        let seconds = min(expiresIn, patience)
+        console.note("to sign in to \(page.hostForPeople), open this page on any device:")
+        console.show(page.displayable(limit: 4096))
+        if let picture = QRPicture(page, fitting: console.screen) { console.show(picture.text) }
+        console.note("and enter this code, which is good for \(seconds.inWords):")
+        console.show(code.displayable(limit: 100))
+        console.countDown("waiting for the code to be entered", seconds: seconds)
+        return .done
+    }
+
+    // MARK: A question
 
     private func prompt(_ kind: PluginEvent.PromptKind, _ message: String) async -> PluginReply {
         guard let terminal = Terminal() else { return .unsupported }
@@ -70,14 +94,29 @@ struct PersonAtTerminal: PersonInterface {
         guard kind == .confirm else { return .answer(Secret(line)) }
         return .answer(Secret(["y", "yes"].contains(line.lowercased()) ? "yes" : "no"))
     }
+}
 
-    /// Shows nothing: a sign-in takes a second once the person is back.
-    func progress(_ message: String) async {}
+extension CommandContext {
+    /// The command that has a port on the person's machine lead to the same one here.
+    fileprivate func tunnel(port: Int) -> String {
+        // "CLIENT PORT SERVER PORT", as sshd sets it: the address that the person's ssh reached.
+        let ends = (variable("SSH_CONNECTION") ?? "").split(separator: " ").map(String.init)
+        let host = ends.count == 4 ? ends[2] : "THIS-HOST"
+        let user = (variable("USER") ?? variable("LOGNAME")).map { "\($0)@" } ?? ""
+        let option = ends.count == 4 && ends[3] != "22" ? " -p \(ShellWords.quote(ends[3]))" : ""
+        let target = ShellWords.quote("\(user)\(host)")
+        return "ssh -N -L \(port):localhost:\(port)\(option) \(target)".displayable(limit: 500)
+    }
+}
+
+extension Int {
+    /// Seconds for a person: whole minutes from two minutes on.
+    fileprivate var inWords: String { self < 120 ? "\(self) seconds" : "\(self / 60) minutes" }
 }
 
 extension String {
     /// The host and port of a URL, fit to show.
-    fileprivate var hostForPeople: String {
+    var hostForPeople: String {
         let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
         return String(rest.prefix { !"/?#".contains($0) }).displayable(limit: 255)
     }

@@ -1,3 +1,5 @@
+import Rules
+
 /// Whether somebody is there to be asked, and how they can be reached.
 ///
 /// The environment is asked last: a browser needs a display or a `$BROWSER`, a code or a pasted link needs a terminal,
@@ -21,6 +23,7 @@ struct Presence: Sendable, Equatable {
     /// Looks around.
     ///
     /// A command that is itself the wish to be asked, such as `login`, needs no terminal: what it says shows on stderr.
+    /// `browser` is the configured command, or `Configuration.noBrowser`.
     init(_ context: CommandContext, browser: String?, isInteractive: Bool, isAskedFor: Bool) {
         let forbidden =
             !isInteractive || context.variable("GIT_TERMINAL_PROMPT").isFalse
@@ -35,7 +38,7 @@ struct Presence: Sendable, Equatable {
         hasDisplay = !isRemote && (context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil)
         let isWSL = context.variable("WSL_DISTRO_NAME") != nil
         let named = browser ?? context.variable("BROWSER")
-        hasBrowser = named != nil || hasDisplay || (isWSL && !isRemote)
+        hasBrowser = browser != Configuration.noBrowser && (named != nil || hasDisplay || (isWSL && !isRemote))
     }
 
     private init(hasTerminal: Bool, hasBrowser: Bool, hasDisplay: Bool, isRemote: Bool) {

@@ -1,3 +1,4 @@
+import CLinux
 import CredentialProtocol
 import Glibc
 import SystemPackage
@@ -23,54 +24,51 @@ struct Terminal: ~Copyable, Sendable {
 
     /// Asks for a line; nil at end of input or when the task is cancelled.
     func ask(_ question: String, echo: Bool) async -> String? {
-        _ = try? device.writeAll(Array(question.utf8))
-        let silenced = echo ? nil : EchoOff(device.rawValue)
+        let console = CommandContext.current.console
+        console.pauseProgress(true)
+        defer { console.pauseProgress(false) }
+        write(question)
+        // Nothing that was typed before a secret is asked for may count as the secret.
+        guard lanyard_terminal_take(device.rawValue, echo ? 0 : 1) == 0 else { return nil }
         defer {
-            if let silenced {
-                silenced.restore()
-                _ = try? device.writeAll([0x0A])
-            }
+            lanyard_terminal_give_back()
+            write("\n")
         }
-        return await readLine()
+        return await readLine(again: question, echo: echo)
     }
 
+    /// The longest line that is read: what a plugin can be told in one.
+    static let longestLine = AttributeParser.longestLine - "value=\n".utf8.count
+
     /// Reads a line, looking now and then whether the task still wants it.
-    private func readLine() async -> String? {
-        var line: [UInt8] = []
+    private func readLine(again question: String, echo: Bool) async -> String? {
+        var editor = LineEditor(longest: Self.longestLine)
         while !Task.isCancelled {
             var poll = pollfd(fd: device.rawValue, events: Int16(POLLIN), revents: 0)
             guard Glibc.poll(&poll, 1, 0) > 0 else {
-                try? await Task.sleep(for: .milliseconds(100))
+                // Short enough for typing to feel immediate.
+                try? await Task.sleep(for: .milliseconds(15))
                 continue
             }
             var chunk = [UInt8](repeating: 0, count: 4096)
             guard let count = try? chunk.withUnsafeMutableBytes({ try device.read(into: $0) }), count > 0 else {
                 return nil
             }
-            line += chunk[..<count]
-            guard line.last != 0x0A, line.count < AttributeParser.longestLine else { break }
+            for byte in chunk[..<count] {
+                switch editor.take(byte) {
+                case .more(let shown): if echo { write(shown) }
+                case .line(let line): return line
+                case .tooLong: write("\nlanyard: that is too long to be meant\n\(question)")
+                case .end: return nil
+                }
+            }
         }
-        guard !Task.isCancelled else { return nil }
-        return String(decoding: line, as: UTF8.self).filter { !$0.isNewline }
-    }
-}
-
-/// Echo turned off on a terminal, and what it was before.
-private struct EchoOff {
-    private let descriptor: Int32
-    private let before: termios
-
-    init?(_ descriptor: Int32) {
-        var settings = termios()
-        guard tcgetattr(descriptor, &settings) == 0 else { return nil }
-        before = settings
-        self.descriptor = descriptor
-        settings.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(descriptor, TCSAFLUSH, &settings)
+        return nil
     }
 
-    func restore() {
-        var settings = before
-        tcsetattr(descriptor, TCSAFLUSH, &settings)
+    private func write(_ text: String) { write(Array(text.utf8)) }
+
+    private func write(_ bytes: [UInt8]) {
+        if !bytes.isEmpty { _ = try? device.writeAll(bytes) }
     }
 }

@@ -49,7 +49,8 @@ package struct OAuthFailure: Error, Sendable, Equatable {
         guard let members = answer.json(Members.self), let error = members.error, !error.isEmpty else { return nil }
         self.init(
             error: error, description: members.description ?? "", suberror: members.suberror,
-            codes: (members.codes ?? []).map(\.value), claims: members.claims, correlationID: members.correlationID)
+            codes: (members.codes ?? []).map(\.value), claims: members.claims,
+            correlationID: members.correlationID ?? Self.correlationID(in: members.description ?? ""))
     }
 
     /// Reads an authorization response; nil where it holds no `error`.
@@ -58,17 +59,26 @@ package struct OAuthFailure: Error, Sendable, Equatable {
         self.init(
             error: error, description: fields["error_description"] ?? "",
             suberror: fields["error_subcode"] ?? fields["suberror"], claims: fields["claims"],
-            correlationID: fields["correlation_id"])
+            correlationID: fields["correlation_id"] ?? Self.correlationID(in: fields["error_description"] ?? ""))
     }
 
-    /// The authority's words without what follows them: trace id, correlation id, timestamp.
+    /// The authority's words without what follows them (trace id, correlation id, timestamp), its number before them.
     package var summary: String {
         var text = description.prefix { !$0.isNewline }
         for end in [" Trace ID:", " Correlation ID:"] {
             if let range = text.firstRange(of: end) { text = text[..<range.lowerBound] }
         }
         let words = text.trimming { $0 == " " || $0 == "." }
-        return (words.isEmpty ? error : words).displayable(limit: 300)
+        let shown = (words.isEmpty ? error : words).displayable(limit: 300)
+        guard let code = codes.first(where: { $0 > 0 }), !shown.contains("AADSTS\(code)") else { return shown }
+        return "AADSTS\(code): \(shown)"
+    }
+
+    /// The id that authorization responses and B2C's errors have in their text only.
+    private static func correlationID(in description: String) -> String? {
+        guard let mark = description.firstRange(of: "Correlation ID: ") else { return nil }
+        let id = description[mark.upperBound...].prefix { $0.isHexDigit || $0 == "-" }
+        return id.utf8.count == 36 ? String(id) : nil
     }
 
     private static func codes(in description: String) -> [Int] {

@@ -110,6 +110,16 @@ package struct Authority: Sendable, Equatable {
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
     }
 
+    /// This B2C authority with another policy of the same tenant.
+    ///
+    /// - Throws: `AuthorityError.malformed` where the policy is not a single plain path segment.
+    package func replacingPolicy(_ policy: String) throws(AuthorityError) -> Authority {
+        guard kind == .b2c, WebAddress.isName(policy) else { throw .malformed }
+        return Authority(
+            kind: kind, host: host, port: port, tenant: tenant, policy: policy,
+            hasTrustFrameworkSegment: hasTrustFrameworkSegment)
+    }
+
     /// This authority at another host of the same environment, on the default port.
     package func replacingHost(_ host: String) -> Authority {
         Authority(

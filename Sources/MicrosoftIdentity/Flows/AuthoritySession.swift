@@ -34,8 +34,9 @@ struct AuthoritySession: Sendable {
         }
         let claims: String?
         do throws(ClaimsError) {
-            let asked = try request.claims.map { text throws(ClaimsError) in try ClaimsRequest(text).encoded }
-            claims = try Claims.merge([asked], capabilities: request.capabilities)
+            let wanted = try request.claims.map { text throws(ClaimsError) in try ClaimsRequest(text).encoded }
+            // B2C's policies know nothing of capabilities.
+            claims = try Claims.merge([wanted], capabilities: asked.kind == .b2c ? [] : request.capabilities)
         } catch {
             throw error.pluginError
         }

@@ -1,21 +1,24 @@
 import AuthorityPlugin
 import CredentialProtocol
 
-/// Authorization code with PKCE in a browser (RFC 8252), the answer posted to a loopback port or pasted by the person.
+/// Authorization code with PKCE in a browser (RFC 8252), the answer sent to a loopback port or pasted by the person.
+///
+/// How long the person may take is the host's to say: it ends the flow.
 struct BrowserFlow: Sendable {
-    /// How long a person may take; the page of the authority itself expires sooner.
-    private static let patience = Duration.seconds(900)
     /// How long the last page may take to get to the browser.
     private static let lastPage = Duration.seconds(2)
 
     let session: AuthoritySession
+    /// How the answer comes back: posted, unless the person may have to paste it.
+    var responseMode = AuthorizationRequest.ResponseMode.formPost
+    /// The page that the browser ends at where all went well.
+    var success = LoopbackPage.success
 
     /// What may happen while the browser is open.
     private enum Event: Sendable {
         case answered(AuthorizationResponse)
         case replied(PluginReply)
         case pageShown
-        case timeIsUp
     }
 
     /// Signs the person in.
@@ -26,8 +29,14 @@ struct BrowserFlow: Sendable {
     func run(_ person: any Conversation) async throws(PluginError) -> FlowOutcome {
         let target = try RedirectTarget(session.request.redirectURI)
         guard target.isLoopback else { return try await PasteFlow(session: session).run(person) }
-        let listener = try await LoopbackListener.open(port: target.port)
-        let request = AuthorizationRequest(redirectURI: target.uri(port: listener.port), responseMode: .formPost)
+        return try await run(person, target, on: try await LoopbackListener.open(port: target.port))
+    }
+
+    /// Signs the person in, the answer coming to this listener, which is closed in the end.
+    func run(
+        _ person: any Conversation, _ target: RedirectTarget, on listener: LoopbackListener
+    ) async throws(PluginError) -> FlowOutcome {
+        let request = AuthorizationRequest(redirectURI: target.uri(port: listener.port), responseMode: responseMode)
         do throws(PluginError) {
             let url = try request.url(
                 at: session.configuration.authorizationEndpoint, for: session.request, claims: session.claims)
@@ -57,9 +66,6 @@ struct BrowserFlow: Sendable {
             group.addTask {
                 happen.yield(.replied(await person.ask(.openURL(url: url, redirectURI: request.redirectURI))))
             }
-            group.addTask {
-                if (try? await Task.sleep(for: Self.patience)) != nil { happen.yield(.timeIsUp) }
-            }
             let outcome = await conclude(events, of: request, page: page, person: person)
             group.cancelAll()
             return outcome
@@ -77,7 +83,7 @@ struct BrowserFlow: Sendable {
                 // The host's patience with the person ends here, and the one with this plugin begins.
                 await person.progress("the browser is back; getting the tokens")
                 let outcome = await redeem(response, of: request)
-                await page.set(Self.page(for: outcome))
+                await page.set(lastPage(for: outcome))
                 await Self.waitUntilShown(events)
                 return outcome
             case .replied(.done), .replied(.answer), .pageShown: continue
@@ -86,9 +92,6 @@ struct BrowserFlow: Sendable {
             case .replied(.unsupported):
                 return .success(.notHere(PluginError(.unsupported, "no browser can be opened here")))
             case .replied(.cancelled): return .failure(PluginError(.cancelled, "the sign-in was cancelled"))
-            case .timeIsUp:
-                return .failure(
-                    PluginError(.cancelled, "nobody signed in within \(Self.patience.components.seconds / 60) minutes"))
             }
         }
         return .failure(PluginError(.cancelled, "the sign-in was ended"))
@@ -114,18 +117,24 @@ struct BrowserFlow: Sendable {
             if response.isResponse {
                 return .success(.signedIn(try await CodeRedemption(session: session).redeem(response, of: request)))
             }
+            guard responseMode == .formPost else { throw PasteFlow.noAnswer }
             return .success(try await PasteFlow(session: session).run(person))
         } catch {
             return .failure(error)
         }
     }
 
-    private static func page(for outcome: Result<FlowOutcome, PluginError>) -> LoopbackPage {
+    private func lastPage(for outcome: Result<FlowOutcome, PluginError>) -> LoopbackPage {
         switch outcome {
-        case .success: .success
-        case .failure(let error): error.code == .cancelled ? .declined : .failure
+        case .success: success
+        case .failure(let error) where session.resetsPassword(after: error): .forgottenPassword
+        case .failure(let error) where error.code == .cancelled: .declined
+        case .failure(let error): Self.expired.isDisjoint(with: error.errorCodes) ? .failure : .expired
         }
     }
+
+    /// The sign-in's page was left open for too long, or its code came back too late.
+    private static let expired: Set<Int> = [50_089, 70_008]
 
     private static func waitUntilShown(_ events: AsyncStream<Event>) async {
         try? await withDeadline(lastPage) {
@@ -148,12 +157,12 @@ private actor LastPage {
         waiting.removeAll()
     }
 
-    /// Ends with the failure page where the task is cancelled before.
+    /// Ends with the page for what is over where the task is cancelled before.
     func wait() async -> LoopbackPage {
         if let page { return page }
         let (stream, continuation) = AsyncStream.makeStream(of: LoopbackPage.self)
         waiting.append(continuation)
         for await page in stream { return page }
-        return .failure
+        return .expired
     }
 }

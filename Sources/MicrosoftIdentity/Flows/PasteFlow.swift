@@ -2,10 +2,15 @@ import AuthorityPlugin
 
 /// Authorization code with PKCE in a browser on another computer.
 ///
-/// Its redirect leads nowhere, and the person pastes the address it ended at. That needs the answer in that address,
-/// which a posted one never is.
+/// The person pastes the address that it ended at. That needs the answer in that address, which a posted one never is.
+/// Where the redirect leads to a loopback port it is listened at as well: the browser may be here, or find the way here.
 struct PasteFlow: Sendable {
     let session: AuthoritySession
+
+    /// The error for an address that isn't the one that the sign-in ended at.
+    static let noAnswer = PluginError(
+        .invalidRequest, "the pasted address holds no answer to the sign-in",
+        hint: "paste the whole address that the browser shows after the sign-in")
 
     /// Signs the person in.
     ///
@@ -14,17 +19,17 @@ struct PasteFlow: Sendable {
     /// - Throws: `cancelled` where the person refuses here or there, and what the authority refuses with.
     func run(_ person: any Conversation) async throws(PluginError) -> FlowOutcome {
         let target = try RedirectTarget(session.request.redirectURI)
+        // A port that is taken is no obstacle: the address can still be pasted.
+        if target.isLoopback, let listener = try? await LoopbackListener.open(port: target.port) {
+            return try await BrowserFlow(session: session, responseMode: .query).run(person, target, on: listener)
+        }
         let request = AuthorizationRequest(redirectURI: target.uri(port: nil), responseMode: .query)
         let url = try request.url(
             at: session.configuration.authorizationEndpoint, for: session.request, claims: session.claims)
         switch await person.ask(.openURL(url: url, redirectURI: request.redirectURI)) {
         case .redirected(let pasted):
             let response = AuthorizationResponse(pasted: pasted)
-            guard response.isResponse else {
-                throw PluginError(
-                    .invalidRequest, "the pasted address holds no answer to the sign-in",
-                    hint: "paste the whole address that the browser shows after the sign-in")
-            }
+            guard response.isResponse else { throw Self.noAnswer }
             return .signedIn(try await CodeRedemption(session: session).redeem(response, of: request))
         case .cancelled: throw PluginError(.cancelled, "the sign-in was cancelled")
         case .done, .answer, .unsupported:

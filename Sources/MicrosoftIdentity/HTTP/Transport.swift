@@ -181,14 +181,13 @@ package struct Transport: Sendable {
     private static func throttling(_ answer: HTTPAnswer, host: String) -> PluginError {
         var error = PluginError(.throttled, "\(host) says that there were too many requests")
         error.retryAfter = answer.retryAfter ?? 60
-        error.hint = "wait \(error.retryAfter ?? 60) seconds and try again"
         return error
     }
 
     private static func failing(_ answer: HTTPAnswer, host: String) -> PluginError {
-        var error = PluginError(
-            .unavailable, "\(host) does not work at the moment (HTTP \(answer.status))", hint: "try again later")
+        var error = PluginError(.unavailable, "\(host) does not work at the moment (HTTP \(answer.status))")
         error.retryAfter = answer.retryAfter
+        if error.retryAfter == nil { error.hint = "try again later" }
         return error
     }
 }

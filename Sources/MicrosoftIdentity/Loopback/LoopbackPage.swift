@@ -1,37 +1,64 @@
 import Crypto
 import FoundationEssentials
 
-/// The page that a browser shows when it comes back: self-contained, without script, readable aloud and in the dark.
+/// The page that a browser shows when it comes back.
+///
+/// It is self-contained, without script or motion, readable aloud, in the dark and on a phone. It tells what happened and what
+/// to do, and never anything of what came.
 struct LoopbackPage: Sendable, Equatable {
+    /// What the page's sign says at a glance; the words say it too.
+    enum Sign: String, Sendable {
+        case done = "✓"
+        case stopped = "×"
+        case wait = "…"
+    }
+
     let status: Int
+    let sign: Sign
     let title: String
     let text: String
     /// Whether it tells how the sign-in ended.
     var isLast: Bool { status == 200 }
 
     static let success = LoopbackPage(
-        status: 200, title: "You are signed in", text: "You can close this window and go back to your terminal.")
+        status: 200, sign: .done, title: "You are signed in",
+        text: "Return to your terminal; it goes on by itself. You can close this page.")
     static let declined = LoopbackPage(
-        status: 200, title: "Sign-in was cancelled", text: "Nothing was stored. You can close this window.")
+        status: 200, sign: .stopped, title: "Sign-in was cancelled",
+        text: "Nothing was stored. Return to your terminal; it says how to try again. You can close this page.")
     static let failure = LoopbackPage(
-        status: 200, title: "Sign-in did not work",
-        text: "Your terminal says why. You can close this window.")
+        status: 200, sign: .stopped, title: "Sign-in did not work",
+        text: "Nothing was stored. Return to your terminal; it says why, and what to do. You can close this page.")
+    static let expired = LoopbackPage(
+        status: 200, sign: .stopped, title: "Sign-in took too long",
+        text: "The time for it was over, so nothing was stored. Return to your terminal; it says how to try again. "
+            + "You can close this page.")
+    static let forgottenPassword = LoopbackPage(
+        status: 200, sign: .wait, title: "Reset your password",
+        text: "The page for it opens by itself; the sign-in goes on after it. You can close this page.")
+    static let passwordReset = LoopbackPage(
+        status: 200, sign: .done, title: "Your password is reset",
+        text: "The sign-in goes on in a page that opens by itself. You can close this page.")
     static let wrongState = LoopbackPage(
-        status: 400, title: "This answer belongs to another sign-in",
-        text: "It was not used. Finish the sign-in in the window that your terminal opened last, or start again there.")
+        status: 400, sign: .stopped, title: "This answer belongs to another sign-in",
+        text: "It was not used. Finish the sign-in on the page that your terminal opened last, or start again there.")
     static let codeInAddress = LoopbackPage(
-        status: 405, title: "This answer came the wrong way",
-        text: "The code was in the page's address, where it can leak, so it was not used. Start the sign-in again.")
+        status: 405, sign: .stopped, title: "This answer came the wrong way",
+        text: "The code was in the page’s address, where it can leak, so it was not used. Return to your terminal and "
+            + "start the sign-in again.")
     static let notHere = LoopbackPage(
-        status: 404, title: "Nothing is here", text: "lanyard waits at this port for a sign-in to finish.")
+        status: 404, sign: .wait, title: "Nothing is here", text: "lanyard waits at this port for a sign-in to finish.")
     static let wrongMethod = LoopbackPage(
-        status: 405, title: "A sign-in is under way", text: "lanyard waits here for it to finish in your browser.")
+        status: 405, sign: .wait, title: "A sign-in is under way",
+        text: "lanyard waits here for it to finish in your browser.")
     static let wrongHost = LoopbackPage(
-        status: 421, title: "Wrong host", text: "lanyard answers here as localhost only.")
+        status: 421, sign: .stopped, title: "Wrong host", text: "lanyard answers here as localhost only.")
     static let wrongType = LoopbackPage(
-        status: 415, title: "This is no answer to a sign-in", text: "It was not used.")
+        status: 415, sign: .stopped, title: "This is no answer to a sign-in",
+        text: "It was not used. Return to your terminal.")
     static let tooLarge = LoopbackPage(
-        status: 413, title: "This answer is too large", text: "It was not used.")
+        status: 413, sign: .stopped, title: "This answer is too large",
+        text: "It was not used. Return to your terminal and start the sign-in again.")
 
     /// What is sent besides the page: nothing may be loaded, framed, kept or told onwards.
     static let headers: [(String, String)] = [
@@ -59,7 +86,8 @@ struct LoopbackPage: Sendable, Equatable {
         </head>
         <body>
         <main>
-        <h1>\(title)</h1>
+        <p class="\(sign)" aria-hidden="true">\(sign.rawValue)</p>
+        <h1 tabindex="-1" autofocus>\(title)</h1>
         <p>\(text)</p>
         </main>
         </body>
@@ -69,13 +97,23 @@ struct LoopbackPage: Sendable, Equatable {
     }
 
     private static let styleDigest = Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
+    /// Every pair of colours has a contrast of more than 7:1 (WCAG 2.2, 1.4.6).
     private static let style = """
-        :root{color-scheme:light dark}
-        body{margin:0;min-height:100vh;display:grid;place-items:center;background:#f6f7f9;color:#1b1f24;
+        :root{color-scheme:light dark;--page:#f6f7f9;--text:#1b1f24;--done:#0b5a2b;--stopped:#8a1c1c;--wait:#3d444d}
+        body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--page);color:var(--text);
         font:1.125rem/1.5 system-ui,sans-serif}
-        main{max-width:32rem;padding:2rem}
-        h1{font-size:1.75rem;line-height:1.25;margin:0 0 .75rem}
+        main{box-sizing:border-box;width:100%;max-width:34rem;padding:2rem 1.5rem;border-inline-start:.375rem solid}
+        main:has(.done){border-color:var(--done)}
+        main:has(.stopped){border-color:var(--stopped)}
+        main:has(.wait){border-color:var(--wait)}
+        h1{font-size:1.75rem;line-height:1.25;margin:0 0 .75rem;overflow-wrap:anywhere}
+        h1:focus{outline:none}
         p{margin:0}
-        @media (prefers-color-scheme:dark){body{background:#14171a;color:#e8eaed}}
+        .done,.stopped,.wait{font-size:2.25rem;line-height:1;font-weight:700;margin:0 0 1rem}
+        .done{color:var(--done)}
+        .stopped{color:var(--stopped)}
+        .wait{color:var(--wait)}
+        @media (prefers-color-scheme:dark){
+        :root{--page:#14171a;--text:#e8eaed;--done:#6fdc97;--stopped:#ff9d97;--wait:#b6bec9}}
         """
 }

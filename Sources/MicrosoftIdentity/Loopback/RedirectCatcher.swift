@@ -22,10 +22,10 @@ struct RedirectCatcher: Sendable {
         return await judge(AuthorizationResponse(form: body[...]))
     }
 
-    /// An answer in the address: a code there is refused, as the authority was asked to post it; a refusal is taken.
+    /// An answer in the address: a code there is refused where the authority was asked to post it; a refusal is taken.
     private func answerAddress(_ query: Substring) async -> LoopbackPage {
         let response = AuthorizationResponse(form: query)
-        if response.hasCode { return .codeInAddress }
+        if response.hasCode, request.responseMode == .formPost { return .codeInAddress }
         return response.isResponse ? await judge(response) : .wrongMethod
     }
 

@@ -52,9 +52,10 @@ struct AuthorizationRequest: Sendable {
 
     /// The parameters that are lanyard's to set, whether this request has them or not.
     private static let reserved: Set<String> = [
-        "client_id", "response_type", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
-        "nonce", "client_info", "response_mode", "prompt", "login_hint", "domain_hint", "claims", "x-anchormailbox",
-        "request", "request_uri",
+        "claims", "client_assertion", "client_assertion_type", "client_id", "client_info", "client_secret", "code",
+        "code_challenge", "code_challenge_method", "code_verifier", "domain_hint", "grant_type", "id_token_hint",
+        "login_hint", "nonce", "p", "prompt", "redirect_uri", "refresh_token", "request", "request_uri",
+        "response_mode", "response_type", "scope", "state", "x-anchormailbox",
     ]
 
     private static func extra(_ parameters: [String]) throws(PluginError) -> [FormEncoding.Field] {

@@ -30,6 +30,9 @@ struct Variant: ~Copyable {
     /// The truth value; nil where it is none.
     var bool: Bool? { type == "b" ? g_variant_get_boolean(pointer) != 0 : nil }
 
+    /// The number of 32 bits; nil where it is none.
+    var smallNumber: UInt32? { type == "u" ? g_variant_get_uint32(pointer) : nil }
+
     /// The number of 64 bits; nil where it is none.
     var number: UInt64? { type == "t" ? g_variant_get_uint64(pointer) : nil }
 

@@ -58,6 +58,24 @@ struct LockFile: ~Copyable {
 
     /// Takes the lock where nobody holds it.
     func tryLock() -> Bool {
-        flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+        sign()
+        return true
+    }
+
+    /// The process that says it holds the lock; nil where none does.
+    var holder: Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        let digits = bytes[..<count].prefix { (0x30...0x39).contains($0) }
+        return Int32(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private func sign() {
+        let name = Array("\(getpid())\n".utf8)
+        // The longer number of a holder before must not show behind it.
+        guard ftruncate(descriptor, 0) == 0 else { return }
+        _ = pwrite(descriptor, name, name.count, 0)
     }
 }

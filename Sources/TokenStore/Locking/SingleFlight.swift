@@ -3,13 +3,17 @@ internal import Glibc
 
 /// A lock that the processes of one user share, so that only one of them renews a token or asks the person.
 ///
-/// The lock is the kernel's (`flock`) and dies with its holder; the file it is on stays and means nothing.
+/// The lock is the kernel's (`flock`) and dies with its holder; the file it is on stays and means nothing. It names its
+/// last holder, for people.
 public struct SingleFlight: Sendable {
     /// The directory of the lock files; made with mode 0700 where it is missing.
     public let directory: String
 
     /// The longest pause between two attempts, in milliseconds.
     private static let longestPause = 25
+
+    /// How long a wait is nobody's concern.
+    private static let quietWait = Duration.seconds(1)
 
     /// Makes a lock in the user's runtime directory, or in one of the user's own below `/tmp` where there is none.
     ///
@@ -27,19 +31,26 @@ public struct SingleFlight: Sendable {
     /// - Parameters:
     ///   - key: what the lock is for; only its digest shows.
     ///   - deadline: seconds to wait for the lock. The body may take as long as it likes.
+    ///   - waiting: called once, when the wait is long enough to be told, with the process that holds the lock, if known.
     ///   - isolation: where the body runs.
     ///   - body: what to do under the lock.
     /// - Returns: what the body returns.
     /// - Throws: `SingleFlightError`, `CancellationError` while waiting, and whatever the body throws.
     public func withLock<Result>(
-        key: String, deadline: Double, isolation: isolated (any Actor)? = #isolation,
-        _ body: () async throws -> sending Result
+        key: String, deadline: Double, waiting: (Int32?) -> Void = { _ in },
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {
         let file = try open(key)
-        let end = ContinuousClock.now + .seconds(deadline)
+        let start = ContinuousClock.now
+        let end = start + .seconds(deadline)
+        var isToldOf = false
         var pause = 1
         while !file.tryLock() {
             guard ContinuousClock.now < end else { throw SingleFlightError.timedOut }
+            if !isToldOf, ContinuousClock.now - start > Self.quietWait {
+                isToldOf = true
+                waiting(file.holder)
+            }
             try await Task.sleep(for: .milliseconds(pause))
             pause = min(pause * 2, Self.longestPause)
         }

@@ -38,6 +38,14 @@ public struct UnifiedCache: Sendable, Equatable {
         other = document
     }
 
+    /// What the records leave out, for people: sections nobody here knows, and entries of known ones that are no records.
+    public var leftOver: [String] {
+        other.sorted { $0.key < $1.key }.map { name, value in
+            guard Self.sections.contains(where: { $0.name == name }) else { return "section \(name)" }
+            return "\(value.members?.count ?? 1) of \(name)"
+        }
+    }
+
     /// The cache as JSON, secrets included; equal caches are equal bytes.
     ///
     /// - Parameter pretty: whether to indent it for people.

@@ -79,7 +79,7 @@ final class OpeningConnection: Sendable {
             hasSession.signal()
         }
         do throws(ProviderFailure) {
-            try KeyringSession.openLibrary(logger: Logger(label: "lanyard.keyring"))
+            try SecretLibrary.open()
             let watchdog = Watchdog(seconds: deadline)
             let pointer = try calling { secret_service_get_sync(SECRET_SERVICE_NONE, watchdog.cancellable, $0) }
             guard let service = GRef(owned: pointer) else { return }

@@ -24,7 +24,7 @@ struct KeyringSession: ~Copyable {
             let opening = KeyringOpening.take()
             defer { opening?.waitForSession() }
             try opening?.waitForConnection()
-            try openLibrary(logger: logger)
+            try SecretLibrary.open(logger: logger)
             let watchdog = Watchdog(seconds: configuration.deadline)
             do throws(ProviderFailure) {
                 return try body(KeyringSession(configuration, watchdog, environment, opening))
@@ -36,14 +36,6 @@ struct KeyringSession: ~Copyable {
         } catch {
             throw error.storeError
         }
-    }
-
-    /// Loads libsecret where that has not been done.
-    static func openLibrary(logger: Logger) throws(ProviderFailure) {
-        if let problem = lanyard_secret_open() {
-            throw .found(StoreError(.noLibrary, detail: String(cString: problem)))
-        }
-        GLibLog.route(to: logger)
     }
 
     /// To be called before secrets are read or sent, which needs a key that the provider knows.

@@ -65,7 +65,7 @@ extension World {
         {
             return response
         }
-        let needed = missingProofs(interaction, signedIn)
+        let needed = missingProofs(interaction, signedIn, authority.realm.issuer(for: user, in: directory))
         if let context = needed.first {
             return page(interaction, visit) { Pages.proof(user: user, context: context, form: $0) }
                 ?? silentRefusal(.proofRequired(context), interaction, visit)
@@ -74,8 +74,8 @@ extension World {
         return finish(interaction, user, signedIn, visit)
     }
 
-    private func missingProofs(_ interaction: Interaction, _ signedIn: SignedIn) -> [String] {
-        interaction.claims.contexts.filter { !signedIn.proofs.contains($0) }
+    private func missingProofs(_ interaction: Interaction, _ signedIn: SignedIn, _ tenant: Tenant?) -> [String] {
+        interaction.proofsWanted(by: tenant).filter { !signedIn.proofs.contains($0) }
     }
 
     private func signInPage(_ interaction: Interaction, _ visit: Visit, at authority: AuthorityPath) -> Response {
@@ -148,6 +148,11 @@ extension Interaction {
     }
 
     var claims: ClaimsRequest { request?.claims ?? ClaimsRequest() }
+
+    /// The second proofs that a tenant wants, and those that the client asks for.
+    func proofsWanted(by tenant: Tenant?) -> [String] {
+        claims.contexts + (tenant?.mfa == true ? [SignedIn.secondProof] : [])
+    }
 
     func clientID(in world: World) -> String {
         switch purpose {

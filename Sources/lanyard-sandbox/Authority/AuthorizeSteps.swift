@@ -125,7 +125,8 @@ extension World {
     ) -> Response {
         var interaction = interaction
         var proved = signedIn
-        proved.proofs.formUnion(interaction.claims.contexts)
+        let tenant = directory.user(signedIn.username).flatMap { authority.realm.issuer(for: $0, in: directory) }
+        proved.proofs.formUnion(interaction.proofsWanted(by: tenant))
         interaction.signedIn = proved
         let response = advance(interaction, visit, at: authority)
         return response.remembering(ledger.remember(proved, inSession: visit.cookie(Self.sessionCookie)))

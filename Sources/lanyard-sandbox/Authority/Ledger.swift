@@ -24,9 +24,12 @@ final class Ledger: Sendable {
 
 /// Someone whom a browser session knows.
 struct SignedIn: Sendable, Equatable {
+    /// The proof that tenants want which ask everybody for a second one.
+    static let secondProof = "mfa"
+
     var username: String
     var at: Date
-    /// The authentication contexts that were proved, such as `c1`.
+    /// The authentication contexts that were proved, such as `c1`, and `secondProof`.
     var proofs: Set<String> = []
 }
 

@@ -118,7 +118,8 @@ extension World {
         let scopes = try scopes(of: visit, grant: grant, client: client, authority)
         let claims = try ClaimsRequest(visit.form["claims"])
         try checkConsent(user, scopes, client, authority.realm)
-        if let missing = claims.contexts.first(where: { !grant.signedIn.proofs.contains($0) }) {
+        let wanted = claims.contexts + (tenant.mfa == true ? [SignedIn.secondProof] : [])
+        if let missing = wanted.first(where: { !grant.signedIn.proofs.contains($0) }) {
             throw OAuthFailure(
                 "invalid_grant", 50076,
                 "Due to a configuration change made by your administrator, you must use multi-factor authentication "

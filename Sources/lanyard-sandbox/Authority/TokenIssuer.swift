@@ -77,9 +77,8 @@ extension World {
         claims["uti"] = .string(newSecret(bytes: 16))
         claims["acct"] = issue.user.tenant == issue.tenant.domain ? 0 : 1
         if !issue.claims.capabilities.isEmpty { claims["xms_cc"] = JSONValue(strings: issue.claims.capabilities) }
-        if !issue.grant.signedIn.proofs.isEmpty {
-            claims["acrs"] = JSONValue(strings: issue.grant.signedIn.proofs.sorted())
-        }
+        let contexts = issue.grant.signedIn.proofs.subtracting([SignedIn.secondProof])
+        if !contexts.isEmpty { claims["acrs"] = JSONValue(strings: contexts.sorted()) }
         return try await key.sign(claims)
     }
 

@@ -16,18 +16,19 @@ struct Person: Sendable {
         self.password = password
     }
 
-    /// Goes from page to page until there is nothing left to send.
+    /// Goes from page to page until there is nothing left to send, and gives the last one.
     ///
     /// - Throws: `BrowserError` where a page says no or asks for something this person doesn't have.
-    func signIn(from first: LoadedPage, in browser: inout ScriptedBrowser) async throws {
+    @discardableResult
+    func signIn(from first: LoadedPage, in browser: inout ScriptedBrowser) async throws -> LoadedPage {
         var page = first
         var hasTypedPassword = false
         for _ in 0..<Self.mostPages {
             guard page.status < 400 else {
                 throw BrowserError(page.document.alert ?? "the page answers \(page.status): \(page.document.title)")
             }
-            if page.isLoopbackRedirect { return }
-            guard let step = try step(on: page.document) else { return }
+            if page.isLoopbackRedirect { return page }
+            guard let step = try step(on: page.document) else { return page }
             if step.isPassword, hasTypedPassword {
                 throw BrowserError(page.document.alert ?? "the page asks for the password again")
             }

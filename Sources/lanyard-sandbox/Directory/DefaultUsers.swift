@@ -19,6 +19,19 @@ enum DefaultUsers {
         name = "Fabrikam"
         kind = "organization"
 
+        [[tenant]]    # nobody is a guest here
+        id = "40874810-0000-4000-8000-000040874810"
+        domain = "northwind.example"
+        name = "Northwind"
+        kind = "organization"
+
+        [[tenant]]    # asks everybody for a second proof, guests too
+        id = "7a115000-0000-4000-8000-00007a115000"
+        domain = "tailspin.example"
+        name = "Tailspin"
+        kind = "organization"
+        mfa = true
+
         [[tenant]]    # every personal Microsoft account lives in this one, as in the real world
         id = "9188040d-6c67-4c5b-b112-36a304b66dad"
         domain = "outlook.example"
@@ -30,7 +43,7 @@ enum DefaultUsers {
         domain = "contosob2c.onmicrosoft.example"
         name = "Contoso customers"
         kind = "b2c"
-        policies = ["B2C_1_susi", "B2C_1_edit", "B2C_1_reset"]
+        policies = ["B2C_1_susi", "B2C_1_edit", "B2C_1_reset", "customers"]
 
         [[user]]
         username = "alice@contoso.example"
@@ -38,7 +51,10 @@ enum DefaultUsers {
         password = "\(password)"
         tenant = "contoso.example"
         id = "a11ce000-0000-4000-8000-00000000c0a7"
-        guest = [{ tenant = "fabrikam.example", id = "a11ce000-0000-4000-8000-00000000fab8" }]
+        guest = [
+            { tenant = "fabrikam.example", id = "a11ce000-0000-4000-8000-00000000fab8" },
+            { tenant = "tailspin.example", id = "a11ce000-0000-4000-8000-000000007a11" },
+        ]
 
         [[user]]
         username = "bob@contoso.example"
@@ -53,6 +69,13 @@ enum DefaultUsers {
         password = "\(password)"
         tenant = "fabrikam.example"
         id = "ca801000-0000-4000-8000-00000000fab8"
+
+        [[user]]
+        username = "frank@northwind.example"
+        name = "Frank Fisher"
+        password = "\(password)"
+        tenant = "northwind.example"
+        id = "f8a4c000-0000-4000-8000-000000004087"
 
         [[user]]
         username = "dave@outlook.example"

@@ -16,6 +16,8 @@ struct Tenant: Decodable, Sendable, Equatable {
     var name: String
     var kind: Kind
     var policies: [String]?
+    /// Whether it wants a second proof of everybody, guests too, before it issues a token.
+    var mfa: Bool?
 }
 
 /// Someone who can sign in, at home in one tenant and perhaps a guest in others.

@@ -9,11 +9,13 @@ final class Sandbox: Sendable {
         let path: String
         let status: Int
         let grantType: String?
+        let query: [String: String]?
+        let form: [String: String]?
 
         var description: String { "\(method) \(host) \(path) \(grantType ?? "") \(status)" }
 
         enum CodingKeys: String, CodingKey {
-            case method, host, path, status
+            case method, host, path, status, query, form
             case grantType = "grant_type"
         }
     }
@@ -110,6 +112,14 @@ enum SandboxError: Error {
 }
 
 extension [Sandbox.Request] {
+    /// What the sign-in pages were asked for, one by one.
+    var signIns: [[String: String]] {
+        filter { $0.method == "GET" && $0.path.hasSuffix("/authorize") }.map { $0.query ?? [:] }
+    }
+
+    /// The paths that refresh tokens were redeemed at.
+    var renewals: [String] { filter { $0.grantType == "refresh_token" }.map(\.path) }
+
     /// How often a grant was asked for.
     func count(grant: String) -> Int { count { $0.grantType == grant } }
 }

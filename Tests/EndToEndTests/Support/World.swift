@@ -55,6 +55,23 @@ final class World: Sendable {
         try (text + "\n" + old).write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
+    /// Adds a rule to the user's configuration.
+    func configure(rule text: String) throws {
+        let old = try String(contentsOfFile: configFile, encoding: .utf8)
+        try "\(old)\n[[rule]]\n\(text)\n".write(toFile: configFile, atomically: true, encoding: .utf8)
+    }
+
+    /// `lanyard get` for a token by name, at a path of the sandbox's authority.
+    func get(
+        at path: String, scopes: [String] = ["api://sandbox-git/.default"], client: String? = nil,
+        _ extra: [String: String] = [:], lines: String = ""
+    ) async throws -> Ended {
+        let wish = scopes.map { "scope[]=\($0)\n" }.joined()
+        return try await lanyard(
+            ["get"], extra,
+            input: "authority=\(sandbox.authority)/\(path)\nclient_id=\(client ?? sandbox.clientID)\n\(wish)\(lines)")
+    }
+
     /// A `$BROWSER` that signs in with the sandbox's scripted browser.
     func browser(as user: String, _ options: String = "") -> [String: String] {
         ["BROWSER": "\(Built.sandbox) sign-in --ca \(sandbox.caFile) --as \(user) \(options)"]

@@ -1,0 +1,16 @@
+extension PluginRegistry {
+    /// The hosts of the environment that a host belongs to, the one that requests go to first.
+    ///
+    /// - Parameters:
+    ///   - host: the host, with `:port` where the port isn't 443.
+    ///   - isConfigured: whether the user's or the system's configuration names the host, so that `*` may match.
+    /// - Returns: the hosts, or nil where no plugin serves an authority at the host.
+    public func environment(ofHost host: String, isConfigured: Bool) -> [String]? {
+        let host = host.lowercased()
+        let patterns = plugins.lazy.flatMap(\.authorities).flatMap(\.hosts)
+        guard patterns.contains(where: { HostPattern.rank($0, host, isConfigured: isConfigured) != nil }) else {
+            return nil
+        }
+        return plugins.lazy.flatMap(\.environments).first { $0.contains(host) } ?? [host]
+    }
+}

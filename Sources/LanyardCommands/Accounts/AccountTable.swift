@@ -1,0 +1,87 @@
+import CredentialProtocol
+import TokenAcquisition
+import TokenStore
+
+/// The accounts as a table, cut to the terminal's width.
+struct AccountTable {
+    private struct Column {
+        let title: String
+        /// The least width that it is cut to.
+        let least: Int
+        let cell: (KnownAccount) -> String
+    }
+
+    private let known: KnownAccounts
+    private let columns: [Column]
+
+    init(_ known: KnownAccounts) {
+        self.known = known
+        var columns = [
+            Column(title: "ACCOUNT", least: 22) { $0.account.nameForPeople },
+            Column(title: "NAME", least: 8) { ($0.account.name ?? "").displayable(limit: 60) },
+            Column(title: "KIND", least: 9) { $0.account.kind.text },
+            Column(title: "TENANTS", least: 8, cell: Self.tenants),
+        ]
+        if Set(known.all.map { $0.account.environment.lowercased() }).count > 1 {
+            columns.append(Column(title: "AUTHORITY", least: 10) { $0.account.environment.displayable(limit: 60) })
+        }
+        columns.append(Column(title: "RENEWS", least: 6) { $0.canRenew ? "yes" : "no" })
+        self.columns = columns
+    }
+
+    /// The lines, the current account first; as wide as they need to be where no width is given.
+    func lines(width: Int?) -> [String] {
+        let accounts = known.byUse
+        let rows = [columns.map(\.title)] + accounts.map { account in columns.map { $0.cell(account) } }
+        let marks = [" "] + accounts.map(mark)
+        let widths = widths(of: rows, fitting: width)
+        return zip(marks, rows).map { mark, row in
+            let cells = zip(row, widths).map { cell, width in cell.fitted(to: width) }
+            return "\(mark) \(cells.joined(separator: "  "))".trimmedAtEnd
+        }
+    }
+
+    private func mark(_ account: KnownAccount) -> String {
+        account == known.current ? "*" : account == known.previous ? "-" : " "
+    }
+
+    /// As wide as the longest cells; where that is too wide, the widest columns give way first.
+    private func widths(of rows: [[String]], fitting total: Int?) -> [Int] {
+        var widths = columns.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        guard let total else { return widths }
+        let gaps = 2 * columns.count
+        while widths.reduce(gaps, +) > total {
+            let spare = widths.indices.map { widths[$0] - columns[$0].least }
+            guard let widest = spare.indices.max(by: { spare[$0] < spare[$1] }), spare[widest] > 0 else { break }
+            widths[widest] -= 1
+        }
+        return widths
+    }
+
+    /// The home tenant, then those where the account is a guest: a tenant's number by its first digits.
+    private static func tenants(_ known: KnownAccount) -> String {
+        guard known.account.kind != .personal || known.profiles.count > 1 else { return "" }
+        let guests = known.profiles.filter { !$0.isHome }.map { $0.realm.shortTenant }
+        let all = [known.account.homeTenant.shortTenant] + guests.map { "guest in \($0)" }
+        return all.joined(separator: ", ")
+    }
+}
+
+extension String {
+    /// A tenant fit for a narrow column: a UUID's first group, or a name as it is.
+    fileprivate var shortTenant: String {
+        let groups = split(separator: "-", omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12] ? String(groups[0]) : displayable(limit: 40)
+    }
+
+    /// The text with blanks to a width, or cut to it.
+    fileprivate func fitted(to width: Int) -> String {
+        count > width ? prefix(width - 1) + "…" : self + String(repeating: " ", count: width - count)
+    }
+
+    fileprivate var trimmedAtEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,89 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
+
+/// Ends an account's session in the browser, once nothing of it is left here.
+struct BrowserSignOut {
+    let session: Session
+
+    /// Opens the authority's page, or shows its address where no browser can open.
+    ///
+    /// - Throws: `Failure` where the authority has no such page or can't be asked.
+    func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(Failure) {
+        let account = known.account
+        let ask = authority(of: known)
+        let token = idTokens.first { $0.clientID.lowercased() == ask.clientID?.lowercased() } ?? idTokens.first
+        let client = token?.clientID ?? clientID ?? ask.clientID ?? known.clientIDs.first ?? ""
+        do throws(AcquisitionError) {
+            try await session.acquirer.endSession(
+                of: account, idToken: token, clientID: client, authority: ask.url, person: page)
+        } catch {
+            throw Failure(error, sessionOf: account)
+        }
+    }
+
+    private var page: SignOutPage {
+        SignOutPage(console: session.context.console, browser: session.browser)
+    }
+
+    /// The account's home at Entra ID; elsewhere the configuration's authority that takes the account, if there is one.
+    private func authority(of known: KnownAccount) -> (url: String, clientID: String?) {
+        let account = known.account
+        let named = [.workOrSchool, .personal].contains(account.kind) ? nil : configuredAuthority(of: known)
+        if let named { return named }
+        guard case .b2c(let policy) = account.kind else {
+            return ("https://\(account.environment)/\(account.homeTenant)", nil)
+        }
+        return ("https://\(account.environment)/tfp/\(account.realm)/\(policy)", nil)
+    }
+
+    private func configuredAuthority(of known: KnownAccount) -> (url: String, clientID: String?)? {
+        let configuration = session.configuration
+        let rules = configuration.rules.map { ($0.authority, $0.clientID ?? configuration.clientID) }
+        let named = rules + [configuration.authority].compactMap(\.self).map { ($0, configuration.clientID) }
+        for (url, clientID) in named {
+            let trimmed = url.withoutTrailingSlashes
+            guard let place = session.acquirer.place(of: trimmed), known.profiles.contains(where: place.owns) else {
+                continue
+            }
+            return (trimmed, clientID)
+        }
+        return nil
+    }
+}
+
+/// Shows the page that ends a session; it leads nowhere, and nothing is waited for.
+private struct SignOutPage: PersonInterface {
+    let console: Console
+    /// Nil where no browser can open here.
+    let browser: Browser?
+
+    func answer(_ event: PluginEvent) async -> PluginReply {
+        guard case .openURL(let url, _) = event else { return .unsupported }
+        if let browser, await browser.open(url) {
+            console.note("ending the browser's session: its page is open")
+            return .done
+        }
+        console.note("to end the browser's session too, open this page in it:")
+        console.show(url.displayable(limit: 32_768))
+        return .done
+    }
+
+    func progress(_ message: String) async {}
+}
+
+extension Failure {
+    /// A browser's session that could not be ended.
+    fileprivate init(_ error: AcquisitionError, sessionOf account: AccountRecord) {
+        let host = account.environment.displayable(limit: 255)
+        let reason =
+            switch error {
+            case .plugin(let error, _): error.message.displayable(limit: 500)
+            default: "no plugin serves it"
+            }
+        self.init(
+            "the browser's session at \(host) was not ended: \(reason)", hints: ["sign out on its page in the browser"])
+    }
+}

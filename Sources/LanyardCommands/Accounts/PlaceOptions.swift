@@ -1,0 +1,66 @@
+import ArgumentParser
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+
+/// The authority whose accounts are meant, named itself or by a URL that a rule maps to it.
+struct PlaceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only accounts of this authority.", valueName: "url"))
+    var authority: String?
+
+    /// The place where the authority's accounts are kept; nil where none is named.
+    func place(_ url: String?, in session: Session) throws(Failure) -> AuthorityPlace? {
+        var named = authority
+        if named == nil, let url { named = try Self.authority(of: url, session) }
+        guard let named else { return nil }
+        let trimmed = named.withoutTrailingSlashes
+        guard let place = session.acquirer.place(of: trimmed) else { throw Failure(unknownAuthority: trimmed) }
+        return place
+    }
+
+    private static func authority(of url: String, _ session: Session) throws(Failure) -> String {
+        guard let wanted = try session.resolve(try CredentialRequest(urlForPeople: url)) else {
+            throw Failure(noRuleMaps: url, in: session)
+        }
+        return wanted.authority
+    }
+}
+
+extension Failure {
+    /// A URL that nothing maps.
+    init(noRuleMaps url: String, in session: Session) {
+        self.init(
+            "no rule maps \(url.displayable(limit: 500))",
+            hints: ["add a [[rule]] with this url to \(session.userFile); see lanyard-config(5)"])
+    }
+
+    /// An authority that no plugin serves.
+    init(unknownAuthority url: String) {
+        self.init(
+            "no plugin serves the authority \(url.displayable(limit: 255))",
+            hints: ["write it like https://login.microsoftonline.com/organizations"])
+    }
+}
+
+extension String {
+    /// An authority's URL as plugins are asked about it.
+    var withoutTrailingSlashes: String {
+        var url = self[...]
+        while url.last == "/" { url.removeLast() }
+        return String(url)
+    }
+}
+
+extension CredentialRequest {
+    /// Reads a URL as people write it, perhaps without its scheme.
+    init(urlForPeople url: String) throws(Failure) {
+        var attributes = Attributes()
+        do {
+            try attributes.append("url", url.contains("://") ? url : "https://\(url)")
+            try self.init(attributes)
+        } catch {
+            throw Failure(
+                "\(url.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"])
+        }
+    }
+}

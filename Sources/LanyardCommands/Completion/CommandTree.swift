@@ -1,0 +1,101 @@
+import ArgumentParser
+import JSON
+
+/// A command as the argument parser describes it.
+struct CommandTree {
+    let name: String
+    var aliases: [String] = []
+    /// One line on what it does.
+    let note: String
+    var subcommands: [CommandTree] = []
+    /// Options and flags that are shown.
+    var options: [Parameter] = []
+    /// Arguments without a name, in their order.
+    var positionals: [Parameter] = []
+
+    /// All of lanyard's commands.
+    static var lanyard: CommandTree {
+        let description = JSONValue(bytes: LanyardCommand._dumpHelp().utf8)?["command"]
+        return CommandTree(description ?? .null)
+    }
+
+    /// git-credential-lanyard: only git's verbs, and the options of `get` before them.
+    var asHelper: CommandTree {
+        CommandTree(
+            name: "git-credential-lanyard", note: note,
+            subcommands: subcommands.filter { ProtocolVerb(rawValue: $0.name) != nil },
+            options: subcommand(ProtocolVerb.get.rawValue)?.options ?? [])
+    }
+
+    /// The subcommand of a name or alias.
+    func subcommand(_ name: String) -> CommandTree? {
+        subcommands.first { $0.name == name || $0.aliases.contains(name) }
+    }
+
+    /// The option that a word names, less its `=VALUE`.
+    func option(_ word: String) -> Parameter? {
+        let name = String(word.prefix { $0 != "=" })
+        return options.first { $0.names.contains(name) }
+    }
+}
+
+extension CommandTree {
+    fileprivate init(_ json: JSONValue) {
+        let parameters = (json["arguments"]?.elements ?? []).filter(\.isShown).map(Parameter.init)
+        self.init(
+            name: json["commandName"]?.string ?? "", aliases: (json["aliases"]?.elements ?? []).compactMap(\.string),
+            note: json["abstract"]?.string ?? "",
+            subcommands: (json["subcommands"]?.elements ?? []).filter(\.isShown).map(CommandTree.init),
+            options: parameters.filter { !$0.names.isEmpty }, positionals: parameters.filter(\.names.isEmpty))
+    }
+}
+
+/// An option, a flag or an argument of a command.
+struct Parameter {
+    /// How far an argument reaches.
+    enum Extent {
+        /// One word.
+        case one
+        /// Any number of words.
+        case many
+        /// All that follows `--`.
+        case afterTerminator
+    }
+
+    /// `-h` and `--help`; none for an argument.
+    let names: [String]
+    /// One line on what it means.
+    let note: String
+    /// What kind of value it takes, by the names that every command uses alike: the long option's, else the value's.
+    let subject: String
+    /// The only values, where it has such.
+    let values: [Candidate]
+    let takesValue: Bool
+    let extent: Extent
+    /// Whether the value is a path.
+    let isPath: Bool
+}
+
+extension Parameter {
+    fileprivate init(_ json: JSONValue) {
+        let long = (json["names"]?.elements ?? []).first { $0["kind"]?.string == "long" }?["name"]?.string
+        let valueName = json["valueName"]?.string ?? ""
+        let kinds = json["completionKind"]?.members ?? [:]
+        let notes = json["allValueDescriptions"]
+        let listed = kinds["list"]?["values"] ?? json["allValues"]
+        self.init(
+            names: (json["names"]?.elements ?? []).compactMap { name in
+                name["name"]?.string.map { (name["kind"]?.string == "long" ? "--" : "-") + $0 }
+            },
+            note: json["abstract"]?.string ?? "", subject: long ?? valueName,
+            values: (listed?.elements ?? []).compactMap(\.string).map { Candidate($0, notes?[$0]?.string ?? "") },
+            takesValue: json["kind"]?.string != "flag",
+            extent: json["parsingStrategy"]?.string == "postTerminator"
+                ? .afterTerminator : json["isRepeating"] == .bool(true) ? .many : .one,
+            isPath: kinds["file"] != nil || kinds["directory"] != nil || valueName == "file")
+    }
+}
+
+extension JSONValue {
+    fileprivate var isShown: Bool { self["shouldDisplay"] != .bool(false) }
+}

@@ -1,0 +1,57 @@
+import CredentialProtocol
+
+/// A shell whose completions call `lanyard complete`.
+enum CompletingShell: String {
+    case bash, zsh, fish
+
+    /// The answer to the shell's question, in its own form.
+    ///
+    /// bash asks with the line up to the cursor and with its word breaks, the others with words. Of many candidates bash wants
+    /// those that fit, as they have to be written; the others choose and quote by themselves.
+    func answer(_ question: [String], in context: CommandContext) -> String {
+        switch self {
+        case .bash:
+            let line = BashLine(question.first ?? "", breaks: question.dropFirst().first ?? "")
+            guard !line.isRedirection else { return "files\n" }
+            return answer(Proposal(for: line.words, in: context)) { named, candidate in
+                line.replacement(for: named + candidate.text)
+            }
+        case .zsh:
+            return answer(Proposal(for: question, in: context)) { _, candidate in
+                let text = candidate.text.escaping(":")
+                return candidate.note.isEmpty ? text : "\(text):\(candidate.shortNote)"
+            }
+        case .fish:
+            return answer(Proposal(for: question, in: context)) { named, candidate in
+                "\(named)\(candidate.text)\t\(candidate.shortNote)"
+            }
+        }
+    }
+
+    private func answer(_ proposal: Proposal, _ line: (String, Candidate) -> String?) -> String {
+        switch proposal {
+        case .files: "files\n"
+        case .command(let start): "command \(start)\n"
+        case .candidates(let candidates, let named):
+            (["values"] + candidates.compactMap { line(named, $0) }).map { $0 + "\n" }.joined()
+        }
+    }
+}
+
+extension Candidate {
+    /// The note on one short line, without a sentence's full stop.
+    fileprivate var shortNote: String {
+        let text = note.displayable(limit: 100)
+        return text.hasSuffix(".") && !text.hasSuffix("..") ? String(text.dropLast()) : text
+    }
+}
+
+extension String {
+    /// The text with a backslash before each of these characters and before backslashes.
+    fileprivate func escaping(_ characters: String) -> String {
+        reduce(into: "") { text, character in
+            if character == "\\" || characters.contains(character) { text.append("\\") }
+            text.append(character)
+        }
+    }
+}

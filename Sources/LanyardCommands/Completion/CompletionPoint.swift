@@ -1,0 +1,82 @@
+/// Where on a command line the cursor is.
+struct CompletionPoint {
+    /// What may stand there.
+    enum Place {
+        /// The name of an option.
+        case option
+        /// An option's value; `named` is the `--option=` that the word begins with.
+        case value(Parameter, named: String)
+        /// A subcommand or an argument.
+        case word(Parameter?)
+        /// A word of a command line of its own, which starts at the word of this number.
+        case foreign(start: Int)
+    }
+
+    /// The command, found as far as the words name one.
+    private(set) var command: CommandTree
+    /// The commands on the way to it, less the program.
+    private(set) var path: [String] = []
+    /// The arguments that stand before the cursor.
+    private(set) var arguments: [String] = []
+    private(set) var place = Place.option
+    private var awaiting: Parameter?
+    private var isTerminated = false
+    private var used: [Parameter] = []
+
+    /// Follows the words from the program's name to the cursor's, which may be empty.
+    init(_ words: [String], in program: CommandTree) {
+        command = program
+        for (index, word) in words.enumerated().dropFirst().dropLast() {
+            if let start = foreignStart(before: index) {
+                place = .foreign(start: start)
+                return
+            }
+            take(word)
+        }
+        place = foreignStart(before: words.count - 1).map { .foreign(start: $0) } ?? self.place(of: words.last ?? "")
+    }
+
+    /// The options that the command takes and that are not there yet.
+    var options: [Parameter] {
+        command.options.filter { option in
+            option.extent != .one || !used.contains { $0.names == option.names }
+        }
+    }
+
+    private mutating func take(_ word: String) {
+        if awaiting != nil {
+            awaiting = nil
+        } else if word == "--", !isTerminated {
+            isTerminated = true
+        } else if word.hasPrefix("-"), word != "-", !isTerminated {
+            guard let option = command.option(word) else { return }
+            used.append(option)
+            if option.takesValue, !word.contains("=") { awaiting = option }
+        } else if arguments.isEmpty, let subcommand = command.subcommand(word) {
+            command = subcommand
+            path.append(word)
+            used = []
+        } else {
+            arguments.append(word)
+        }
+    }
+
+    private func place(of word: String) -> Place {
+        if let awaiting { return .value(awaiting, named: "") }
+        if word.hasPrefix("-"), !isTerminated {
+            guard let equals = word.firstIndex(of: "="), let option = command.option(word), option.takesValue else {
+                return .option
+            }
+            return .value(option, named: String(word[...equals]))
+        }
+        let ordinary = command.positionals.filter { $0.extent != .afterTerminator }
+        if arguments.count < ordinary.count { return .word(ordinary[arguments.count]) }
+        return .word(ordinary.last.flatMap { $0.extent == .one ? nil : $0 })
+    }
+
+    /// The number of the word that a command line of its own starts at, where the command takes one after `--`.
+    private func foreignStart(before index: Int) -> Int? {
+        let takesOne = command.positionals.contains { $0.extent == .afterTerminator && $0.subject == "command" }
+        return isTerminated && takesOne ? index : nil
+    }
+}

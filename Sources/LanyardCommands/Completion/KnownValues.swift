@@ -1,0 +1,115 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
+
+/// What this machine knows that can be a value: accounts, authorities, clients, and what the rules and plugins name.
+///
+/// Nobody is asked anything, no keyring is unlocked and no plugin is started; what can't be known at once is nothing.
+struct KnownValues {
+    let context: CommandContext
+    /// Nil where it is wrong: another command says so.
+    private let configuration: Configuration?
+    private let registry: PluginRegistry
+
+    init(_ context: CommandContext) {
+        self.context = context
+        configuration = try? Configuration.load(environment: context.environment)
+        registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+    }
+
+    /// The values of a subject, as `Parameter.subject` names it; none of one that nothing is known of.
+    func of(_ subject: String) -> [Candidate] {
+        let found: [Candidate] =
+            switch subject {
+            case "account", "login-hint": accounts
+            case "authority": authorities
+            case "client-id": clients
+            case "scope": scopes
+            case "resource": resources
+            case "url": rulesURLs.filter { !$0.text.contains("*") } + wellKnownURLs
+            case "rule": rulesURLs
+            case "plugin": registry.plugins.map { Candidate($0.name, $0.summary) }
+            default: []
+            }
+        var seen: Set<String> = []
+        return found.filter { $0.text == $0.text.displayable(limit: 1000) && seen.insert($0.text).inserted }
+    }
+
+    private var rules: [Rule] { configuration?.rules ?? [] }
+
+    private var authorities: [Candidate] {
+        let named = rules.map { Candidate($0.authority, "of the rule for \($0.pattern.text)") }
+        let standard = configuration?.authority.map { Candidate($0, "of the configuration") }
+        return [standard].compactMap(\.self) + named + registry.plugins.flatMap(\.wellKnownAuthorities)
+    }
+
+    private var clients: [Candidate] {
+        let standard = configuration?.clientID.map { Candidate($0, "of the configuration") }
+        let named = rules.compactMap { rule in
+            rule.clientID.map { Candidate($0, "of the rule for \(rule.pattern.text)") }
+        }
+        return [standard].compactMap(\.self) + named
+    }
+
+    private var scopes: [Candidate] {
+        let named = rules.flatMap { rule in
+            rule.scopes.map { Candidate($0, "of the rule for \(rule.pattern.text)") }
+        }
+        let known = registry.plugins.flatMap(\.resources).flatMap { resource in
+            resource.scopes.map { Candidate($0, resource.name) }
+        }
+        return named + known
+    }
+
+    private var resources: [Candidate] {
+        registry.plugins.flatMap(\.resources).map { Candidate($0.name, $0.scopes.joined(separator: " ")) }
+    }
+
+    private var rulesURLs: [Candidate] { rules.map { Candidate($0.pattern.text, $0.authority) } }
+
+    private var wellKnownURLs: [Candidate] {
+        registry.plugins.flatMap(\.resources).flatMap { resource in
+            resource.hosts.filter { !$0.contains("*") }.map { Candidate("https://\($0)", resource.name) }
+        }
+    }
+}
+
+extension KnownValues {
+    /// How long the keyring has, in seconds: somebody waits for the Tab key.
+    private static let patience = 0.5
+
+    /// Those who have signed in; nobody where the keyring is locked or doesn't answer at once.
+    private var accounts: [Candidate] {
+        let keyring = KeyringConfiguration(
+            group: configuration?.group ?? Configuration().group,
+            collection: configuration?.deviceMode == .shared ? .session : .default, deadline: Self.patience,
+            mayPrompt: false)
+        let records = try? SecretServiceStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
+        var people: [String: AccountRecord] = [:]
+        for record in records?.accounts ?? [] {
+            if people[record.homeAccountID] == nil || record.isHome { people[record.homeAccountID] = record }
+        }
+        let names = Dictionary(grouping: people.values) { $0.username.lowercased() }
+        return people.values.sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }.map {
+            person in
+            let isItsOwn = !person.username.isEmpty && names[person.username.lowercased()]?.count == 1
+            let about = [isItsOwn ? nil : person.username, person.name, person.homeTenant]
+            return Candidate(
+                isItsOwn ? person.username : person.homeAccountID,
+                about.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", "))
+        }
+    }
+}
+
+extension PluginManifest {
+    /// The authorities that it serves and that have a name of their own, at the first host of each environment.
+    fileprivate var wellKnownAuthorities: [Candidate] {
+        authorities.flatMap { pattern in
+            let hosts = environments.compactMap(\.first).filter(pattern.hosts.contains)
+            guard pattern.path == [.realm] else { return [Candidate]() }
+            return hosts.flatMap { host in pattern.realms.map { Candidate("https://\(host)/\($0)", summary) } }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+/// What may stand at the cursor.
+enum Proposal {
+    /// One of these; `named` is the `--option=` that the word begins with, and none of them holds.
+    case candidates([Candidate], named: String)
+    /// Any file.
+    case files
+    /// A command line of its own, from the word of this number on.
+    case command(start: Int)
+}
+
+/// Something that may stand at the cursor.
+struct Candidate: Equatable {
+    let text: String
+    /// What it is, for shells that show it.
+    let note: String
+
+    init(_ text: String, _ note: String = "") {
+        self.text = text
+        self.note = note
+    }
+}
+
+extension Proposal {
+    /// What may be the last of the words, of which the first is the program's name.
+    init(for words: [String], in context: CommandContext) {
+        let (program, words) = Self.program(words)
+        let point = CompletionPoint(words, in: program)
+        switch point.place {
+        case .option: self = .candidates(point.options.candidates, named: "")
+        case .value(let parameter, let named): self = Self.values(of: parameter, at: point, named: named, context)
+        case .foreign(let start): self = .command(start: start)
+        case .word(let parameter):
+            guard point.path.first != "help" else {
+                self = .candidates(Self.commands(below: point.arguments, in: program), named: "")
+                return
+            }
+            let subcommands = point.arguments.isEmpty ? point.command.subcommands.candidates : []
+            guard let parameter else {
+                self = .candidates(subcommands.isEmpty ? point.options.candidates : subcommands, named: "")
+                return
+            }
+            // A plugin may be given by its folder, too.
+            let isPath = parameter.subject == "plugin" && words.last?.contains(where: { "./".contains($0) }) == true
+            self = isPath ? .files : Self.values(of: parameter, at: point, named: "", context)
+        }
+    }
+
+    /// The program, and the words from its name on: `git`'s own words are left out.
+    private static func program(_ words: [String]) -> (CommandTree, [String]) {
+        let helper = words.dropLast().firstIndex { $0.programName.hasSuffix("credential-lanyard") }
+        guard let helper, words.first?.programName != "lanyard" else { return (.lanyard, words) }
+        return (CommandTree.lanyard.asHelper, Array(words[helper...]))
+    }
+
+    private static func values(
+        of parameter: Parameter, at point: CompletionPoint, named: String, _ context: CommandContext
+    ) -> Proposal {
+        if parameter.isPath { return .files }
+        if !parameter.values.isEmpty { return .candidates(parameter.values, named: named) }
+        let isRule = point.path == ["rule", "remove"] && parameter.subject == "url"
+        return .candidates(KnownValues(context).of(isRule ? "rule" : parameter.subject), named: named)
+    }
+
+    /// What `help` may be asked about.
+    private static func commands(below names: [String], in program: CommandTree) -> [Candidate] {
+        var command = program
+        for name in names {
+            guard let next = command.subcommand(name) else { return [] }
+            command = next
+        }
+        return command.subcommands.candidates
+    }
+}
+
+extension [Parameter] {
+    fileprivate var candidates: [Candidate] {
+        compactMap { option in option.names.last.map { Candidate($0, option.note) } }
+    }
+}
+
+extension [CommandTree] {
+    fileprivate var candidates: [Candidate] { map { Candidate($0.name, $0.note) } }
+}
+
+extension String {
+    fileprivate var programName: Substring { split(separator: "/").last ?? "" }
+}

@@ -1,0 +1,91 @@
+import CredentialProtocol
+import Subprocess
+import SystemPackage
+
+/// The git program.
+enum Git {
+    /// What a run of git came to.
+    struct Output: Sendable {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        /// Whether git found no file to read.
+        var isFileMissing: Bool { errors.contains("unable to read config file") || errors.isEmpty }
+
+        /// What git complained of, as an error of ours.
+        func failure(doing what: String, hints: [String] = []) -> Failure {
+            var said = errors.split(separator: "\n").last.map(String.init) ?? "exit status \(status)"
+            for prefix in ["fatal: ", "error: "] where said.hasPrefix(prefix) { said.removeFirst(prefix.count) }
+            return Failure("git failed while \(what): \(said.displayable())", hints: hints)
+        }
+    }
+
+    /// The oldest release that tells which file sets a value.
+    static let oldest = GitVersion(major: 2, minor: 8)
+
+    /// git's release.
+    ///
+    /// - Throws: `Failure` where there is no git.
+    static func version() async throws(Failure) -> GitVersion {
+        let result = try await run(["--version"])
+        guard result.status == 0, let version = GitVersion(result.output) else {
+            throw result.failure(doing: "telling its version")
+        }
+        return version
+    }
+
+    /// Refuses a git that isn't there or is too old to be configured.
+    static func requireUsable() async throws(Failure) {
+        let version = try await version()
+        guard version >= oldest else {
+            throw Failure(
+                "git \(version) is too old: lanyard needs \(oldest) or later",
+                hints: ["install a newer one: sudo apt install git"])
+        }
+    }
+
+    /// Runs git; its messages are not translated.
+    static func run(_ arguments: [String]) async throws(Failure) -> Output {
+        do {
+            let result = try await Subprocess.run(
+                .name("git"), arguments: Arguments(arguments), environment: .inherit.updating(["LC_ALL": "C"]),
+                input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 16))
+            guard case .exited(let status) = result.terminationStatus else {
+                throw Failure("git was stopped by a signal")
+            }
+            return Output(status: status, output: result.standardOutput, errors: result.standardError)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure("git is not installed", hints: ["install it: sudo apt install git"])
+        }
+    }
+}
+
+/// A release of git, as far as lanyard's behaviour depends on it.
+struct GitVersion: Sendable, Comparable, CustomStringConvertible {
+    let major: Int
+    let minor: Int
+
+    init(major: Int, minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// Reads what `git --version` prints.
+    init?(_ text: String) {
+        guard let word = text.split(whereSeparator: \.isWhitespace).first(where: { $0.first?.isNumber == true }) else {
+            return nil
+        }
+        let numbers = word.split(separator: ".").map { Int($0) }
+        guard numbers.count > 1, let major = numbers[0], let minor = numbers[1] else { return nil }
+        self.init(major: major, minor: minor)
+    }
+
+    var description: String { "\(major).\(minor)" }
+
+    static func < (one: GitVersion, other: GitVersion) -> Bool {
+        (one.major, one.minor) < (other.major, other.minor)
+    }
+}

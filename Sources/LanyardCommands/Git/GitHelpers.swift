@@ -1,0 +1,70 @@
+import CredentialProtocol
+import Rules
+
+/// The helpers that git asks, in its order.
+struct GitHelpers: Sendable, Equatable {
+    /// A helper and the file that names it.
+    struct Helper: Sendable, Equatable {
+        let value: String
+        let file: String
+
+        /// Whether it is lanyard, with whatever options.
+        var isLanyard: Bool {
+            let command = value.hasPrefix("!") ? value.dropFirst() : value[...]
+            guard let word = command.split(separator: " ").first else { return false }
+            let name = word.split(separator: "/").last ?? word
+            return name == "git-credential-lanyard" || (name == "lanyard" && !command.hasPrefix("./"))
+        }
+
+        /// The helper's name; never its options or a shell command, which may hold a secret.
+        var name: String {
+            if value.hasPrefix("!") { return isLanyard ? "lanyard" : "a shell command" }
+            let word = value.split(separator: " ").first ?? ""
+            let name = word.split(separator: "/").last.map(String.init) ?? ""
+            return (name.hasPrefix("git-credential-") ? String(name.dropFirst(15)) : name).displayable(limit: 60)
+        }
+    }
+
+    let all: [Helper]
+
+    /// The helpers for a URL; without one, those for every URL.
+    ///
+    /// An empty value forgets the helpers before it (gitcredentials(7)).
+    init(_ entries: [GitConfiguration.Entry], for request: CredentialRequest?) {
+        var helpers: [Helper] = []
+        for entry in entries {
+            guard let place = entry.place(of: "helper"), Self.applies(place, to: request) else { continue }
+            if entry.value.isEmpty {
+                helpers = []
+            } else {
+                helpers.append(Helper(value: entry.value, file: entry.file))
+            }
+        }
+        all = helpers
+    }
+
+    var hasLanyard: Bool { all.contains(where: \.isLanyard) }
+    var isLanyardAlone: Bool { hasLanyard && all.allSatisfy(\.isLanyard) }
+    /// Those that may answer before lanyard does.
+    var beforeLanyard: [Helper] { Array(all.prefix { !$0.isLanyard }) }
+
+    /// The names, in order.
+    var names: String { all.isEmpty ? "no helper" : all.map(\.name).joined(separator: ", ") }
+
+    private static func applies(_ place: String, to request: CredentialRequest?) -> Bool {
+        guard !place.isEmpty else { return true }
+        guard let request else { return false }
+        if place.hasSuffix("://") { return place.dropLast(3) == request.scheme ?? "" }
+        let pattern = URLPattern(place.contains("://") ? place : "\(request.scheme ?? "https")://\(place)")
+        return pattern?.fit(request) != nil
+    }
+}
+
+extension GitConfiguration.Entry {
+    /// What stands between `credential.` and a variable: a URL, or nothing for all; nil for any other key.
+    func place(of variable: String) -> String? {
+        let end = ".\(variable)"
+        guard key.hasPrefix("credential."), key.hasSuffix(end) else { return nil }
+        return String(key.dropFirst("credential.".count).dropLast(end.count).drop { $0 == "." })
+    }
+}

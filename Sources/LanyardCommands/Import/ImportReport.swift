@@ -1,0 +1,133 @@
+import CredentialProtocol
+import JSON
+import OtherCaches
+import TokenStore
+
+/// What was taken over and what not, for people and for programs; no secrets.
+struct ImportReport {
+    /// One line of it.
+    struct Row: Hashable {
+        var result: String
+        var what: String
+        var whose: String
+        var why: String
+    }
+
+    private var rows: [Row] = []
+    private var objects: [JSONValue] = []
+    private(set) var takenCount = 0
+    private(set) var skippedCount = 0
+    /// Why things were skipped.
+    private(set) var reasons: Set<SkipReason> = []
+    private let now: Int
+
+    init(now: Int) {
+        self.now = now
+    }
+
+    mutating func add(_ plan: ImportPlan) {
+        for (entry, facts) in zip(plan.entries, RecordFacts.all(plan.entries.map(\.record))) {
+            let whose = facts.whose ?? facts.clientID.displayable(limit: 100)
+            add(facts.what, whose, entry.skipped, facts.json(now: now))
+        }
+    }
+
+    mutating func add(_ reject: OtherCache.Reject) {
+        let whose = reject.whose.displayable(limit: 200)
+        add(reject.what.displayable(limit: 60), whose, reject.reason, ["username": .string(reject.whose)])
+    }
+
+    mutating func add(_ entry: PasswordPlan.Entry) {
+        add("password", entry.password.address, entry.skipped, entry.password.json)
+    }
+
+    /// Adds a password that lanyard finds where it is.
+    mutating func add(shared password: OtherPassword) {
+        rows.append(Row(result: "usable", what: "password", whose: password.address, why: "lanyard finds it as it is"))
+        objects.append(password.json.merging(["result": "usable"]))
+    }
+
+    private mutating func add(_ what: String, _ whose: String, _ skipped: SkipReason?, _ facts: JSONValue) {
+        if let skipped { reasons.insert(skipped) }
+        takenCount += skipped == nil ? 1 : 0
+        skippedCount += skipped == nil ? 0 : 1
+        let result = skipped == nil ? "taken" : "skipped"
+        rows.append(Row(result: result, what: what, whose: whose, why: skipped?.text ?? ""))
+        var members: [String: JSONValue] = ["result": .string(result)]
+        members["reason"] = skipped.map { .string($0.rawValue) }
+        objects.append(facts.merging(.object(members)))
+    }
+
+    /// Whether nothing was found at all.
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// The report for programs.
+    var json: JSONValue { .array(objects) }
+
+    /// The report for people: equal lines are one, with their number.
+    var lines: [String] {
+        guard !rows.isEmpty else { return [] }
+        let counts = Dictionary(rows.map { ($0, 1) }, uniquingKeysWith: +)
+        let cells = counts.sorted { one, other in
+            (one.key.result == "skipped" ? 1 : 0, one.key.whose, one.key.what, one.key.why)
+                < (other.key.result == "skipped" ? 1 : 0, other.key.whose, other.key.what, other.key.why)
+        }.map { row, count in
+            [row.result, count == 1 ? row.what : "\(count) \(row.what)s", row.whose, row.why]
+        }
+        let widths = (0..<3).map { column in cells.map { $0[column].count }.max() ?? 0 }
+        return cells.map { row in
+            let padded = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            return (padded + [row[3]]).joined(separator: "  ").withoutSpacesAtEnd
+        }
+    }
+}
+
+extension OtherPassword {
+    /// Whose it is and where, fit to show.
+    var address: String {
+        let path = request.path.map { "/\($0)" } ?? ""
+        let place = "\(request.scheme ?? "")://\(request.host?.text ?? "")\(path)".displayable(limit: 200)
+        return request.username.map { "\($0.displayable(limit: 100)) at \(place)" } ?? place
+    }
+
+    fileprivate var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "kind": "password", "protocol": .string(request.scheme ?? ""), "host": .string(request.host?.text ?? ""),
+        ]
+        members["path"] = request.path.map(JSONValue.string)
+        members["username"] = request.username.map(JSONValue.string)
+        return .object(members)
+    }
+}
+
+extension SkipReason {
+    /// Why, for people.
+    var text: String {
+        switch self {
+        case .otherClient: "another client's"
+        case .otherFamily: "a family's that your client is not known to be in"
+        case .unknownHost: "at a host that nothing here knows"
+        case .expired: "expired"
+        case .boundToKey: "bound to a key that is not here"
+        case .ownerless: "an application's, not a person's"
+        case .guest: "a guest's; sign in instead"
+        case .oneResource: "for one resource only"
+        case .stored: "stored already"
+        case .newerStored: "another is stored, as new or newer"
+        case .newerFound: "there is a newer one"
+        case .noToken: "no token of it is taken"
+        case .tokenAnswers: "a token answers there"
+        case .programsOwn: "only its own program can use it"
+        case .malformed: "not what it should be"
+        case .unknownKind: "not known here"
+        }
+    }
+}
+
+extension String {
+    fileprivate var withoutSpacesAtEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

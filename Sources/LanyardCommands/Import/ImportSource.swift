@@ -1,0 +1,43 @@
+import ArgumentParser
+import CredentialProtocol
+import OtherCaches
+import TokenStore
+
+/// The programs whose sign-ins can be taken over.
+enum ImportSource: String, ExpressibleByArgument, CaseIterable {
+    /// The Azure CLI since 2.30: MSAL's cache in a file, or in the keyring where it is told to encrypt it.
+    case azureCLI = "azure-cli"
+    /// The Azure CLI before 2.30, and other programs with ADAL for Python.
+    case adal
+    /// Git Credential Manager: its passwords, and the cache it shares with Microsoft's developer tools.
+    case gcm
+    /// git's own helper.
+    case gitLibsecret = "git-libsecret"
+
+    /// What a message calls it.
+    var name: String {
+        switch self {
+        case .azureCLI: "the Azure CLI"
+        case .adal: "ADAL"
+        case .gcm: "Git Credential Manager"
+        case .gitLibsecret: "git-credential-libsecret"
+        }
+    }
+}
+
+/// What was found at a source.
+struct ImportFindings {
+    /// Tokens and accounts.
+    var cache = OtherCache()
+    /// git's passwords that are not where lanyard finds them.
+    var passwords: [OtherPassword] = []
+    /// git's passwords that lanyard finds as they are.
+    var shared: [OtherPassword] = []
+    /// What to tell the person about the source.
+    var notes: [String] = []
+
+    mutating func add(_ more: OtherCache) {
+        cache.records += more.records
+        cache.rejects += more.rejects
+    }
+}

@@ -1,0 +1,135 @@
+import CredentialProtocol
+import OtherCaches
+import Rules
+import TokenStore
+
+/// Finds what a source holds.
+struct SourceReader {
+    let session: Session
+    /// The file to read in place of where the program keeps it.
+    let file: String?
+
+    /// Reads a document that was exported, or any of MSAL's caches.
+    func document(_ path: String) throws(Failure) -> ImportFindings {
+        try unified(path, remedy: "remove it once it is imported")
+    }
+
+    func findings(_ source: ImportSource) throws(Failure) -> ImportFindings {
+        switch source {
+        case .azureCLI: try azureCLI()
+        case .adal: try adal()
+        case .gcm: try gitCredentialManager()
+        case .gitLibsecret: try gitLibsecret()
+        }
+    }
+
+    // MARK: - The Azure CLI
+
+    private func azureCLI() throws(Failure) -> ImportFindings {
+        let folder = azureFolder
+        let path = file ?? "\(folder)/msal_token_cache.json"
+        if file != nil || SourceFile.exists(path) { return try unified(path, remedy: Self.azureRemedy) }
+        // Told to encrypt it, it keeps the cache in the keyring, and a file only to tell when it changed.
+        guard SourceFile.exists("\(folder)/msal_token_cache.bin") else { throw Self.nothing(.azureCLI, at: path) }
+        let attributes = ["my_attr1": "foo", "my_attr2": "bar"]
+        guard let findings = try keyringCache(schema: "my_schema_name", attributes) else {
+            throw Self.nothing(.azureCLI, at: "the keyring")
+        }
+        return findings
+    }
+
+    private func adal() throws(Failure) -> ImportFindings {
+        let path = file ?? "\(azureFolder)/accessTokens.json"
+        guard file != nil || SourceFile.exists(path) else { throw Self.nothing(.adal, at: path) }
+        let source = try SourceFile(path, input: session.context.input)
+        guard let cache = OtherCache(adal: source.contents) else {
+            throw Failure("\(path.displayable(limit: 500)) is no cache of ADAL's for Python")
+        }
+        return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: Self.azureRemedy))
+    }
+
+    private var azureFolder: String {
+        session.context.variable("AZURE_CONFIG_DIR") ?? "\(session.context.variable("HOME") ?? "~")/.azure"
+    }
+
+    private static let azureRemedy = "once it is imported: az logout, then rm that file"
+
+    // MARK: - Files
+
+    private func unified(_ path: String, remedy: String) throws(Failure) -> ImportFindings {
+        let source = try SourceFile(path, input: session.context.input)
+        guard let cache = OtherCache(unified: source.contents) else {
+            throw Failure(
+                "\(path.displayable(limit: 500)) is no cache of MSAL's: neither JSON nor base64 of it",
+                hints: ["lanyard export writes one; for another program's: lanyard import --from PROGRAM"])
+        }
+        return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: remedy))
+    }
+
+    /// What to say about tokens in the clear that others can read.
+    private static func warning(_ source: SourceFile, _ path: String, remedy: String) -> [String] {
+        guard source.isOpenToOthers else { return [] }
+        return ["others can read \(path.displayable(limit: 500)), which holds tokens in the clear; \(remedy)"]
+    }
+
+    // MARK: - Keyrings
+
+    private func gitCredentialManager() throws(Failure) -> ImportFindings {
+        if let file { return try document(file) }
+        let shared = [
+            "MsalClientID": "Microsoft.Developer.IdentityService", "Microsoft.Developer.IdentityService": "1.0.0.0",
+        ]
+        var findings = try keyringCache(schema: "msal.cache", shared) ?? ImportFindings()
+        for item in try items("com.microsoft.GitCredentialManager") {
+            do throws(SkipReason) {
+                findings.passwords.append(try OtherPassword(gcmItem: item.attributes, secret: item.secret))
+            } catch {
+                let whose = item.attributes["service"] ?? ""
+                findings.cache.rejects.append(.init(what: "password", whose: whose, reason: error))
+            }
+        }
+        return findings
+    }
+
+    private func gitLibsecret() throws(Failure) -> ImportFindings {
+        guard file == nil else {
+            throw Failure("git-credential-libsecret keeps no file", hints: ["leave --file out"], status: .usage)
+        }
+        let listed = try session.keeping { () throws(StoreError) in try session.passwords.listed() }
+        let passwords = listed.compactMap { OtherPassword($0) }
+        var findings = ImportFindings()
+        // A shared device keeps to the session's collection and doesn't see the person's own.
+        if session.configuration.deviceMode == .shared {
+            findings.passwords = passwords
+        } else {
+            findings.shared = passwords
+        }
+        return findings
+    }
+
+    private func keyringCache(schema: String, _ attributes: [String: String]) throws(Failure) -> ImportFindings? {
+        let items = try items(schema, attributes)
+        guard !items.isEmpty else { return nil }
+        var findings = ImportFindings()
+        for item in items {
+            if let cache = item.secret.flatMap({ OtherCache(unified: Array($0.reveal().utf8)) }) {
+                findings.add(cache)
+            } else {
+                findings.cache.rejects.append(.init(what: "cache", whose: "", reason: .malformed))
+            }
+        }
+        return findings
+    }
+
+    private func items(_ schema: String, _ attributes: [String: String] = [:]) throws(Failure) -> [OtherItems.Item] {
+        try session.keeping { () throws(StoreError) in
+            try OtherItems(configuration: session.store.configuration).items(schema: schema, attributes: attributes)
+        }
+    }
+
+    private static func nothing(_ source: ImportSource, at place: String) -> Failure {
+        Failure(
+            "\(source.name) has no cache at \(place.displayable(limit: 500))",
+            hints: ["name the file: lanyard import --from \(source.rawValue) --file FILE"])
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import AuthorityPlugin
+import CredentialProtocol
+import JSON
+
+/// `lanyard plugin`.
+struct PluginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plugin", abstract: "See and check the authority plugins.",
+        subcommands: [PluginList.self, PluginCheck.self], aliases: ["plugins"])
+}
+
+/// `lanyard plugin list`.
+struct PluginList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the installed plugins, what they serve, and what is wrong with others.")
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run() async throws {
+        let context = CommandContext.current
+        let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        if json {
+            context.console.print(registry.json.encoded(pretty: true))
+            return
+        }
+        for plugin in registry.plugins {
+            context.console.print(
+                "\(plugin.name) \(plugin.version.displayable(limit: 64)): \(plugin.summary.displayable())")
+            for (name, value) in plugin.facts(context) { context.console.print("    \(name)  \(value)") }
+        }
+        for problem in registry.problems {
+            context.console.report(
+                Failure(problem.description, hints: [problem.hint?.displayable()].compactMap(\.self)))
+        }
+        if registry.plugins.isEmpty, registry.problems.isEmpty { context.console.note("no plugin is installed") }
+    }
+}
+
+extension PluginManifest {
+    fileprivate func facts(_ context: CommandContext) -> [(String, String)] {
+        var facts = [
+            ("from   ", context.short(folder)),
+            ("program", ([executable] + arguments).map(context.short).joined(separator: " ")),
+            ("flows  ", flows.map(\.rawValue).joined(separator: ", ")),
+        ]
+        facts += zip(["serves "] + Array(repeating: "       ", count: authorities.count), authorities.map(\.text))
+        if !resources.isEmpty {
+            facts.append(("knows  ", resources.map { $0.name.displayable() }.joined(separator: ", ")))
+        }
+        return facts
+    }
+
+    fileprivate var json: JSONValue {
+        .object([
+            "name": .string(name), "version": .string(version), "description": .string(summary),
+            "folder": .string(folder), "executable": .string(executable), "arguments": JSONValue(strings: arguments),
+            "kind": kind.map(JSONValue.string) ?? .null, "flows": JSONValue(strings: flows.map(\.rawValue)),
+            "authorities": .array(
+                authorities.map { ["hosts": JSONValue(strings: $0.hosts), "path": .string($0.pathText)] }),
+            "resources": .array(
+                resources.map {
+                    [
+                        "name": .string($0.name), "hosts": JSONValue(strings: $0.hosts),
+                        "scopes": JSONValue(strings: $0.scopes),
+                    ]
+                }),
+        ])
+    }
+}
+
+extension AuthorityPattern {
+    /// The pattern's path as a manifest writes it.
+    fileprivate var pathText: String {
+        path.map { segment in
+            switch segment {
+            case .literal(let text): "/\(text)"
+            case .realm: "/{realm}"
+            case .policy: "/{policy}"
+            }
+        }.joined()
+    }
+
+    /// The pattern for people: the first hosts stand for the others.
+    fileprivate var text: String {
+        let named = hosts.filter { $0 != "*" }
+        let others = named.count > 2 ? " and \(named.count - 1) other hosts" : named.count == 2 ? " or \(named[1])" : ""
+        let any = named.count < hosts.count && !named.isEmpty ? ", or any host configured" : ""
+        let realmsText = realms.isEmpty ? "" : ", {realm} one of \(realms.joined(separator: ", "))"
+        return "https://\(named.first ?? "HOST")\(pathText)\(others)\(any)\(realmsText)"
+    }
+}
+
+extension PluginRegistry {
+    fileprivate var json: JSONValue {
+        [
+            "plugins": .array(plugins.map(\.json)),
+            "problems": .array(
+                problems.map {
+                    [
+                        "file": .string($0.file), "line": $0.line.map { .integer(Int64($0)) } ?? .null,
+                        "message": .string($0.message), "hint": $0.hint.map(JSONValue.string) ?? .null,
+                    ]
+                }),
+        ]
+    }
+}

@@ -1,0 +1,37 @@
+import CLinux
+import CredentialProtocol
+import Glibc
+
+/// A program that takes this process's place, so that signals and the exit status are its own.
+struct ProgramInPlace {
+    /// Its name, looked up in `PATH` where it holds no slash, and its arguments.
+    var words: [String]
+    /// Variables that it gets besides this process's.
+    var variables: [String: String]
+
+    /// Runs it; comes back only where that can't be done.
+    ///
+    /// - Throws: `Failure` with 127 where there is no such program and 126 where it can't be executed, as shells have it.
+    func run() throws(Failure) -> Never {
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        // This process's own variables go on as the bytes they are.
+        var environment = inherited + variables.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") }
+        environment.append(nil)
+        Inheritance.atStart.restore()
+        let reason = -lanyard_exec(words[0], &arguments, &environment)
+        throw Failure(
+            "\(words[0].displayable(limit: 200)) can't be run: \(String(cString: strerror(reason)))",
+            status: reason == ENOENT ? .notFound : .notExecutable)
+    }
+
+    private var inherited: [UnsafeMutablePointer<CChar>?] {
+        let replaced = variables.keys.map { "\($0)=" }
+        var entries: [UnsafeMutablePointer<CChar>?] = []
+        var next = environ
+        while let entry = next.pointee {
+            if !replaced.contains(where: { strncmp(entry, $0, $0.utf8.count) == 0 }) { entries.append(entry) }
+            next += 1
+        }
+        return entries
+    }
+}

@@ -1,0 +1,95 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import SettingsFile
+
+/// What the configuration files say.
+struct ConfigurationChecks {
+    private let examination: Examination
+    private var configuration: Configuration { examination.configuration }
+    private var context: CommandContext { examination.context }
+
+    init(_ examination: Examination) {
+        self.examination = examination
+    }
+
+    var findings: [Finding] {
+        [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file] + rules + [mode]
+            + [policy].compactMap(\.self)
+    }
+
+    private var file: Finding {
+        if let error = examination.configurationError {
+            let place = "edit \(context.short(error.file))\(error.line.map { ":\($0)" } ?? "")"
+            return .fail("configuration", error.description, error.hint ?? place, "see lanyard-config(5)")
+        }
+        let paths = [Configuration.systemFile, Configuration.userFile(environment: context.environment)]
+        let read = paths.compactMap(\.self).filter(context.isFile).map(context.short)
+        let count = configuration.rules.count
+        let text =
+            "\(count) \(count == 1 ? "rule" : "rules"), \(read.isEmpty ? "no file" : read.joined(separator: ", "))"
+        guard count == 0, configuration.clientID == nil else { return .pass("configuration", text) }
+        return .warn(
+            "configuration", "\(text): nothing says which URL needs a token",
+            "lanyard configure git URL", "passwords work without")
+    }
+
+    /// The rules that can't work.
+    private var rules: [Finding] {
+        configuration.rules.compactMap { rule in
+            let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
+            let place = "edit \(rule.place(context))"
+            let match = examination.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true)
+            guard match != nil else {
+                return .fail(
+                    "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", place,
+                    "see which plugins there are: lanyard plugin list")
+            }
+            guard rule.clientID ?? configuration.clientID != nil else {
+                return .fail("rule", "\(name) has no client id", "\(place): client-id = \"…\"")
+            }
+            guard rule.pattern.scheme == "https" || rule.pattern.host.isThisMachine else {
+                return .warn("rule", "\(name) sends tokens without encryption", "\(place): https://")
+            }
+            return nil
+        }
+    }
+
+    private var mode: Finding {
+        switch configuration.deviceMode {
+        case .personal: .pass("device", "personal: sign-ins stay in the login keyring")
+        case .shared: .pass("device", "shared: everything is gone at log-out")
+        }
+    }
+
+    private var policy: Finding? {
+        guard !configuration.lockedKeys.isEmpty else { return nil }
+        return .pass(
+            "policy", "\(Configuration.systemFile) locks \(configuration.lockedKeys.sorted().joined(separator: ", "))")
+    }
+}
+
+extension RequestHost {
+    fileprivate var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
+}
+
+/// The plugins.
+struct PluginChecks {
+    private let registry: PluginRegistry
+
+    init(_ examination: Examination) {
+        registry = examination.registry
+    }
+
+    var findings: [Finding] {
+        let names = registry.plugins.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
+        let found: Finding =
+            names.isEmpty
+            ? .fail("plugins", "none is installed, so no token can be got", "install lanyard again: script/install")
+            : .pass("plugins", names)
+        return [found]
+            + registry.problems.map { problem in
+                .warn("plugin", problem.description, problem.hint?.displayable() ?? "see lanyard-plugin(7)")
+            }
+    }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import JSON
+
+/// `lanyard doctor`.
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at everything that lanyard needs.",
+        discussion: """
+            Says what to do about what is missing. Asks nothing, unlocks nothing and connects to nothing but the session bus. Exit status 1 where something \
+            doesn't work, 0 otherwise.
+            """)
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Print a report to attach to a bug: no secret, no name of yours, your machine's or your employer's.")
+    var report = false
+
+    mutating func run() async throws {
+        let context = CommandContext.current
+        let examination = Examination(context)
+        var findings = await examination.findings()
+        if report {
+            let redaction = Redaction(examination)
+            findings = SystemFacts(context).findings + findings
+            findings = findings.map { $0.redacted(redaction) }
+        }
+        let summary = Summary(findings)
+        if json {
+            context.console.print(summary.json.encoded(pretty: true))
+        } else {
+            let screen = Screen(context.console.output, environment: context.environment)
+            for line in summary.lines(on: screen) { context.console.print(line) }
+            if !report { context.console.note(summary.text) }
+        }
+        guard summary.failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}
+
+/// What the findings come to.
+struct Summary: Sendable {
+    private let findings: [Finding]
+    let failures: Int
+    private let warnings: Int
+
+    init(_ findings: [Finding]) {
+        self.findings = findings
+        failures = findings.count { $0.level == .fail }
+        warnings = findings.count { $0.level == .warn }
+    }
+
+    /// A line for each finding, its remedies below it; wrapped where the screen has an end.
+    func lines(on screen: Screen) -> [String] {
+        let width = findings.map(\.check.count).max() ?? 0
+        let columns = screen.isTerminal ? screen.size?.columns : nil
+        return findings.flatMap { finding in
+            let gap = String(repeating: " ", count: width - finding.check.count)
+            let text = finding.text.wrapped(columns: columns, indent: width + 8)
+            return ["\(finding.level.word(on: screen))  \(finding.check)\(gap)  \(text)"]
+                + finding.remedies.map { "      -> \($0)" }
+        }
+    }
+
+    /// The whole in one line.
+    var text: String {
+        guard failures + warnings > 0 else { return "everything works" }
+        let counts = [(failures, "failure"), (warnings, "warning")].filter { $0.0 > 0 }
+        return counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
+    }
+
+    /// The findings for programs.
+    var json: JSONValue {
+        [
+            "lanyard": .string(Version.current), "failures": .integer(Int64(failures)),
+            "warnings": .integer(Int64(warnings)),
+            "checks": .array(
+                findings.map {
+                    [
+                        "check": .string($0.check), "level": .string($0.level.rawValue), "text": .string($0.text),
+                        "remedies": JSONValue(strings: $0.remedies),
+                    ]
+                }),
+        ]
+    }
+}
+
+extension Finding {
+    /// The finding as strangers may see it.
+    fileprivate func redacted(_ redaction: Redaction) -> Finding {
+        Finding(
+            check: check, level: level, text: redaction.redacted(text), remedies: remedies.map(redaction.redacted))
+    }
+}
+
+extension Finding.Level {
+    /// The word, in its colour where the screen has any.
+    fileprivate func word(on screen: Screen) -> String {
+        guard screen.hasColours else { return rawValue }
+        let colour =
+            switch self {
+            case .pass: 32
+            case .warn: 33
+            case .fail: 31
+            }
+        return "\u{1B}[\(colour)m\(rawValue)\u{1B}[0m"
+    }
+}
+
+extension String {
+    /// The text in lines no wider than a screen's columns, all but the first indented; as it is without columns.
+    fileprivate func wrapped(columns: Int?, indent: Int) -> String {
+        guard let columns, columns > indent + 20 else { return self }
+        var lines = [""]
+        for word in split(separator: " ", omittingEmptySubsequences: false) {
+            let last = lines[lines.count - 1]
+            if !last.isEmpty, indent + last.count + 1 + word.count > columns {
+                lines.append(String(word))
+            } else {
+                lines[lines.count - 1] = last.isEmpty ? String(word) : "\(last) \(word)"
+            }
+        }
+        return lines.joined(separator: "\n" + String(repeating: " ", count: indent))
+    }
+}

@@ -1,0 +1,53 @@
+import AuthorityPlugin
+import Rules
+import SettingsFile
+import TokenStore
+
+/// What `doctor` looks at: the surroundings, with a configuration where it can be read.
+struct Examination: Sendable {
+    let context: CommandContext
+    let configuration: Configuration
+    /// What is wrong with the configuration; the built-in one stands for it then.
+    let configurationError: SettingsError?
+    let registry: PluginRegistry
+    /// How the person could be reached from here.
+    let presence: Presence
+
+    init(_ context: CommandContext) {
+        self.context = context
+        var error: SettingsError?
+        do throws(SettingsError) {
+            configuration = try Configuration.load(environment: context.environment)
+        } catch let thrown {
+            configuration = Configuration()
+            error = thrown
+        }
+        configurationError = error
+        registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        presence = Presence(context, browser: configuration.browser, isInteractive: true, isAskedFor: false)
+    }
+
+    /// The store, unable to prompt.
+    var store: SecretServiceStore {
+        SecretServiceStore(
+            configuration: KeyringConfiguration(
+                group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default))
+    }
+
+    /// Everything, in the order in which it is shown.
+    func findings() async -> [Finding] {
+        var findings = ConfigurationChecks(self).findings
+        findings += PluginChecks(self).findings
+        findings += await KeyringChecks(self).findings()
+        findings += MemoryChecks(self).findings
+        findings += await GitChecks(self).findings()
+        findings += PersonChecks(self).findings
+        findings += await NetworkChecks(self).findings()
+        return findings + ClockCheck(self).findings
+    }
+
+    /// The user's configuration file, for people.
+    var userFile: String {
+        context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
+    }
+}

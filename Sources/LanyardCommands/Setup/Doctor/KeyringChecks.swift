@@ -1,0 +1,105 @@
+import CredentialProtocol
+import Glibc
+import Rules
+import TokenStore
+
+/// The keyring: its bus, its provider, its state and what of lanyard's is in it.
+///
+/// Nothing prompts, and nothing is unlocked.
+struct KeyringChecks {
+    private let examination: Examination
+
+    init(_ examination: Examination) {
+        self.examination = examination
+    }
+
+    func findings() async -> [Finding] {
+        // First, because this starts the provider that the bus knows of.
+        let state = examination.store.state()
+        switch state {
+        case .noSessionBus: return [noBus]
+        case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
+        case .badBackend(let detail): return [.fail("keyring", Failure(StoreError(.badBackend, detail: detail)))]
+        case .unlocked, .locked, .noDefaultCollection, .hung, .failed: break
+        }
+        if case .failed = state, let error = libraryError { return [.fail("keyring", Failure(error))] }
+        let provider = await Provider.running()
+        let bus: Finding =
+            provider == nil && state == .hung
+            ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
+        return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(state)] + contents(state)
+    }
+
+    /// Why libsecret can't be used at all; nil where it can.
+    private var libraryError: StoreError? {
+        do throws(StoreError) {
+            _ = try KeyringProvider.running()
+            return nil
+        } catch {
+            return error.reason == .noLibrary ? error : nil
+        }
+    }
+
+    private var noBus: Finding {
+        guard let address = examination.context.variable("DBUS_SESSION_BUS_ADDRESS") else {
+            return failed("keyring.bus", .noSessionBus)
+        }
+        return .fail(
+            "keyring.bus", "DBUS_SESSION_BUS_ADDRESS leads nowhere: \(address.displayable(limit: 200))",
+            "log in again, or: unset DBUS_SESSION_BUS_ADDRESS")
+    }
+
+    private func standing(_ state: KeyringState) -> Finding {
+        let name = "keyring.state"
+        let canAsk = examination.presence.hasDisplay
+        switch state {
+        case .unlocked: return .pass(name, "unlocked")
+        case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")
+        case .locked: return failed(name, .locked)
+        case .noDefaultCollection where canAsk:
+            return .warn(name, "there is no default keyring; you are asked to make it when it is needed")
+        case .noDefaultCollection: return failed(name, .noDefaultCollection)
+        case .hung: return failed(name, .timedOut)
+        case .failed(let detail): return .fail(name, Failure(StoreError(.broken, detail: detail)))
+        case .noSessionBus, .noProvider, .badBackend: return failed(name, .broken)
+        }
+    }
+
+    private func contents(_ state: KeyringState) -> [Finding] {
+        guard state == .unlocked, let records = try? examination.store.records(matching: .all) else { return [] }
+        let count = Set(records.accounts.map { $0.homeAccountID.lowercased() }).count
+        let text = count == 0 ? "nobody is signed in" : count == 1 ? "one is signed in" : "\(count) are signed in"
+        guard records.unreadable.isEmpty else {
+            return [
+                .warn(
+                    "accounts", "\(text); \(records.unreadable.count) items of the keyring can't be read",
+                    "sign in again: lanyard logout --all, then lanyard login")
+            ]
+        }
+        return [.pass("accounts", text)]
+    }
+
+    private func failed(_ check: String, _ reason: StoreError.Reason) -> Finding {
+        .fail(check, Failure(StoreError(reason)))
+    }
+}
+
+/// The program that provides the Secret Service.
+private struct Provider {
+    let text: String
+
+    /// Programs whose `--version` prints a line and does nothing else.
+    private static let known = ["gnome-keyring-daemon", "keepassxc", "kwalletd5", "kwalletd6", "oo7-daemon"]
+
+    static func running() async -> Provider? {
+        guard let found = try? KeyringProvider.running() else { return nil }
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/\(found.processID)/exe", &buffer, buffer.count)
+        guard count > 0 else { return Provider(text: "process \(found.processID)") }
+        let path = String(decoding: buffer[..<count], as: UTF8.self)
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let said = known.contains(name) ? await Program.output(path, ["--version"]) : nil
+        let version = said?.split(separator: "\n").first?.split(separator: " ").last.map { " \($0)" } ?? ""
+        return Provider(text: "\(name)\(version)".displayable(limit: 100))
+    }
+}

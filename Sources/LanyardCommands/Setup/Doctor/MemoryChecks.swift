@@ -1,0 +1,48 @@
+import CredentialProtocol
+import Glibc
+import Rules
+import TokenStore
+
+/// What lanyard keeps in memory between two requests.
+struct MemoryChecks {
+    private let examination: Examination
+    private var context: CommandContext { examination.context }
+
+    init(_ examination: Examination) {
+        self.examination = examination
+    }
+
+    var findings: [Finding] { [runtimeDirectory, kernelKeyring] }
+
+    private var runtimeDirectory: Finding {
+        let name = "runtime"
+        let remedy = "log in through PAM and systemd, or: export XDG_RUNTIME_DIR=/run/user/$(id -u)"
+        guard let path = context.variable("XDG_RUNTIME_DIR") else {
+            return .warn(name, "XDG_RUNTIME_DIR is not set, so no answer is remembered", remedy)
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            return .warn(name, "XDG_RUNTIME_DIR names no folder: \(path.displayable())", remedy)
+        }
+        guard status.st_uid == geteuid() else {
+            return .warn(name, "\(path.displayable()) is somebody else's, so no answer is remembered", remedy)
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            return .warn(name, "others may write to \(path.displayable())", "chmod 700 \(path.displayable())")
+        }
+        return .pass(name, path.displayable())
+    }
+
+    private var kernelKeyring: Finding {
+        let name = "memory"
+        guard examination.configuration.answerCache else {
+            return .pass(name, "answers are not remembered: turned off")
+        }
+        guard context.answers.key() != nil else {
+            return .warn(
+                name, "no kernel keyring or no runtime directory, as in some containers: every get asks the keyring",
+                "nothing has to be done; to have it: docker run --security-opt seccomp=unconfined")
+        }
+        return .pass(name, "answers are remembered, sealed with a key in the kernel")
+    }
+}

@@ -1,0 +1,79 @@
+import CredentialProtocol
+import Glibc
+import Rules
+
+/// What the plugins' connections go through; nothing is connected to.
+struct NetworkChecks {
+    private let examination: Examination
+    private var context: CommandContext { examination.context }
+
+    init(_ examination: Examination) {
+        self.examination = examination
+    }
+
+    func findings() async -> [Finding] {
+        let entries = (try? await GitConfiguration.everything()) ?? []
+        return [proxy(entries), certificates(entries)]
+    }
+
+    private func proxy(_ entries: [GitConfiguration.Entry]) -> Finding {
+        let names = ["https_proxy", "HTTPS_PROXY"]
+        guard let name = names.first(where: { context.variable($0) != nil }), let value = context.variable(name) else {
+            let isGits = entries.contains { $0.key == "http.proxy" && !$0.value.isEmpty }
+            guard isGits else { return .pass("proxy", "none") }
+            return .warn(
+                "proxy", "git has one in http.proxy, which the plugins do not know",
+                "export https_proxy=\"$(git config http.proxy)\"")
+        }
+        let address = value.firstRange(of: "://").map { value[$0.upperBound...] } ?? value[...]
+        let host = address.split(separator: "@").last.map { $0.prefix { $0 != "/" } } ?? ""
+        guard !host.isEmpty, !value.lowercased().hasPrefix("socks") else {
+            return .fail("proxy", "\(name) is no http proxy", "write it like \(name)=http://proxy.contoso.com:8080")
+        }
+        let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")
+        let others = except.map { ", but not for \($0.split(separator: ",").count) hosts of no_proxy" } ?? ""
+        return .pass("proxy", "http://\(String(host).displayable(limit: 200))\(others)")
+    }
+
+    private func certificates(_ entries: [GitConfiguration.Entry]) -> Finding {
+        let own = examination.configuration.caFile.map { ("ca-file", $0) }
+        let variable = context.variable("SSL_CERT_FILE").map { ("SSL_CERT_FILE", $0) }
+        let extra = [own, variable].compactMap(\.self)
+        for (name, path) in extra {
+            guard context.isReadable(path) else {
+                return .fail(
+                    "certificates", "\(name) names \(context.short(path)), which can't be read", "correct \(name)")
+            }
+        }
+        if let theirs = entries.last(where: { $0.key == "http.sslcainfo" })?.value, own == nil, context.isFile(theirs) {
+            return .warn(
+                "certificates", "git trusts \(context.short(theirs)), which lanyard does not",
+                "put ca-file = \"\(theirs.displayable())\" into \(examination.userFile)")
+        }
+        guard !extra.isEmpty else { return .pass("certificates", "the system's") }
+        return .pass("certificates", "the system's and \(extra.map { context.short($0.1) }.joined(separator: ", "))")
+    }
+}
+
+/// Whether the clock can be right: tokens' times are compared with it.
+struct ClockCheck {
+    private let examination: Examination
+
+    init(_ examination: Examination) {
+        self.examination = examination
+    }
+
+    var findings: [Finding] {
+        var status = stat()
+        guard stat(examination.context.executable, &status) == 0 else { return [] }
+        guard examination.context.now + 86_400 < Int64(status.st_ctim.tv_sec) else {
+            return [.pass("clock", "plausible")]
+        }
+        return [.fail("clock", "it is before the day on which lanyard was installed", "timedatectl set-ntp true")]
+    }
+}
+
+extension CommandContext {
+    /// Whether a path leads to something that can be read.
+    func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+}

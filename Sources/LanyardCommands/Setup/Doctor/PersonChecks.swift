@@ -1,0 +1,68 @@
+import CredentialProtocol
+import Rules
+
+/// How a person can be asked to sign in from here.
+struct PersonChecks {
+    private let examination: Examination
+    private var context: CommandContext { examination.context }
+    private var presence: Presence { examination.presence }
+
+    init(_ examination: Examination) {
+        self.examination = examination
+    }
+
+    var findings: [Finding] {
+        if let name = silencing {
+            return [
+                .warn("sign-in", "nobody is asked here, because \(name) says so", "env -u \(name) lanyard login URL")
+            ]
+        }
+        return [place].compactMap(\.self) + [browser, terminal]
+    }
+
+    /// The variable that says that nobody is there.
+    private var silencing: String? {
+        guard !presence.isSomebodyThere, presence == .nobody else { return nil }
+        return ["CI", "GIT_TERMINAL_PROMPT", "LANYARD_INTERACTIVE"].first { name in
+            let isOff = ["0", "false", "no", "off"].contains(context.variable(name)?.lowercased() ?? "")
+            let isOn = ["1", "true", "yes", "on"].contains(context.variable(name)?.lowercased() ?? "")
+            return name == "CI" ? isOn : isOff
+        }
+    }
+
+    private var place: Finding? {
+        if presence.isRemote { return .pass("place", "over SSH: sign in with a code, or a browser elsewhere") }
+        if context.variable("WSL_DISTRO_NAME") != nil { return .pass("place", "WSL: Windows' browser is used") }
+        let isContainer =
+            context.isFile("/.dockerenv") || context.isFile("/run/.containerenv")
+            || context.variable("REMOTE_CONTAINERS") != nil || context.variable("CODESPACES") != nil
+        return isContainer ? .pass("place", "in a container: sign in with a code, or set BROWSER") : nil
+    }
+
+    private var browser: Finding {
+        let name = "browser"
+        guard presence.hasBrowser else {
+            return .pass(name, "none can open here; you get a code to enter on any device")
+        }
+        let named = examination.configuration.browser ?? context.variable("BROWSER")
+        let commands: [String]
+        do throws(Failure) {
+            commands = try Browser(context, configured: examination.configuration.browser).commands.compactMap(\.first)
+        } catch {
+            return .fail(name, error)
+        }
+        guard let command = commands.first(where: { context.program($0) != nil }) else {
+            let tried = commands.map { $0.displayable(limit: 60) }.joined(separator: ", ")
+            return .warn(
+                name, "there is no \(tried) to open one",
+                named == nil ? "sudo apt install xdg-utils" : "set BROWSER or browser to a command that there is")
+        }
+        return .pass(name, "opens with \(command.displayable(limit: 100))")
+    }
+
+    private var terminal: Finding {
+        presence.hasTerminal
+            ? .pass("terminal", "there is one")
+            : .warn("terminal", "there is none, so no code can be shown", "sign in from a terminal: lanyard login URL")
+    }
+}

@@ -1,0 +1,78 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Glibc
+
+/// Takes out of a text what tells who somebody is and where they work.
+struct Redaction: Sendable {
+    private let replacements: [(text: String, by: String)]
+    private let knownHosts: Set<String>
+
+    init(_ examination: Examination) {
+        let context = examination.context
+        var names: [(String, String)] = []
+        if let home = context.variable("HOME"), home.count > 1 { names.append((home, "~")) }
+        for name in [context.variable("USER"), context.variable("LOGNAME"), Self.accountName] {
+            if let name, name != "root" { names.append((name, "USER")) }
+        }
+        if let host = Self.hostName { names.append((host, "MACHINE")) }
+        replacements = names
+        let registry = examination.registry
+        knownHosts = Set(registry.plugins.flatMap(\.environments).joined()).union(
+            registry.plugins.flatMap(\.resources).flatMap(\.hosts)
+        ).union(["localhost"])
+    }
+
+    /// The text without names of people, machines and places of work.
+    func redacted(_ text: String) -> String {
+        var text = text
+        for (name, other) in replacements { text = text.replacingWhole(name, by: other) }
+        return text.split(separator: " ", omittingEmptySubsequences: false).map { withoutPlaces(String($0)) }
+            .joined(separator: " ")
+    }
+
+    /// A word less a URL's user, path and unknown host, or less an address of mail.
+    private func withoutPlaces(_ word: String) -> String {
+        guard let separator = word.firstRange(of: "://") else {
+            return word.contains("@") ? "USER@DOMAIN" : word
+        }
+        let rest = word[separator.upperBound...]
+        let authority = rest.prefix { $0 != "/" }
+        let host = authority.split(separator: "@").last.map(String.init) ?? ""
+        let name = host.prefix { $0 != ":" && $0 != "," }.lowercased()
+        let shown = knownHosts.contains(name) ? host : "HOST"
+        let path = rest.dropFirst(authority.count).count > 1 ? "/…" : ""
+        return "\(word[..<separator.upperBound])\(shown)\(path)"
+    }
+
+    private static var accountName: String? {
+        guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else { return nil }
+        return String(cString: name)
+    }
+
+    private static var hostName: String? {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }
+        let name = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return name.isEmpty || name == "localhost" ? nil : name
+    }
+}
+
+extension String {
+    /// The text with a word replaced wherever it isn't part of a longer one.
+    fileprivate func replacingWhole(_ word: String, by other: String) -> String {
+        var result = ""
+        var rest = self[...]
+        while let found = rest.firstRange(of: word) {
+            let before = found.lowerBound == rest.startIndex ? result.last : rest[rest.index(before: found.lowerBound)]
+            let after = found.upperBound == rest.endIndex ? nil : rest[found.upperBound]
+            let isPart = before?.isLetterOrDigit == true || after?.isLetterOrDigit == true
+            result += rest[..<found.lowerBound] + (isPart ? word : other)
+            rest = rest[found.upperBound...]
+        }
+        return result + rest
+    }
+}
+
+extension Character {
+    fileprivate var isLetterOrDigit: Bool { isLetter || isNumber }
+}

@@ -1,0 +1,70 @@
+import AuthorityPlugin
+import JSON
+import Rules
+import TokenAcquisition
+import TokenStore
+
+extension Explanation {
+    /// The explanation for programs (docs/configuration.md).
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "url": .string(url), "mapping": mappingJSON,
+            "passedOver": .array(
+                passed.map {
+                    [
+                        "url": .string($0.rule.pattern.text), "file": .string($0.rule.file),
+                        "line": $0.rule.line.map { .integer(Int64($0)) } ?? .null, "reason": .string($0.reason),
+                    ]
+                }),
+            "next": [
+                "step": .string(next.step), "text": .string(next.text), "status": .integer(Int64(next.status.rawValue)),
+            ],
+            "hints": JSONValue(strings: hints),
+        ]
+        if let wanted {
+            members["authority"] = .string(wanted.authority)
+            members["clientId"] = .string(wanted.clientID)
+            members["scopes"] = JSONValue(strings: wanted.scopes)
+        }
+        if let outlook { members.merge(outlookJSON(outlook)) { $1 } }
+        if let git {
+            members["git"] = [
+                "helpers": JSONValue(strings: git.helpers.all.map(\.name)), "sendsPath": .bool(git.sendsPath),
+            ]
+        }
+        return .object(members)
+    }
+
+    private var mappingJSON: JSONValue {
+        switch mapping {
+        case .rule(let rule):
+            [
+                "kind": "rule", "url": .string(rule.pattern.text), "file": .string(rule.file),
+                "line": rule.line.map { .integer(Int64($0)) } ?? .null,
+            ]
+        case .wellKnown(let name, let plugin):
+            ["kind": "well-known", "name": .string(name), "plugin": .string(plugin)]
+        case .nothing: ["kind": "none"]
+        }
+    }
+
+    private func outlookJSON(_ outlook: Outlook) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "accounts": JSONValue(strings: outlook.accounts.map(\.username)), "remembered": .bool(isRemembered),
+            "stored": [
+                "accessTokenExpiresOn": outlook.accessToken.map { .integer(Int64($0.expiresOn)) } ?? .null,
+                "refreshToken": .bool(!outlook.refreshTokens.isEmpty),
+            ],
+        ]
+        if let plugin = outlook.match?.plugin {
+            members["plugin"] = ["name": .string(plugin.name), "version": .string(plugin.version)]
+        }
+        if let account = outlook.account {
+            members["account"] = [
+                "username": .string(account.username), "homeAccountId": .string(account.homeAccountID),
+                "chosen": .string(outlook.choice?.rawValue ?? ""),
+            ]
+        }
+        return members
+    }
+}

@@ -1,0 +1,120 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
+
+extension Explanation {
+    /// The explanation for people.
+    var lines: [String] {
+        var lines = [url]
+        for (name, values) in facts {
+            for (index, value) in values.enumerated() {
+                let label = index == 0 ? name : ""
+                lines.append("  \(label)\(String(repeating: " ", count: 11 - label.count))\(value)")
+            }
+        }
+        lines.append("get would \(next.text)")
+        return lines + hints.map { "  \($0)" }
+    }
+
+    private var facts: [(String, [String])] {
+        var facts = [("rule", [rule])]
+        if !passed.isEmpty {
+            facts.append(("not", passed.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }))
+        }
+        if let wanted {
+            facts.append(("authority", [wanted.authority.displayable()]))
+            if let plugin = outlook?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
+            facts.append(("client id", [wanted.clientID.displayable()]))
+            facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
+        }
+        if let outlook {
+            facts.append(("account", account(outlook)))
+            if let stored = stored(outlook) { facts.append(("stored", [stored])) }
+            facts.append(("memory", [isRemembered ? "an answer is remembered" : "no answer is remembered"]))
+        }
+        if let git {
+            facts.append(
+                (
+                    "git",
+                    [
+                        "asks \(git.helpers.names)",
+                        git.sendsPath ? "tells helpers the path" : "does not tell helpers the path",
+                    ]
+                ))
+        }
+        return facts
+    }
+
+    private var rule: String {
+        switch mapping {
+        case .rule(let rule): "\(rule.pattern.text.displayable(limit: 300)), at \(rule.place(context))"
+        case .wellKnown(let name, let plugin): "none; the host is \(name.displayable()), known to \(plugin)"
+        case .nothing: "none maps this URL"
+        }
+    }
+
+    private func account(_ outlook: Outlook) -> [String] {
+        guard let account = outlook.account else {
+            if case .fail(.store) = outlook.step { return ["unknown: the keyring can't be read"] }
+            guard !outlook.accounts.isEmpty else { return ["nobody has signed in"] }
+            return outlook.accounts.map(\.nameForPeople)
+        }
+        let how =
+            switch outlook.choice {
+            case .named?: "named by \(namedBy ?? "the request")"
+            case .username?: "the user name in the URL"
+            case .selected?: "selected: lanyard use"
+            case .onlyOne?, nil: "the only one"
+            }
+        return ["\(account.nameForPeople) (\(how))"]
+    }
+
+    private func stored(_ outlook: Outlook) -> String? {
+        guard outlook.account != nil else { return nil }
+        let access = outlook.accessToken.map { "access token, \(until($0.expiresOn))" } ?? "no usable access token"
+        return "\(access); \(outlook.refreshTokens.isEmpty ? "no refresh token" : "refresh token")"
+    }
+
+    private func until(_ time: Int) -> String {
+        let minutes = (time - now) / 60
+        if time <= now { return "expired" }
+        if minutes < 2 { return "for \(time - now) more seconds" }
+        return minutes < 120 ? "for \(minutes) more minutes" : "for \(minutes / 60) more hours"
+    }
+
+    /// What would make it work, or work better.
+    var hints: [String] {
+        var hints = next.hints
+        let add = "lanyard rule add \(url)"
+        switch (mapping, wanted) {
+        case (.nothing, nil) where next.step != "fail":
+            hints.append("to get a token here: \(add) --authority URL --client-id ID --scope SCOPE")
+        case (.wellKnown, nil):
+            hints.append("neither authority nor client-id is set for it; set them in \(userFile),")
+            hints.append("or: \(add) --authority URL --client-id ID")
+        default: break
+        }
+        return hints + gitHints
+    }
+
+    private var gitHints: [String] {
+        guard let git else { return [] }
+        let place = url.split(separator: "/", omittingEmptySubsequences: false).prefix(3).joined(separator: "/")
+        var hints: [String] = []
+        if !git.helpers.hasLanyard { hints.append("git does not ask lanyard here: lanyard configure git") }
+        if let first = git.helpers.beforeLanyard.first, git.helpers.hasLanyard {
+            hints.append("git asks \(first.name) first; for lanyard alone: lanyard configure git \(place) --only")
+        }
+        if case .rule(let rule) = mapping, rule.pattern.hasPath, !git.sendsPath {
+            hints.append(
+                "git keeps the path to itself, so the rule does not match for it: lanyard configure git \(place)")
+        }
+        return hints
+    }
+
+    private var userFile: String {
+        context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
+    }
+}

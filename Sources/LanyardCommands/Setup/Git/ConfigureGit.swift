@@ -1,0 +1,84 @@
+import ArgumentParser
+import CredentialProtocol
+import Rules
+
+/// `lanyard configure`.
+struct Configure: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a tool use lanyard.", subcommands: [ConfigureGit.self])
+}
+
+/// `lanyard configure git`.
+struct ConfigureGit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "git", abstract: "Make git use lanyard as a credential helper.",
+        usage: "lanyard configure git [<options>] [<url>]",
+        discussion: """
+            Adds lanyard to the helpers that git asks, and has git send the path along for hosts where a rule or the \
+            service tells repositories apart by it. With a URL, git asks lanyard for its host only, and a rule that says \
+            which token it needs can be made at once. Shows what is written first; `lanyard unconfigure git` takes it back.
+            """)
+
+    @Argument(help: "The URL to use lanyard for; every URL unless given.")
+    var url: String?
+
+    @OptionGroup var scope: GitScopeOptions
+    @OptionGroup(title: "The rule for the URL") var rule: RuleOptions
+
+    @Flag(help: "Have git ask no other helper there.")
+    var only = false
+
+    mutating func validate() throws {
+        if url == nil, !rule.isEmpty { throw ValidationError("a rule needs the URL that it is for") }
+    }
+
+    mutating func run() async throws {
+        try await Git.requireUsable()
+        let session = try Session()
+        let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
+        let rule = try await rule(for: pattern, session)
+        let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only)
+        let steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
+        guard try await steps.take() else { return }
+        try await GitReport(session: session, plan: plan, pattern: pattern, hasRule: rule != nil).tell()
+    }
+
+    /// The rule to write: what the options say, or what the person answers; nil for none.
+    private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> NewRule? {
+        guard let pattern else { return nil }
+        let asking = scope.yes || scope.dryRun ? nil : Asking(session.context)
+        if rule.isEmpty {
+            guard try !session.maps(pattern), let asking, !session.configuration.isLocked("rule") else { return nil }
+            let shown = pattern.text.displayable(limit: 200)
+            guard await asking.confirms("\(shown) has no rule yet; make one?") else { return nil }
+        } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
+            throw Failure(
+                "there is a rule for \(other.pattern.text.displayable(limit: 200)) already, at \(other.place(session.context))",
+                hints: ["leave out the options that make a rule, or change it there"])
+        }
+        return try await RuleDraft(session: session, pattern: pattern, options: rule, asking: asking).rule()
+    }
+}
+
+/// Where git is configured, and whether to ask first.
+struct GitScopeOptions: ParsableArguments {
+    @Flag(help: "For everybody on this machine, in git's system configuration.")
+    var system = false
+
+    @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Only show what would be done.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Don't ask before it is done.")
+    var yes = false
+
+    var scope: GitConfiguration.Scope { system ? .system : .global }
+}
+
+extension Session {
+    /// Whether a URL comes to a token, with or without its path.
+    func maps(_ pattern: URLPattern) throws(Failure) -> Bool {
+        let request = try CredentialRequest(url: pattern.text)
+        if configuration.rule(for: request) != nil { return true }
+        return resource(of: pattern) != nil && configuration.authority != nil && configuration.clientID != nil
+    }
+}

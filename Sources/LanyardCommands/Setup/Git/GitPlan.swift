@@ -1,0 +1,92 @@
+import CredentialProtocol
+import Rules
+
+/// What has to be written for git to ask lanyard.
+struct GitPlan: Sendable {
+    let scope: GitConfiguration.Scope
+    let changes: [GitChange]
+    /// What is asked about: a URL, or nothing for all.
+    let request: CredentialRequest?
+
+    /// Works out what is missing.
+    ///
+    /// Without a pattern git is to ask lanyard for every URL; where it is alone, git is to ask nothing else.
+    init(
+        _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool
+    ) async throws(Failure) {
+        self.scope = scope
+        request = try pattern.map { pattern throws(Failure) in try CredentialRequest(url: pattern.text) }
+        let place = pattern.map { "\($0.scheme)://\($0.host.text)" } ?? ""
+        let own = try await GitConfiguration(scope: scope).entries()
+        let seen = scope == .system ? own : try await GitConfiguration.everything()
+        let helpers = GitHelpers(seen, for: request)
+        var changes: [GitChange] = []
+        if isAlone ? !helpers.isLanyardAlone : !helpers.hasLanyard {
+            if isAlone { changes.append(GitChange("helper", "", at: place)) }
+            changes.append(GitChange("helper", Self.helper(session.context), at: place))
+        }
+        for place in Self.placesByPath(session, pattern) {
+            guard await !GitConfiguration.sendsPath(for: place) else { continue }
+            changes.append(GitChange("useHttpPath", "true", at: place))
+        }
+        self.changes = changes
+    }
+
+    /// Writes it.
+    func write() async throws(Failure) {
+        let git = GitConfiguration(scope: scope)
+        for change in changes {
+            do throws(Failure) {
+                try await git.add(change.key, change.value)
+                try await git.add(change.noteKey, change.noteValue)
+            } catch {
+                throw Failure(error.message, hints: Self.remedies(scope, changes))
+            }
+        }
+    }
+
+    private static func remedies(_ scope: GitConfiguration.Scope, _ changes: [GitChange]) -> [String] {
+        guard scope == .global else { return ["only root can change it: sudo lanyard configure git --system"] }
+        return ["where that file is made by another tool, have it add:"] + GitChange.text(changes, withNotes: false)
+    }
+
+    /// The hosts of rules with a path, and those that name an organisation by path.
+    private static func placesByPath(_ session: Session, _ pattern: URLPattern?) -> [String] {
+        let own = [pattern?.placeWithPath].compactMap(\.self)
+        let places = Set(session.configuration.rules.compactMap(\.pattern.placeWithPath) + ["https://dev.azure.com"])
+        guard let pattern else { return places.sorted() }
+        let place = "\(pattern.scheme)://\(pattern.host.text)"
+        let isNeeded = places.contains(place) || !own.isEmpty && session.mapsByPath(pattern)
+        return isNeeded ? [place] : []
+    }
+
+    /// `lanyard` where git finds git-credential-lanyard on PATH, else the path of the one beside this program.
+    private static func helper(_ context: CommandContext) -> String {
+        if context.program("git-credential-lanyard") != nil { return "lanyard" }
+        // An absolute path is run by a shell as it is, followed by the verb.
+        let path = InstalledFiles(context).credentialHelper ?? context.executable
+        return path.map { $0.isLetter || $0.isNumber || "/._-+~".contains($0) ? "\($0)" : "\\\($0)" }.joined()
+    }
+}
+
+extension Session {
+    /// Whether a rule for this very pattern is on its way and has a path that git must send.
+    fileprivate func mapsByPath(_ pattern: URLPattern) -> Bool {
+        pattern.hasPath && !configuration.rules.contains { !$0.pattern.hasPath && $0.pattern.host == pattern.host }
+    }
+}
+
+extension CredentialRequest {
+    /// What git would ask for a URL.
+    init(url: String) throws(Failure) {
+        var attributes = Attributes()
+        do {
+            try attributes.append("url", url)
+            self = try CredentialRequest(attributes)
+        } catch {
+            throw Failure(
+                "\(url.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"],
+                status: .usage)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import CredentialProtocol
+import Rules
+
+/// Shows what `configure git` is about to do, asks, and does it.
+struct GitSteps {
+    let session: Session
+    let options: GitScopeOptions
+    let plan: GitPlan
+    let rule: NewRule?
+
+    private var console: Console { session.context.console }
+
+    /// False where nothing came of it.
+    func take() async throws(Failure) -> Bool {
+        guard !plan.changes.isEmpty || rule != nil else {
+            console.note("git is configured already; nothing has to be changed")
+            return true
+        }
+        show()
+        guard !options.dryRun else { return false }
+        if !options.yes, let asking = Asking(session.context), await !asking.confirms("go on?") {
+            console.note("nothing was changed")
+            return false
+        }
+        if let rule { try session.write(rule) }
+        try await plan.write()
+        return true
+    }
+
+    private func show() {
+        let would = options.dryRun ? "would be" : "is"
+        if !plan.changes.isEmpty {
+            console.note("this \(would) added to \(GitFile(plan.scope, session.context).name):")
+            for line in GitChange.text(plan.changes, withNotes: true) { console.note("  \(line.displayable())") }
+        }
+        if let rule {
+            console.note("this \(would) added to \(session.context.short(session.userFile)):")
+            for line in rule.text.split(separator: "\n") { console.note("  \(line.description.displayable())") }
+        }
+    }
+}
+
+/// Tells how git stands once it is configured.
+struct GitReport {
+    let session: Session
+    let plan: GitPlan
+    let pattern: URLPattern?
+    let hasRule: Bool
+
+    private var console: Console { session.context.console }
+
+    func tell() async throws(Failure) {
+        let helpers = GitHelpers(try await GitConfiguration.everything(), for: plan.request)
+        let place = pattern.map { "\($0.scheme)://\($0.host.text)" }
+        console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
+        if let first = helpers.beforeLanyard.first {
+            let only = "lanyard configure git \(place ?? "URL") --only"
+            console.note("\(first.name) answers first where it can; for lanyard alone: \(only)")
+        }
+        try next()
+    }
+
+    private func next() throws(Failure) {
+        guard let pattern else {
+            guard session.configuration.rules.isEmpty, session.configuration.clientID == nil else { return }
+            console.note("next, say which URL needs a token: lanyard configure git URL")
+            return
+        }
+        let shown = pattern.text.displayable(limit: 500)
+        if hasRule {
+            console.note("next: lanyard login \(shown)")
+        } else if try !session.maps(pattern) {
+            console.note("no rule says yet which token it needs; next: lanyard rule add \(shown)")
+        }
+    }
+}
+
+/// git's configuration file of a scope, for people.
+struct GitFile {
+    let name: String
+
+    init(_ scope: GitConfiguration.Scope, _ context: CommandContext) {
+        switch scope {
+        case .system: name = "git's system configuration"
+        case .global:
+            let home = (context.variable("HOME") ?? "") + "/.gitconfig"
+            let other = context.variable("XDG_CONFIG_HOME") ?? (context.variable("HOME") ?? "") + "/.config"
+            let own = context.variable("GIT_CONFIG_GLOBAL")
+            let isOther = !context.isFile(home) && context.isFile(other + "/git/config")
+            name = context.short(own ?? (isOther ? other + "/git/config" : home))
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import CredentialProtocol
+import Glibc
+
+/// What is installed beside the program.
+struct InstalledFiles: Sendable {
+    private let folder: String
+
+    init(_ context: CommandContext) {
+        folder = "/" + context.executable.split(separator: "/").dropLast().joined(separator: "/")
+    }
+
+    /// The JSON schema of the configuration, as a URL; nil where it is not installed.
+    var schema: String? {
+        let places = ["\(folder)/../share/lanyard/config.schema.json", "\(folder)/../../../share/config.schema.json"]
+        for place in places {
+            guard let path = realpath(place, nil) else { continue }
+            defer { free(path) }
+            return "file://" + String(cString: path)
+        }
+        return nil
+    }
+
+    /// `git-credential-lanyard` beside the program; nil where it is not there.
+    var credentialHelper: String? {
+        let path = "\(folder)/git-credential-lanyard"
+        return access(path, X_OK) == 0 ? path : nil
+    }
+}
+
+extension CommandContext {
+    /// Where a program of that name is found on `PATH`; nil where it isn't.
+    func program(_ name: String) -> String? {
+        if name.contains("/") { return access(name, X_OK) == 0 ? name : nil }
+        let folders = (variable("PATH") ?? "").split(separator: ":")
+        return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Whether a path leads to something.
+    func isFile(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// A path as people write it: the home directory as `~`.
+    func short(_ path: String) -> String {
+        guard let home = variable("HOME"), home.count > 1, path.hasPrefix(home + "/") else { return path.displayable() }
+        return "~\(path.dropFirst(home.count))".displayable()
+    }
+}

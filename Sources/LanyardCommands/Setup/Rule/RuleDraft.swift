@@ -1,0 +1,147 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import SettingsFile
+
+/// A rule on its way: what the options say, what is known of the host, and what the person answers.
+struct RuleDraft {
+    let session: Session
+    let pattern: URLPattern
+    let options: RuleOptions
+    /// Nil where nobody is to be asked.
+    let asking: Asking?
+
+    /// The rule.
+    ///
+    /// - Throws: `Failure` that says what is missing and with which option to give it.
+    func rule() async throws(Failure) -> NewRule {
+        let known = session.resource(of: pattern)
+        let authority = try await authority()
+        var rule = NewRule(pattern: pattern, authority: authority, scopes: try await scopes(known))
+        rule.clientID = try await clientID(authority)
+        rule.account = options.account
+        rule.kind = options.kind
+        return rule
+    }
+
+    private func authority() async throws(Failure) -> String {
+        let given = options.authority ?? session.configuration.authority
+        let suggestion = "https://login.microsoftonline.com/organizations"
+        let asked = given == nil ? await asking?.text("authority", suggesting: suggestion) : nil
+        guard var url = given ?? asked, !url.isEmpty else {
+            throw Failure(
+                "a rule needs an authority",
+                hints: ["name it, such as: --authority https://login.microsoftonline.com/contoso.com"])
+        }
+        while url.hasSuffix("/") { url.removeLast() }
+        guard session.registry.match(authority: url, kind: options.kind, isConfigured: true) != nil else {
+            throw Failure(
+                "no plugin serves the authority \(url.displayable(limit: 255))",
+                hints: [
+                    "write it with its tenant, such as https://login.microsoftonline.com/contoso.com",
+                    "see which plugins there are: lanyard plugin list",
+                ])
+        }
+        return url
+    }
+
+    private func clientID(_ authority: String) async throws(Failure) -> String? {
+        if let id = options.clientId { return try checked(id) }
+        guard session.configuration.clientID == nil else { return nil }
+        if asking != nil {
+            session.context.console.note("which app asks? its client id is on its Overview page in the")
+            session.context.console.note("Entra admin centre, App registrations (redirect URI http://localhost)")
+        }
+        let asked = await asking?.text("client id")
+        guard let id = asked, !id.isEmpty else {
+            let missing = Failure(.noClientID(authority: authority))
+            throw Failure(
+                missing.message, hints: missing.hints.prefix(1) + ["then give its application id: --client-id ID"])
+        }
+        return try checked(id)
+    }
+
+    private func checked(_ id: String) throws(Failure) -> String {
+        guard id.isScopeToken, id.utf8.count <= 256 else {
+            throw Failure(
+                "\(id.displayable(limit: 60)) is no client id", hints: ["it is a GUID, shown by the app's registration"]
+            )
+        }
+        return id
+    }
+
+    private func scopes(_ known: PluginResource?) async throws(Failure) -> [String] {
+        if let resource = options.resource {
+            let named = session.registry.plugins.flatMap(\.resources)
+                .first { $0.name.lowercased() == resource.lowercased() }
+            return try checked(named?.scopes ?? ["\(resource)/.default"])
+        }
+        if !options.scope.isEmpty { return try checked(options.scope) }
+        if let known { return known.scopes }
+        let asked = await asking?.text("scopes, separated by spaces")
+        let words = (asked ?? "").split(separator: " ").map(String.init)
+        guard !words.isEmpty else {
+            throw Failure(
+                "a rule needs a scope",
+                hints: ["name it, such as: --scope api://git.contoso.com/.default, or --resource \"Azure DevOps\""])
+        }
+        return try checked(words)
+    }
+
+    private func checked(_ scopes: [String]) throws(Failure) -> [String] {
+        guard scopes.allSatisfy(\.isScopeToken) else { throw Failure(.badScope) }
+        return scopes
+    }
+}
+
+extension Session {
+    /// The pattern that a person means by a URL; https where they name no scheme.
+    func pattern(_ url: String) throws(Failure) -> URLPattern {
+        guard let pattern = URLPattern(url.contains("://") ? url : "https://\(url)") else {
+            throw Failure(
+                "\(url.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"],
+                status: .usage)
+        }
+        return pattern
+    }
+
+    /// The well-known consumer of tokens at a pattern's host.
+    func resource(of pattern: URLPattern) -> PluginResource? {
+        guard pattern.scheme == "https" else { return nil }
+        return registry.resource(forHost: pattern.host.text)
+    }
+
+    /// Refuses to change rules that the system's policy locks.
+    func requireRulesUnlocked() throws(Failure) {
+        guard configuration.isLocked("rule") else { return }
+        throw Failure(
+            "rules are locked by \(Configuration.systemFile)", hints: ["ask whoever administers this machine"])
+    }
+
+    /// Writes a rule into the user's file, unless it has one for the same URLs.
+    func write(_ rule: NewRule) throws(Failure) {
+        try requireRulesUnlocked()
+        do {
+            let file = try RuleFile(reading: userFile)
+            if let other = file.rule(for: rule.pattern) {
+                throw Failure(
+                    "there is a rule for \(other.pattern.text.displayable(limit: 200)) already, at \(other.place(context))",
+                    hints: [
+                        "change it there, or remove it first: lanyard rule remove \(other.pattern.text.displayable(limit: 200))"
+                    ])
+            }
+            try file.add(rule, schema: InstalledFiles(context).schema)
+        } catch let error as SettingsError {
+            throw Failure(error)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure("\(context.short(userFile)) cannot be changed")
+        }
+    }
+}
+
+extension Rule {
+    /// `FILE:LINE`, for people.
+    func place(_ context: CommandContext) -> String { context.short(file) + (line.map { ":\($0)" } ?? "") }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+
+/// What a new rule says.
+struct RuleOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The authority, such as https://login.microsoftonline.com/contoso.com.", valueName: "url"))
+    var authority: String?
+
+    @Option(help: ArgumentHelp("The client id of your app registration.", valueName: "id"))
+    var clientId: String?
+
+    @Option(
+        help: ArgumentHelp("A scope; may be given several times. Well-known hosts need none.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A resource instead of scopes: its identifier, or a name such as \"Azure DevOps\".", valueName: "resource"))
+    var resource: String?
+
+    @Option(help: ArgumentHelp("The account, by user name or identifier.", valueName: "account"))
+    var account: String?
+
+    @Option(help: ArgumentHelp("The kind of authority where its URL doesn't tell: aad or b2c.", valueName: "kind"))
+    var kind: String?
+
+    mutating func validate() throws {
+        if resource != nil, !scope.isEmpty { throw ValidationError("give --scope or --resource, not both") }
+    }
+
+    /// Whether nothing was given.
+    var isEmpty: Bool {
+        authority == nil && clientId == nil && scope.isEmpty && resource == nil && account == nil && kind == nil
+    }
+}

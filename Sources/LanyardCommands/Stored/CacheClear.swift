@@ -1,0 +1,84 @@
+import ArgumentParser
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
+
+/// `lanyard cache clear`.
+struct CacheClear: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear", abstract: "Remove the tokens and accounts that are stored.",
+        discussion: """
+            All of them, of every client in the group, or those that the options narrow it down to. Passwords that git \
+            stored stay. The authority isn't told; its sessions and consents stay too.
+            """)
+
+    @Flag(help: "Only access tokens that serve no more.")
+    var expired = false
+
+    @Option(help: ArgumentHelp("Only this account's, by user name or identifier.", valueName: "account"))
+    var account: String?
+
+    @Option(help: ArgumentHelp("Only this authority's; of one tenant, its tokens.", valueName: "url"))
+    var authority: String?
+
+    @Option(help: ArgumentHelp("Only this client's.", valueName: "id"))
+    var clientId: String?
+
+    @Flag(name: .shortAndLong, help: "Don't ask.")
+    var yes = false
+
+    mutating func run() async throws {
+        let session = try Session()
+        let console = session.context.console
+        // Even where the keyring turns out not to answer, lanyard doesn't either.
+        session.context.answers.forget()
+        let stored = try session.storedRecords()
+        var clearing = Clearing(expired: expired, account: account, clientID: clientId)
+        clearing.place = try authority.map { url throws(Failure) in try session.place(of: url) }
+        if let account, clearing.homes(in: stored.all)?.isEmpty == true {
+            throw Failure("nothing of \(account.displayable(limit: 200)) is stored", hints: ["see: lanyard cache list"])
+        }
+        let doomed = clearing.doomed(among: stored.all, now: Int(session.context.now))
+        let count = doomed.count + (clearing.isEverything ? stored.unreadable.count : 0)
+        guard count > 0 else {
+            console.note("there is nothing to remove")
+            return
+        }
+        let what = "\(count) stored \(count == 1 ? "record" : "records")"
+        guard try await confirmed("remove \(what)?", session) else {
+            console.note("nothing was removed")
+            return
+        }
+        let removed = try session.keeping { () throws(StoreError) in
+            clearing.isEverything ? try session.store.delete(matching: .all) : try session.store.delete(doomed)
+        }
+        console.note("removed \(removed) \(removed == 1 ? "record" : "records")")
+    }
+
+    private func confirmed(_ question: String, _ session: Session) async throws(Failure) -> Bool {
+        if yes { return true }
+        guard session.presence.hasTerminal, let terminal = Terminal() else {
+            throw Failure(
+                "nobody can be asked whether to \(question.dropLast())", hints: ["say so yourself: --yes"],
+                status: .usage)
+        }
+        let line = await terminal.ask("lanyard: \(question) [y/N] ", echo: true) ?? ""
+        return ["y", "yes"].contains(line.lowercased())
+    }
+}
+
+extension Session {
+    /// Where the records of an authority are.
+    func place(of authority: String) throws(Failure) -> AuthorityPlace {
+        let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
+        guard let match = registry.match(authority: authority, isConfigured: known) else {
+            throw Failure(
+                "no plugin serves the authority \(authority.displayable(limit: 255))",
+                hints: ["see which are stored: lanyard cache list"])
+        }
+        return AuthorityPlace(
+            environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)
+    }
+}

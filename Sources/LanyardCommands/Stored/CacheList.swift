@@ -1,0 +1,41 @@
+import ArgumentParser
+import CredentialProtocol
+import JSON
+import TokenStore
+
+/// `lanyard cache list`.
+struct CacheList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the tokens and accounts that are stored; no secrets.")
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run() async throws {
+        let session = try Session()
+        let stored = try session.storedRecords()
+        let console = session.context.console
+        let facts = RecordFacts.all(stored.all)
+        let now = Int(session.context.now)
+        if json {
+            console.print(JSONValue.array(facts.map { $0.json(now: now) }).encoded(pretty: true))
+        } else if facts.isEmpty {
+            console.note("nothing is stored")
+        } else {
+            for line in RecordListing(facts: facts, now: now).lines { console.print(line) }
+        }
+        for reason in stored.unreadable { console.note("not shown: \(reason.displayable(limit: 200))") }
+    }
+}
+
+extension Session {
+    /// Every record of the group.
+    func storedRecords() throws(Failure) -> StoredRecords {
+        try keeping { () throws(StoreError) in try store.records(matching: .all) }
+    }
+
+    /// Runs what has only the keyring's own errors.
+    func keeping<Result>(_ body: () throws(StoreError) -> Result) throws(Failure) -> Result {
+        do { return try body() } catch { throw Failure(error) }
+    }
+}

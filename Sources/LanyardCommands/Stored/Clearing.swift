@@ -1,0 +1,69 @@
+import TokenAcquisition
+import TokenStore
+
+/// Which of the stored records `cache clear` removes.
+struct Clearing {
+    /// Only access tokens that serve no more.
+    var expired = false
+    /// Only an account's, by user name or home account id.
+    var account: String?
+    /// Only a client's.
+    var clientID: String?
+    /// Only an authority's.
+    var place: AuthorityPlace?
+
+    /// Whether nothing narrows it down.
+    var isEverything: Bool { !expired && account == nil && clientID == nil && place == nil }
+
+    /// The records to remove, at a time in seconds since 1970.
+    ///
+    /// An account goes with the last token of it, and what is known of a client only with that client's.
+    func doomed(among records: [CredentialRecord], now: Int) -> [CredentialRecord] {
+        guard !isEverything else { return records }
+        let facts = RecordFacts.all(records)
+        let named = homes(in: records)
+        let chosen = zip(records, facts).filter { record, facts in
+            guard facts.kind != .account else { return false }
+            if expired, facts.usableUntil.map({ $0 > now }) ?? true { return false }
+            if let named, !named.contains(facts.homeAccountID.lowercased()) { return false }
+            if let clientID, facts.clientID.lowercased() != clientID.lowercased() { return false }
+            if let place, !covers(place, record, facts) { return false }
+            return true
+        }
+        let left = zip(records, facts).filter { record, facts in
+            facts.kind != .account && facts.kind != .appMetadata && !chosen.contains { $0.0 == record }
+        }
+        let homesLeft = Set(left.map { $0.1.homeAccountID.lowercased() })
+        let touched = Set(chosen.map { $0.1.homeAccountID.lowercased() }).union(named ?? [])
+        let orphans = zip(records, facts).filter { _, facts in
+            let home = facts.homeAccountID.lowercased()
+            return facts.kind == .account && !expired && touched.contains(home) && !homesLeft.contains(home)
+        }
+        return (chosen + orphans).map(\.0)
+    }
+
+    /// The home account ids that the account's name means; nil where none is named.
+    func homes(in records: [CredentialRecord]) -> Set<String>? {
+        guard let wanted = account?.lowercased() else { return nil }
+        var homes: Set<String> = []
+        for record in RecordFacts.all(records)
+        where [record.username.lowercased(), record.homeAccountID.lowercased()].contains(wanted) {
+            homes.insert(record.homeAccountID.lowercased())
+        }
+        return homes
+    }
+
+    /// Whether a record belongs to an authority: tokens to its tenant, where it names one, and what has none to its host.
+    private func covers(_ place: AuthorityPlace, _ record: CredentialRecord, _ facts: RecordFacts) -> Bool {
+        guard place.aliases.contains(facts.environment.lowercased()) else { return false }
+        let home = facts.homeAccountID.lowercased()
+        if let policy = place.policy { return home.split(separator: ".").first?.hasSuffix("-\(policy)") == true }
+        guard !["common", "organizations", "consumers"].contains(place.realm) else { return true }
+        switch record {
+        case .accessToken(let token):
+            return [token.realm.lowercased(), token.requestedRealm?.lowercased()].contains(place.realm)
+        case .idToken(let token): return token.realm.lowercased() == place.realm
+        case .refreshToken, .account, .appMetadata: return false
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import CredentialProtocol
+import JSON
+import TokenStore
+
+/// What may be told of a stored record: everything but its secret.
+struct RecordFacts {
+    let kind: CredentialKind
+    let environment: String
+    var homeAccountID = ""
+    var username = ""
+    var clientID = ""
+    var tenant = ""
+    var scopes: [String] = []
+    var family: String?
+    var tokenType: String?
+    var storedOn: Int?
+    var expiresOn: Int?
+    var usableUntil: Int?
+
+    /// Takes them from a record; user names of accounts come by lower-cased home account id.
+    init(_ record: CredentialRecord, usernames: [String: String]) {
+        kind = record.kind
+        switch record {
+        case .accessToken(let token):
+            environment = token.environment
+            (homeAccountID, clientID, tenant) = (token.homeAccountID, token.clientID, token.realm)
+            (scopes, tokenType) = (token.scopes, token.tokenType)
+            (storedOn, expiresOn) = (token.cachedAt, token.expiresOn)
+            usableUntil = max(token.expiresOn, token.extendedExpiresOn ?? 0)
+        case .refreshToken(let token):
+            environment = token.environment
+            (homeAccountID, clientID, family) = (token.homeAccountID, token.clientID, token.familyID)
+            storedOn = token.lastModificationTime
+        case .idToken(let token):
+            environment = token.environment
+            (homeAccountID, clientID, tenant) = (token.homeAccountID, token.clientID, token.realm)
+        case .account(let account):
+            environment = account.environment
+            (homeAccountID, username, tenant) = (account.homeAccountID, account.username, account.realm)
+        case .appMetadata(let metadata):
+            environment = metadata.environment
+            (clientID, family) = (metadata.clientID, metadata.familyID)
+        }
+        if username.isEmpty { username = usernames[homeAccountID.lowercased()] ?? "" }
+    }
+
+    /// The facts of records, those of one account together.
+    static func all(_ records: [CredentialRecord]) -> [RecordFacts] {
+        var usernames: [String: String] = [:]
+        for case .account(let account) in records where !account.username.isEmpty {
+            usernames[account.homeAccountID.lowercased()] = account.username
+        }
+        return records.map { RecordFacts($0, usernames: usernames) }
+    }
+
+    /// Whose the record is, fit to show; nil for what is known of a client.
+    var whose: String? {
+        guard kind != .appMetadata else { return nil }
+        return (username.isEmpty ? homeAccountID : username).displayable(limit: 200)
+    }
+
+    /// What the record is, for people.
+    var what: String {
+        switch kind {
+        case .accessToken, .accessTokenWithScheme: "access token"
+        case .refreshToken: "refresh token"
+        case .idToken: "id token"
+        case .account: "account"
+        case .appMetadata: "client"
+        }
+    }
+
+    /// The facts for programs; what doesn't apply is absent.
+    func json(now: Int) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "kind": .string(kind.rawValue), "environment": .string(environment),
+        ]
+        let texts = [
+            "homeAccountId": homeAccountID, "username": username, "clientId": clientID, "tenant": tenant,
+            "family": family ?? "", "tokenType": tokenType ?? "",
+        ]
+        for (name, text) in texts where !text.isEmpty { members[name] = .string(text) }
+        if tokenType != nil { members["scopes"] = JSONValue(strings: scopes) }
+        if let storedOn { members["storedOn"] = .integer(Int64(storedOn)) }
+        if let expiresOn {
+            members["expiresOn"] = .integer(Int64(expiresOn))
+            members["expired"] = .bool(expiresOn <= now)
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,76 @@
+import CredentialProtocol
+
+/// Stored records laid out for people: by account, within 80 columns as far as words allow.
+struct RecordListing {
+    private static let width = 80
+    private static let margin = String(repeating: " ", count: 17)
+
+    let facts: [RecordFacts]
+    let now: Int
+
+    /// The lines.
+    var lines: [String] {
+        let owners = Dictionary(grouping: facts, by: Self.owner)
+        let sections = owners.sorted { $0.key < $1.key }.map { owner, facts in
+            [owner] + facts.sorted(by: Self.isBefore).flatMap(lines)
+        }
+        return Array(sections.joined(separator: [""]))
+    }
+
+    private static func owner(_ facts: RecordFacts) -> String {
+        let place = facts.environment.displayable(limit: 100)
+        return facts.whose.map { "\($0) at \(place)" } ?? "(clients) at \(place)"
+    }
+
+    private static func isBefore(_ one: RecordFacts, _ other: RecordFacts) -> Bool {
+        let order = ["account": 0, "refresh token": 1, "access token": 2, "id token": 3]
+        return (order[one.what] ?? 4, one.clientID, one.tenant, one.scopes.joined())
+            < (order[other.what] ?? 4, other.clientID, other.tenant, other.scopes.joined())
+    }
+
+    private func lines(_ facts: RecordFacts) -> [String] {
+        var details: [String] = []
+        if let state = state(facts) { details.append(state) }
+        if !facts.clientID.isEmpty { details.append("client \(facts.clientID.displayable(limit: 100))") }
+        if let family = facts.family {
+            details.append(family.isEmpty ? "of no family" : "family \(family.displayable(limit: 20))")
+        }
+        if !facts.tenant.isEmpty { details.append("tenant \(facts.tenant.displayable(limit: 100))") }
+        details += Self.wrapped(facts.scopes.map { $0.displayable(limit: 200) })
+        let heads = ["  \(facts.what)"] + Array(repeating: "", count: max(0, details.count - 1))
+        return zip(heads, details).map { head, detail in head + Self.margin.dropFirst(head.count) + detail }
+    }
+
+    private func state(_ facts: RecordFacts) -> String? {
+        if let expiresOn = facts.expiresOn {
+            guard expiresOn <= now else { return "expires in \(Self.span(expiresOn - now))" }
+            let ended = "expired \(Self.span(now - expiresOn)) ago"
+            return (facts.usableUntil ?? 0) > now ? ended + ", still good while the authority is down" : ended
+        }
+        return facts.storedOn.map { "stored \(Self.span(max(0, now - $0))) ago" }
+    }
+
+    private static func span(_ seconds: Int) -> String {
+        let (number, unit) =
+            switch seconds {
+            case ..<120: (seconds, "second")
+            case ..<7200: (seconds / 60, "minute")
+            case ..<172_800: (seconds / 3600, "hour")
+            default: (seconds / 86_400, "day")
+            }
+        return "\(number) \(unit)\(number == 1 ? "" : "s")"
+    }
+
+    /// Words on lines that fit beside the margin; a word that is too long has a line of its own.
+    private static func wrapped(_ words: [String]) -> [String] {
+        var lines: [String] = []
+        for word in words {
+            if let last = lines.last, last.count + 1 + word.count <= width - margin.count {
+                lines[lines.count - 1] = last + " " + word
+            } else {
+                lines.append(word)
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,107 @@
+import AuthorityPlugin
+import CredentialProtocol
+import TokenAcquisition
+import TokenStore
+
+/// Asks at the terminal which account is meant: numbered lines and a question, which any terminal and reader can show.
+struct AccountPicker: AccountChooser {
+    let console: Console
+    /// What is asked, in words fit to show.
+    var title = "which account?"
+    /// Whether an account that has yet to sign in is a choice.
+    var offersAnother = true
+
+    /// How often a wrong answer is met with the question again.
+    private static let patience = 5
+    private static let widest = 79
+
+    func choose(among accounts: [AccountRecord]) async -> AccountChoice {
+        guard Terminal.isThere, !accounts.isEmpty else { return .unavailable }
+        let count = accounts.count + (offersAnother ? 1 : 0)
+        var question = lines(accounts).joined(separator: "\n") + "\nlanyard: number [1]: "
+        for _ in 0..<Self.patience {
+            guard let line = await Self.ask(question) else { return .cancelled }
+            let answer = line.filter { !$0.isWhitespace }
+            if let number = answer.isEmpty ? 1 : Int(answer), (1...count).contains(number) {
+                return number > accounts.count ? .another : .account(accounts[number - 1])
+            }
+            let named = accounts.filter { $0.isNamed(line) }
+            if named.count == 1 { return .account(named[0]) }
+            question = "lanyard: type a number from 1 to \(count), or Ctrl-C to cancel: "
+        }
+        return .cancelled
+    }
+
+    func confirm(_ account: AccountRecord) async {
+        console.note("using \(account.nameForPeople) from now on; to change that: lanyard use")
+    }
+
+    /// The question's lines: each account by user name, name and kind, told apart by the tenant where that is needed.
+    private func lines(_ accounts: [AccountRecord]) -> [String] {
+        var choices = accounts.labels
+        if offersAnother { choices.append("sign in with another account") }
+        let digits = String(choices.count).count
+        let numbered = choices.enumerated().map { index, choice in
+            let number = String(index + 1)
+            let line = "  \(String(repeating: " ", count: digits - number.count))\(number)) \(choice)"
+            return line.displayable(limit: Self.widest - 1)
+        }
+        return ["lanyard: \(title)"] + numbered
+    }
+
+    /// Asks one question; nil where the input ends or the person interrupts.
+    private static func ask(_ question: String) async -> String? {
+        let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
+        // Watched for before the terminal is taken, which passes on what it finds.
+        let watch = Interrupts.watch { interrupted.finish() }
+        let line = await withTaskGroup(of: String?.self) { group in
+            group.addTask {
+                guard let terminal = Terminal() else { return nil }
+                return await terminal.ask(question, echo: true)
+            }
+            group.addTask {
+                for await _ in interruptions {}
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        watch.cancel()
+        await watch.value
+        return line
+    }
+}
+
+extension [AccountRecord] {
+    /// What tells each account from the others: user name, name and kind, and the tenant of those that share these.
+    var labels: [String] {
+        let plain = map { account in
+            let name = account.name?.displayable(limit: 30) ?? ""
+            return (name.isEmpty ? [] : [name]) + [account.kind.text]
+        }
+        let widest = Swift.min(map(\.nameForPeople.count).max() ?? 0, 40)
+        return indices.map { index in
+            let account = self[index]
+            let twins = indices.filter { self[$0].username.lowercased() == account.username.lowercased() }
+            var details = plain[index]
+            if twins.count(where: { self[$0].kind == account.kind }) > 1 {
+                details.append("tenant \(account.homeTenant.displayable(limit: 13))")
+            }
+            let name = account.nameForPeople
+            let gap = String(repeating: " ", count: Swift.max(0, widest - name.count) + 2)
+            return name + gap + details.joined(separator: ", ")
+        }
+    }
+}
+
+extension AccountKind {
+    /// The kind in words.
+    var text: String {
+        switch self {
+        case .workOrSchool: "work or school"
+        case .personal: "personal"
+        case .b2c(let policy): "B2C \(policy.displayable(limit: 60))"
+        case .other: "other"
+        }
+    }
+}

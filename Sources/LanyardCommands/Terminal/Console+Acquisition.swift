@@ -1,0 +1,16 @@
+import CredentialProtocol
+import TokenAcquisition
+
+extension Console {
+    /// Tells what getting a token is busy with, should it take longer than a second.
+    func tell(_ what: AcquisitionProgress) {
+        switch what {
+        case .usingKeyring: progress("waiting for the keyring; it may ask for its password in a window")
+        // The wait has been a long one already.
+        case .waitingForAnother(let process):
+            progress("waiting for another lanyard to sign in\(process.map { " (pid \($0))" } ?? "")", after: .zero)
+        case .renewing(let authority): progress("renewing the token at \(authority.hostForPeople)")
+        case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")
+        }
+    }
+}

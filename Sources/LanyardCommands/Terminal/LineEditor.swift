@@ -1,0 +1,110 @@
+/// A line as a person types it, byte by byte, without any input or output.
+///
+/// The kernel would edit lines too, but cuts them at 4,095 bytes, and the address that a sign-in ends at is longer.
+struct LineEditor {
+    /// What a byte comes to.
+    enum Outcome: Equatable {
+        /// It goes on; the bytes show what changed.
+        case more(echo: [UInt8])
+        /// Enter: the line.
+        case line(String)
+        /// Enter after more than fits; the line starts anew.
+        case tooLong
+        /// Ctrl-D on an empty line.
+        case end
+    }
+
+    /// The longest line that is taken, in bytes.
+    let longest: Int
+
+    private var bytes: [UInt8] = []
+    private var isTooLong = false
+    private var escape = Escape.none
+
+    /// Where in a key's escape sequence, which means nothing here, the last byte was.
+    private enum Escape { case none, begun, sequence }
+
+    init(longest: Int) {
+        self.longest = longest
+    }
+
+    /// Takes a byte.
+    mutating func take(_ byte: UInt8) -> Outcome {
+        guard !isPartOfEscape(byte) else { return .more(echo: []) }
+        switch byte {
+        case 0x0A, 0x0D: return finish()
+        case 0x04: return bytes.isEmpty && !isTooLong ? .end : .more(echo: [])
+        case 0x08, 0x7F: return .more(echo: erase())
+        case 0x15: return .more(echo: eraseAll())
+        case 0x17: return .more(echo: eraseWord())
+        case 0x1B:
+            escape = .begun
+            return .more(echo: [])
+        case ..<0x20: return .more(echo: [])
+        default: return .more(echo: append(byte))
+        }
+    }
+
+    private mutating func isPartOfEscape(_ byte: UInt8) -> Bool {
+        switch escape {
+        case .none: return false
+        case .begun: escape = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence : .none
+        case .sequence: if (0x40...0x7E).contains(byte) { escape = .none }
+        }
+        return true
+    }
+
+    private mutating func append(_ byte: UInt8) -> [UInt8] {
+        guard bytes.count < longest else {
+            isTooLong = true
+            return []
+        }
+        bytes.append(byte)
+        return [byte]
+    }
+
+    private mutating func finish() -> Outcome {
+        defer {
+            bytes = []
+            isTooLong = false
+        }
+        return isTooLong ? .tooLong : .line(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Takes the last character away, and the columns that it stood in.
+    private mutating func erase() -> [UInt8] {
+        guard let last = String(decoding: bytes, as: UTF8.self).last else { return [] }
+        while let byte = bytes.popLast(), byte & 0xC0 == 0x80 {}
+        for _ in last.unicodeScalars.dropFirst() {
+            while let byte = bytes.popLast(), byte & 0xC0 == 0x80 {}
+        }
+        return Array(String(repeating: "\u{8} \u{8}", count: last.columns).utf8)
+    }
+
+    private mutating func eraseAll() -> [UInt8] {
+        isTooLong = false
+        var echo: [UInt8] = []
+        while !bytes.isEmpty { echo += erase() }
+        return echo
+    }
+
+    private mutating func eraseWord() -> [UInt8] {
+        var echo: [UInt8] = []
+        while bytes.last == 0x20 { echo += erase() }
+        while let last = bytes.last, last != 0x20 { echo += erase() }
+        return echo
+    }
+}
+
+extension Character {
+    /// The columns that terminals give it, near enough to rub it out.
+    fileprivate var columns: Int {
+        guard let scalar = unicodeScalars.first?.value else { return 0 }
+        let isWide =
+            (0x1100...0x115F).contains(scalar) || (0x2E80...0xA4CF).contains(scalar)
+            || (0xAC00...0xD7A3).contains(scalar) || (0xF900...0xFAFF).contains(scalar)
+            || (0xFE30...0xFE6F).contains(scalar) || (0xFF00...0xFF60).contains(scalar)
+            || (0x1F300...0x1FAFF).contains(scalar) || (0x20000...0x3FFFD).contains(scalar)
+        return isWide ? 2 : 1
+    }
+}

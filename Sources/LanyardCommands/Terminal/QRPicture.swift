@@ -1,0 +1,38 @@
+import QRCode
+
+/// A QR code as lines of text: two modules a character, in black on white whatever the terminal's colours are.
+struct QRPicture {
+    /// The lines, without a line feed at the end.
+    let text: String
+
+    /// Rows of the screen that what is written around the picture takes.
+    private static let otherRows = 4
+    /// The light modules around the symbol, without which it isn't found.
+    private static let quiet = 4
+
+    /// Draws a text; nil where the screen can't show it: no colours, no UTF-8, or too small.
+    init?(_ content: String, fitting screen: Screen) {
+        guard screen.isTerminal, screen.hasColours, screen.isUTF8, let size = screen.size,
+            let code = QRCode(content)
+        else { return nil }
+        let wide = code.side + 2 * Self.quiet
+        guard wide < size.columns, (wide + 1) / 2 + Self.otherRows < size.rows else { return nil }
+        text = Self.draw(code)
+    }
+
+    private static func draw(_ code: QRCode) -> String {
+        let modules = -quiet..<(code.side + quiet)
+        return stride(from: modules.lowerBound, to: modules.upperBound, by: 2).map { row in
+            let line = modules.map { column in
+                // Light is the foreground: a terminal that draws blocks with gaps still leaves the dark ones whole.
+                switch (code.isDark(row: row, column: column), code.isDark(row: row + 1, column: column)) {
+                case (false, false): "█"
+                case (false, true): "▀"
+                case (true, false): "▄"
+                case (true, true): " "
+                }
+            }
+            return "\u{1B}[38;5;231;48;5;16m\(line.joined())\u{1B}[0m"
+        }.joined(separator: "\n")
+    }
+}

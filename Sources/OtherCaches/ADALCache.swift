@@ -1,0 +1,95 @@
+import CredentialProtocol
+import JSON
+import TokenStore
+
+extension OtherCache {
+    /// Reads what ADAL for Python kept, as the Azure CLI before 2.30 did in accessTokens.json; nil where it is no list.
+    ///
+    /// Only its refresh tokens are worth anything today. An entry tells the account by `oid` and `tenantId`, else by the
+    /// claims of its access token.
+    public init?(adal bytes: [UInt8]) {
+        guard case .array(let entries)? = JSONValue(bytes: bytes, atMost: Self.mostBytes) else { return nil }
+        self.init()
+        for entry in entries {
+            switch ADALEntry(entry).outcome {
+            case .success(let found): records += found
+            case .failure(let reject): rejects.append(reject)
+            }
+        }
+    }
+}
+
+/// One entry of ADAL's list.
+private struct ADALEntry {
+    let entry: JSONValue
+
+    init(_ entry: JSONValue) {
+        self.entry = entry
+    }
+
+    enum Outcome {
+        case success([CredentialRecord])
+        case failure(OtherCache.Reject)
+    }
+
+    var outcome: Outcome {
+        if entry["servicePrincipalId"] != nil {
+            return refused(.ownerless, what: "application's secret", whose: text("servicePrincipalId"))
+        }
+        guard let secret = text("refreshToken"), let client = text("_clientId"),
+            let (host, _) = authority, let userID = text("userId")
+        else { return refused(.malformed) }
+        guard entry["isMRRT"] != .bool(false) else { return refused(.oneResource) }
+        guard let (object, tenant) = owner else { return refused(.malformed) }
+        guard isAtHome(tenant) else { return refused(.guest) }
+        let home = "\(object).\(tenant)"
+        var token = RefreshTokenRecord(
+            homeAccountID: home, environment: host, clientID: client, secret: Secret(secret),
+            familyID: text("foci"))
+        token.lastModificationTime = issued
+        let isShown = entry["isUserIdDisplayable"] != .bool(false)
+        var account = AccountRecord(
+            homeAccountID: home, environment: host, realm: tenant, username: isShown ? userID : "")
+        account.localAccountID = object
+        let names = [text("givenName"), text("familyName")].compactMap(\.self)
+        if !names.isEmpty { account.name = names.joined(separator: " ") }
+        return .success([.refreshToken(token), .account(account)])
+    }
+
+    private func refused(_ reason: SkipReason, what: String = "refresh token", whose: String? = nil) -> Outcome {
+        .failure(.init(what: what, whose: whose ?? text("userId") ?? "", reason: reason))
+    }
+
+    private func text(_ name: String) -> String? {
+        entry[name]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The authority's host and its tenant.
+    private var authority: (host: String, tenant: String)? {
+        guard let url = text("_authority"), url.lowercased().hasPrefix("https://") else { return nil }
+        let parts = url.dropFirst(8).split(separator: "/").map { $0.lowercased() }
+        guard parts.count >= 2 else { return nil }
+        return (parts[0], parts[1])
+    }
+
+    /// The object id and the tenant, of the entry or of its access token.
+    private var owner: (object: String, tenant: String)? {
+        if let object = text("oid"), let tenant = text("tenantId") { return (object, tenant) }
+        guard let object = claims?["oid"]?.string, let tenant = claims?["tid"]?.string else { return nil }
+        return (object, tenant)
+    }
+
+    /// Whether the account's home is the tenant: a guest's identity provider is another.
+    private func isAtHome(_ tenant: String) -> Bool {
+        guard let provider = text("identityProvider") ?? claims?["idp"]?.string else { return true }
+        return provider.lowercased().contains(tenant.lowercased())
+    }
+
+    private var claims: JSONValue? { text("accessToken").flatMap { WebToken.claims(of: $0) } }
+
+    /// When the tokens were issued.
+    private var issued: Int? {
+        guard let end = text("expiresOn").flatMap({ LocalTime.seconds($0) }) else { return nil }
+        return end - (entry["expiresIn"]?.wholeNumber ?? 0)
+    }
+}

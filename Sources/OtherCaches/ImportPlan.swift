@@ -1,0 +1,111 @@
+public import TokenStore
+
+/// What of a cache is taken over, what not, and why.
+///
+/// Records are judged by their fields, never by the keys they were found under, and compared with what is stored over all
+/// hosts of an authority's environment. What is stored is replaced by a newer one only.
+public struct ImportPlan: Sendable, Equatable {
+    /// One record and what becomes of it.
+    public struct Entry: Sendable, Equatable {
+        /// The record; one that is taken is as it will be stored.
+        public var record: CredentialRecord
+        /// Why it isn't taken; nil where it is.
+        public var skipped: SkipReason?
+    }
+
+    /// Every record that was found.
+    public private(set) var entries: [Entry] = []
+
+    /// The records to store.
+    public var taken: [CredentialRecord] { entries.filter { $0.skipped == nil }.map(\.record) }
+
+    /// Judges records by rules and what is stored.
+    public init(_ found: [CredentialRecord], stored: [CredentialRecord], rules: ImportRules) {
+        let judge = Judge(rules: rules, stored: stored, families: rules.families(in: stored + found))
+        // The newest of each first, so that it is the one that counts.
+        let sorted = found.sorted { ($0.moment ?? 0) > ($1.moment ?? 0) }
+        var seen: Set<RecordIdentity> = []
+        for record in sorted {
+            if case .account = record { continue }
+            entries.append(judge.entry(for: record, &seen))
+        }
+        var homes = judge.homesStored
+        for entry in entries where entry.skipped == nil || entry.skipped == .stored || entry.skipped == .newerStored {
+            if let home = entry.record.home { homes.insert(home) }
+        }
+        for case .account(let account) in sorted {
+            let isWanted = rules.clientIDs == nil || homes.contains(account.homeAccountID.lowercased())
+            entries.append(
+                isWanted
+                    ? judge.entry(for: .account(account), &seen) : Entry(record: .account(account), skipped: .noToken))
+        }
+    }
+}
+
+/// Decides about one record at a time.
+private struct Judge {
+    let rules: ImportRules
+    let families: Set<String>
+    let homesStored: Set<String>
+    private let twins: [RecordIdentity: CredentialRecord]
+
+    init(rules: ImportRules, stored: [CredentialRecord], families: Set<String>) {
+        self.rules = rules
+        self.families = families
+        twins = Dictionary(
+            stored.map {
+                (RecordIdentity($0, environment: rules.environment($0.environment)?.first ?? $0.environment), $0)
+            }
+        ) { one, other in (one.moment ?? 0) >= (other.moment ?? 0) ? one : other }
+        homesStored = Set(stored.filter { if case .account = $0 { false } else { true } }.compactMap(\.home))
+    }
+
+    func entry(for record: CredentialRecord, _ seen: inout Set<RecordIdentity>) -> ImportPlan.Entry {
+        var record = record
+        if let reason = objection(to: record) { return .init(record: record, skipped: reason) }
+        guard let host = rules.environment(record.environment)?.first else {
+            return .init(record: record, skipped: .unknownHost)
+        }
+        let identity = RecordIdentity(record, environment: host)
+        guard seen.insert(identity).inserted else { return .init(record: record, skipped: .newerFound) }
+        record.environment = host
+        guard let twin = twins[identity] else { return .init(record: record) }
+        if record.says(theSameAs: twin) { return .init(record: record, skipped: .stored) }
+        let isNewer = record.moment.map { $0 > twin.moment ?? 0 } ?? (record.kind == .appMetadata)
+        // In the stored one's place, under the host it is kept under.
+        record.environment = twin.environment
+        return .init(record: record, skipped: isNewer ? nil : .newerStored)
+    }
+
+    private func objection(to record: CredentialRecord) -> SkipReason? {
+        guard RecordShape.accepts(record) else { return .malformed }
+        switch record {
+        case .accessToken(let token):
+            if token.homeAccountID.isEmpty { return .ownerless }
+            if token.tokenType.lowercased() != "bearer" { return .boundToKey }
+            if max(token.expiresOn, token.extendedExpiresOn ?? 0) <= rules.now { return .expired }
+            return rules.allows(client: token.clientID) ? nil : .otherClient
+        case .refreshToken(let token):
+            if token.homeAccountID.isEmpty { return .ownerless }
+            if rules.allows(client: token.clientID) { return nil }
+            guard let family = token.familyID else { return .otherClient }
+            return families.contains(family) ? nil : .otherFamily
+        case .idToken(let token): return rules.allows(client: token.clientID) ? nil : .otherClient
+        case .appMetadata(let metadata): return rules.allows(client: metadata.clientID) ? nil : .otherClient
+        case .account: return nil
+        }
+    }
+}
+
+extension CredentialRecord {
+    /// Whose it is, lower-cased; nil for what is known of a client.
+    var home: String? {
+        switch self {
+        case .accessToken(let record): record.homeAccountID.lowercased()
+        case .refreshToken(let record): record.homeAccountID.lowercased()
+        case .idToken(let record): record.homeAccountID.lowercased()
+        case .account(let record): record.homeAccountID.lowercased()
+        case .appMetadata: nil
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// A size of symbol (ISO/IEC 18004, 7.1): version 1 has 21 modules a side, each further one four more.
+struct QRVersion {
+    let number: Int
+    /// Codewords of error correction in each block.
+    let correction: Int
+    let blocks: Int
+
+    /// The smallest version that holds so many bytes, with the most error correction that costs no larger symbol.
+    ///
+    /// Versions up to 10 hold any address that a person could type; more would fit no terminal.
+    init?(holding bytes: Int) {
+        for number in 1...10 {
+            for level in QRLevel.allCases.reversed() {
+                let shape = level.shapes[number - 1]
+                let version = QRVersion(
+                    number: number, correction: shape.correction, blocks: shape.blocks, level: level)
+                if version.capacity >= bytes {
+                    self = version
+                    return
+                }
+            }
+        }
+        return nil
+    }
+
+    let level: QRLevel
+
+    private init(number: Int, correction: Int, blocks: Int, level: QRLevel) {
+        self.number = number
+        self.correction = correction
+        self.blocks = blocks
+        self.level = level
+    }
+
+    /// Modules a side.
+    var side: Int { 17 + 4 * number }
+
+    /// The bits of the count in byte mode.
+    var countBits: Int { number < 10 ? 8 : 16 }
+
+    /// Codewords of data.
+    var dataCodewords: Int { codewords - correction * blocks }
+
+    /// Codewords in all: what the function patterns leave room for.
+    var codewords: Int {
+        var modules = (16 * number + 128) * number + 64
+        if number >= 2 {
+            let alignments = number / 7 + 2
+            modules -= (25 * alignments - 10) * alignments - 55
+            if number >= 7 { modules -= 36 }
+        }
+        return modules / 8
+    }
+
+    /// Where the alignment patterns' centres are, in either direction.
+    var alignmentCentres: [Int] {
+        guard number >= 2 else { return [] }
+        let count = number / 7 + 2
+        let step = (number * 4 + count * 2 + 1) / (count * 2 - 2) * 2
+        return [6] + (0..<(count - 1)).map { side - 7 - $0 * step }.reversed()
+    }
+
+    private var capacity: Int { dataCodewords - (4 + countBits + 7) / 8 }
+}
+
+/// How much of a symbol may be damaged.
+enum QRLevel: Int, CaseIterable {
+    case low, medium, quartile, high
+
+    /// The level as the format information has it.
+    var bits: Int { [1, 0, 3, 2][rawValue] }
+
+    /// Codewords of error correction in each block, and blocks, for versions 1 to 10 (table 9).
+    var shapes: [(correction: Int, blocks: Int)] {
+        switch self {
+        case .low:
+            [(7, 1), (10, 1), (15, 1), (20, 1), (26, 1), (18, 2), (20, 2), (24, 2), (30, 2), (18, 4)]
+        case .medium:
+            [(10, 1), (16, 1), (26, 1), (18, 2), (24, 2), (16, 4), (18, 4), (22, 4), (22, 5), (26, 5)]
+        case .quartile:
+            [(13, 1), (22, 1), (18, 2), (26, 2), (18, 4), (24, 4), (18, 6), (22, 6), (20, 8), (24, 8)]
+        case .high:
+            [(17, 1), (28, 1), (22, 2), (16, 4), (22, 4), (28, 4), (26, 5), (26, 6), (24, 8), (28, 8)]
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import CredentialProtocol
+public import SettingsFile
+
+/// A configuration file whose `[[rule]]` tables are added and removed one by one, while the rest stays as it is.
+public struct RuleFile: Sendable {
+    /// The rules that the file has, in order.
+    public let rules: [Rule]
+
+    private let file: SettingsText
+    private let blocks: TableBlocks
+    private var text: String { file.text ?? "" }
+
+    /// Reads a file; a missing one has no rules.
+    ///
+    /// - Throws: `SettingsError` where the file is wrong.
+    public init(reading path: String) throws(SettingsError) {
+        file = try SettingsText(reading: path)
+        blocks = try TableBlocks(of: "rule", file: path, text: file.text ?? "")
+        rules = try Self.configuration(path, file.text ?? "").rules
+    }
+
+    /// The rule whose `url` means the same URLs.
+    public func rule(for pattern: URLPattern) -> Rule? {
+        rules.first { $0.pattern.means(pattern) }
+    }
+
+    /// Adds a rule at the end of the file, which is made where it is missing.
+    ///
+    /// - Parameters:
+    ///   - rule: the rule.
+    ///   - schema: where the schema of the configuration is, for the first line of a file that is made.
+    /// - Throws: `SettingsError` where the file can't be changed, or no longer is what was read.
+    public func add(_ rule: NewRule, schema: String?) throws(SettingsError) {
+        let start = file.text == nil ? schema.map { "#:schema \($0)\n" } ?? "" : text
+        let opened = try TableBlocks(of: "rule", file: file.path, text: start)
+        let changed = opened.appending(rule.text)
+        let after = try Self.configuration(file.path, changed).rules
+        guard try isOnlyRules(changed), after.count == rules.count + 1, after.dropLast().elementsEqual(rules, by: ==),
+            after.last.map(rule.isMeant(by:)) == true
+        else { throw unsure("add this by hand:\n\(rule.text)") }
+        try file.replace(with: changed)
+    }
+
+    /// Takes a rule out of the file.
+    ///
+    /// - Throws: `SettingsError` where the file can't be changed so that nothing else changes.
+    public func remove(_ rule: Rule) throws(SettingsError) {
+        let hint = "take out the rule at \(file.path)\(rule.line.map { ":\($0)" } ?? "") by hand"
+        guard let index = rules.firstIndex(of: rule), blocks.lines.count == rules.count else { throw unsure(hint) }
+        let changed = blocks.removing(index)
+        var expected = rules
+        expected.remove(at: index)
+        let after = try Self.configuration(file.path, changed).rules
+        guard try isOnlyRules(changed), after.map(\.withoutLine) == expected.map(\.withoutLine) else {
+            throw unsure(hint)
+        }
+        try file.replace(with: changed)
+    }
+
+    private func unsure(_ hint: String) -> SettingsError {
+        SettingsError(
+            file: file.path, line: nil, message: "cannot be changed by itself: its rules are not [[rule]] tables",
+            hint: hint)
+    }
+
+    /// Whether a changed text says the same but for its rules.
+    private func isOnlyRules(_ changed: String) throws(SettingsError) -> Bool {
+        var before = try Self.configuration(file.path, text)
+        var after = try Self.configuration(file.path, changed)
+        before.rules = []
+        after.rules = []
+        return before == after
+    }
+
+    private static func configuration(_ path: String, _ text: String) throws(SettingsError) -> Configuration {
+        var configuration = Configuration()
+        try configuration.apply(
+            SettingsTable(file: path, text: text), isSystem: path == Configuration.systemFile)
+        return configuration
+    }
+}
+
+extension Rule {
+    /// The rule wherever it stands.
+    fileprivate var withoutLine: Rule {
+        var rule = self
+        rule.line = nil
+        return rule
+    }
+}

@@ -1,0 +1,114 @@
+import Glibc
+
+/// A settings file's text, read to be changed and put back all at once.
+public struct SettingsText: Sendable {
+    /// The path as people know it.
+    public let path: String
+    /// What was read; nil where there is no such file.
+    public let text: String?
+
+    private static let longest = 1 << 20
+
+    /// Reads a file; a missing one is no error.
+    ///
+    /// - Throws: `SettingsError` where it can't be read, or is no text.
+    public init(reading path: String) throws(SettingsError) {
+        self.path = path
+        text = try Self.read(path)
+    }
+
+    /// Puts a text in place of what was read, all of it or nothing.
+    ///
+    /// A symbolic link stays, and what it leads to is replaced. A new file is for nobody else to read, and so are the
+    /// folders made for it.
+    ///
+    /// - Throws: `SettingsError` where it can't be written, or is no longer what was read.
+    public func replace(with new: String) throws(SettingsError) {
+        let target = Self.target(of: path)
+        let folder = Self.parent(of: target)
+        Self.makeFolder(folder)
+        guard try Self.read(path) == text else {
+            throw SettingsError(file: path, line: nil, message: "changed while it was edited", hint: "try again")
+        }
+        let draft = "\(folder)/.\(target.split(separator: "/").last ?? "").\(getpid())"
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw unwritable(errno) }
+        var status = stat()
+        if stat(target, &status) == 0 { fchmod(file, status.st_mode & 0o7777) }
+        let isWritten = Self.write(Array(new.utf8), to: file) && fsync(file) == 0
+        let reason = errno
+        close(file)
+        guard isWritten else {
+            unlink(draft)
+            throw unwritable(reason)
+        }
+        guard rename(draft, target) == 0 else {
+            let reason = errno
+            unlink(draft)
+            throw unwritable(reason)
+        }
+    }
+
+    private func unwritable(_ reason: CInt) -> SettingsError {
+        SettingsError(
+            file: path, line: nil, message: "cannot be written: \(String(cString: strerror(reason)).lowercased())",
+            hint: "make it writable, or change it by hand")
+    }
+
+    private static func read(_ path: String) throws(SettingsError) -> String? {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno != ENOENT, errno != ENOTDIR else { return nil }
+            throw SettingsError(
+                file: path, line: nil, message: "cannot be read: \(String(cString: strerror(errno)).lowercased())",
+                hint: "check its permissions")
+        }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count <= longest {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        guard bytes.count <= longest, let text = String(validating: bytes, as: UTF8.self) else {
+            throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
+        }
+        return text
+    }
+
+    private static func write(_ bytes: [UInt8], to file: CInt) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// What a path leads to, link by link, so that one that leads to a file not made yet leads there too.
+    private static func target(of path: String) -> String {
+        var current = path
+        for _ in 0..<40 {
+            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(current, &buffer, buffer.count)
+            guard count > 0 else { break }
+            let next = String(decoding: buffer[..<count], as: UTF8.self)
+            current = next.hasPrefix("/") ? next : "\(parent(of: current))/\(next)"
+        }
+        return current
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func makeFolder(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) != 0, path != "/", path != "." else { return }
+        makeFolder(parent(of: path))
+        mkdir(path, 0o700)
+    }
+}

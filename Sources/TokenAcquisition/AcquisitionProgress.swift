@@ -1,0 +1,11 @@
+/// What getting a token is busy with, where it may take long.
+public enum AcquisitionProgress: Sendable, Equatable {
+    /// The keyring is read or written; it may ask the person for its password.
+    case usingKeyring
+    /// Another process gets a token for the same; its number, where it is known.
+    case waitingForAnother(Int32?)
+    /// The authority is asked to renew a token.
+    case renewing(String)
+    /// The authority is asked how to sign in.
+    case startingSignIn(String)
+}

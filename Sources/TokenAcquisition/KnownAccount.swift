@@ -1,0 +1,73 @@
+import CredentialProtocol
+public import TokenStore
+
+/// An account as all of the store knows it: who it is, where it is used, and by which clients.
+public struct KnownAccount: Sendable, Equatable {
+    /// The record that stands for it: its home tenant's where there is one.
+    public let account: AccountRecord
+    /// Its record in each tenant, the home's first.
+    public let profiles: [AccountRecord]
+    /// The hosts of its environment that something of it is kept under.
+    public let environments: Set<String>
+    /// The clients that have a token of it, lower-cased.
+    public let clientIDs: [String]
+    /// Whether a refresh token is there, so that it need not sign in again.
+    public let canRenew: Bool
+
+    /// The account in the selection; nil where its identifiers are none that can be kept there.
+    public var selected: SelectedAccount? { SelectedAccount(account) }
+
+    /// Whether a person's word for an account means this one.
+    public func isNamed(_ name: String) -> Bool { profiles.contains { $0.isNamed(name) } }
+
+    /// Whether the selection names it, under any host of its environment.
+    public func isSelected(_ selected: SelectedAccount) -> Bool {
+        selected.homeAccountID == account.homeAccountID.lowercased() && environments.contains(selected.environment)
+    }
+}
+
+extension KnownAccount {
+    /// Every account among stored records, by user name; hosts of one environment are told by its first.
+    static func all(_ records: StoredRecords, environments: [[String]]) -> [KnownAccount] {
+        func folded(_ host: String) -> String {
+            let host = host.lowercased()
+            return environments.first { $0.contains(host) }?.first ?? host
+        }
+        let tokens = records.all.filter { $0.clientID != nil && $0.homeAccountID != nil }
+        let groups = Dictionary(grouping: records.accounts) {
+            "\($0.homeAccountID.lowercased()) \(folded($0.environment))"
+        }
+        return groups.values.compactMap { group -> KnownAccount? in
+            let profiles = group.sorted { ($0.isHome ? 0 : 1, $0.realm) < ($1.isHome ? 0 : 1, $1.realm) }
+            guard let account = profiles.first else { return nil }
+            let place = folded(account.environment)
+            let own = tokens.filter {
+                $0.homeAccountID?.lowercased() == account.homeAccountID.lowercased() && folded($0.environment) == place
+            }
+            let hosts = environments.first { $0.contains(place) } ?? []
+            return KnownAccount(
+                account: account, profiles: profiles,
+                environments: Set(hosts + profiles.map { $0.environment.lowercased() }),
+                clientIDs: Set(own.compactMap { $0.clientID?.lowercased() }).sorted(),
+                canRenew: own.contains { if case .refreshToken = $0 { true } else { false } })
+        }.sorted { ($0.account.username, $0.account.homeAccountID) < ($1.account.username, $1.account.homeAccountID) }
+    }
+}
+
+extension AccountRecord {
+    /// Whether this is the account's record in the tenant it comes from.
+    public var isHome: Bool { realm.lowercased() == homeTenant }
+}
+
+extension CredentialRecord {
+    /// The host it is kept under.
+    var environment: String {
+        switch self {
+        case .accessToken(let record): record.environment
+        case .refreshToken(let record): record.environment
+        case .idToken(let record): record.environment
+        case .account(let record): record.environment
+        case .appMetadata(let record): record.environment
+        }
+    }
+}

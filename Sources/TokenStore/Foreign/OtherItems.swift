@@ -1,0 +1,40 @@
+public import CredentialProtocol
+public import Logging
+
+/// What other programs keep in the Secret Service; it is read and never changed.
+public struct OtherItems: Sendable {
+    /// One item.
+    public struct Item: Sendable, Equatable {
+        /// Its attributes, `xdg:schema` among them.
+        public var attributes: [String: String]
+        /// Its secret; nil where it is no UTF-8.
+        public var secret: Secret?
+    }
+
+    private let configuration: KeyringConfiguration
+    private let logger: Logger
+
+    /// Makes a reader of the person's own keyring, whatever collection lanyard itself keeps to.
+    public init(configuration: KeyringConfiguration, logger: Logger = Logger(label: "lanyard.keyring")) {
+        var configuration = configuration
+        configuration.collection = .default
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// The items of a schema that have at least these attributes.
+    ///
+    /// - Throws: `locked` where nobody can know whether there are any.
+    public func items(schema: String, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
+        let wanted = attributes.merging(["xdg:schema": schema]) { $1 }
+        return try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            let found = try session.readableItems(of: wanted, needsSecrets: true) { item in
+                wanted.allSatisfy { item.attributes[$0.key] == $0.value }
+            }
+            return found.filter { !$0.isLocked }.map { item in
+                let text = item.secret.flatMap { String(validating: $0, as: UTF8.self) }
+                return Item(attributes: item.attributes, secret: text.map { Secret($0) })
+            }
+        }
+    }
+}

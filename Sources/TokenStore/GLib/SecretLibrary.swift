@@ -1,0 +1,13 @@
+internal import CSecret
+internal import Logging
+
+/// libsecret, which is opened when a keyring is first needed.
+enum SecretLibrary {
+    /// Opens it, and has what it and GLib log go to the logger; costs nothing where it is open.
+    static func open(logger: Logger = Logger(label: "lanyard.keyring")) throws(ProviderFailure) {
+        if let problem = lanyard_secret_open() {
+            throw .found(StoreError(.noLibrary, detail: String(cString: problem)))
+        }
+        GLibLog.route(to: logger)
+    }
+}

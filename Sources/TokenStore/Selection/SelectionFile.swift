@@ -1,0 +1,83 @@
+/// The accounts that the person chose, the last one first: which of several is meant where nothing names one.
+///
+/// A file of lines `HOME-ACCOUNT-ID ENVIRONMENT`. It holds no name and no secret, and what is wrong in it only means that
+/// nothing was chosen: a line that is none is passed over, a file that others may write is not read.
+public struct SelectionFile: Sendable, Equatable {
+    /// The file's path.
+    public let path: String
+    private let folder: String
+    private let answers: SealedAnswers?
+
+    /// How many accounts are kept.
+    public static let most = 32
+    private static let name = "selection"
+
+    /// The selection of a device in its mode; nil where the environment has no place for it.
+    ///
+    /// - Parameters:
+    ///   - environment: `XDG_STATE_HOME` or `HOME` counts; on a shared device `XDG_RUNTIME_DIR`, gone at log-out.
+    ///   - isShared: whether the device is shared.
+    ///   - answers: what was answered before: every change takes it away.
+    public init?(environment: [String: String], isShared: Bool, answers: SealedAnswers? = nil) {
+        guard let folder = Self.folder(environment, isShared: isShared) else { return nil }
+        self.folder = folder
+        self.answers = answers
+        path = "\(folder)/\(Self.name)"
+    }
+
+    private static func folder(_ environment: [String: String], isShared: Bool) -> String? {
+        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        if isShared { return absolute("XDG_RUNTIME_DIR").map { "\($0)/lanyard" } }
+        if let state = absolute("XDG_STATE_HOME") { return "\(state)/lanyard" }
+        return absolute("HOME").map { "\($0)/.local/state/lanyard" }
+    }
+
+    /// The accounts, the one chosen last first.
+    public func read() -> [SelectedAccount] {
+        guard let folder = try? SelectionFolder(folder, making: false) else { return [] }
+        return Self.accounts(in: folder)
+    }
+
+    /// Puts an account first.
+    public func select(_ account: SelectedAccount) throws(SelectionError) {
+        try change { $0 = [account] + $0.filter { $0 != account } }
+    }
+
+    /// Puts an account last, where it isn't there yet.
+    public func append(_ account: SelectedAccount) throws(SelectionError) {
+        try change { if !$0.contains(account) { $0.append(account) } }
+    }
+
+    /// Takes accounts out.
+    public func remove(_ gone: Set<SelectedAccount>) throws(SelectionError) {
+        do throws(SelectionError) {
+            _ = try SelectionFolder(folder, making: false)
+        } catch {
+            // What was never kept need not be taken out.
+            guard !error.isMissing else { return }
+            throw error
+        }
+        try change { $0.removeAll(where: gone.contains) }
+    }
+
+    private func change(_ body: (inout [SelectedAccount]) -> Void) throws(SelectionError) {
+        let folder = try SelectionFolder(folder, making: true)
+        folder.lock()
+        let before = Self.accounts(in: folder)
+        var accounts = before
+        body(&accounts)
+        guard accounts != before else { return }
+        let lines = accounts.prefix(Self.most).map(\.line).joined()
+        // The answers go before, so that a process killed here leaves none that the change would have taken away.
+        answers?.forget()
+        defer { answers?.forget() }
+        try folder.write(Array(lines.utf8), to: Self.name)
+    }
+
+    private static func accounts(in folder: borrowing SelectionFolder) -> [SelectedAccount] {
+        guard let bytes = folder.read(name), let text = String(validating: bytes, as: UTF8.self) else { return [] }
+        var seen: Set<SelectedAccount> = []
+        let all = text.split(separator: "\n").compactMap(SelectedAccount.init(line:))
+        return Array(all.filter { seen.insert($0).inserted }.prefix(most))
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import Glibc
+import KeyringFixture
+import Testing
+
+/// The shells' completions, in the shells themselves: keys are typed at a terminal, and what came of them is looked at.
+@Suite struct CompletionTests {
+    static let shells = ["bash", "zsh", "fish"]
+
+    /// How long an answer may take: 0.8 seconds, and what a busy machine adds.
+    static let longest = Duration.seconds(1.5)
+
+    @Test(arguments: shells) func `commands, options and their values`(shell: String) async throws {
+        try await expect(
+            in: shell,
+            [
+                "lanyard accou\t": ["lanyard", "accounts"],
+                "lanyard help accou\t": ["lanyard", "help", "accounts"],
+                "lanyard configure gi\t": ["lanyard", "configure", "git"],
+                "lanyard token --non-i\t": ["lanyard", "token", "--non-interactive"],
+                "lanyard token --flow dev\t": ["lanyard", "token", "--flow", "device-code"],
+                "lanyard token --flow=dev\t": ["lanyard", "token", "--flow=device-code"],
+                "lanyard login --prompt sel\t": ["lanyard", "login", "--prompt", "select_account"],
+                "lanyard login --client-id 11\t": ["lanyard", "login", "--client-id", CompletionWorld.clientID],
+                "lanyard token https://git.\t": ["lanyard", "token", CompletionWorld.url],
+                "lanyard token 'https://git.\t": ["lanyard", "token", CompletionWorld.url],
+                "lanyard login --authority https://login.example.o\t":
+                    ["lanyard", "login", "--authority", "https://login.example.org/contoso"],
+                "lanyard token --scope api\t": ["lanyard", "token", "--scope", "api://git.contoso.example/.default"],
+                "lanyard rule remove https://git.\t": ["lanyard", "rule", "remove", CompletionWorld.url],
+                "lanyard rules rem\t": ["lanyard", "rules", "remove"],
+                "lanyard rule add --resource 'Azure Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
+                "lanyard rule add --resource Azure\\ Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
+                "lanyard plugin check aad-c\t": ["lanyard", "plugin", "check", "aad-common"],
+                "lanyard import --from git-\t": ["lanyard", "import", "--from", "git-libsecret"],
+                // The cursor may stand inside of the line: here after `--flow de`.
+                "lanyard token --flow de --json\u{1}\(String(repeating: "\u{6}", count: 23))\t":
+                    ["lanyard", "token", "--flow", "device-code", "--json"],
+                // An option that is there already is offered no more.
+                "lanyard token --non-interactive --non\t": ["lanyard", "token", "--non-interactive", "--non"],
+                "git-credential-lanyard capa\t": ["git-credential-lanyard", "capability"],
+                "git-credential-lanyard acc\t": ["git-credential-lanyard", "acc"],
+            ])
+    }
+
+    @Test(arguments: shells) func `names of accounts are quoted as the line needs them`(shell: String) async throws {
+        var expected: [String: [String]] = [:]
+        for name in CompletionWorld.names {
+            let start = String(name.prefix(1))
+            for opened in ["", "'", "\""] {
+                expected["lanyard logout \(opened)\(start)\t"] = ["lanyard", "logout", name]
+            }
+        }
+        for name in CompletionWorld.names.prefix(3) {
+            let start = String(name.prefix(1))
+            expected["lanyard token --account=\(start)\t"] = ["lanyard", "token", "--account=\(name)"]
+            expected["lanyard token --account \(start)\t"] = ["lanyard", "token", "--account", name]
+        }
+        // From the middle of a name, behind what the shells hold for the end of a word.
+        expected["lanyard logout ali\\ ce@\t"] = ["lanyard", "logout", CompletionWorld.names[0]]
+        expected["lanyard logout 'ali'\\ ce\t"] = ["lanyard", "logout", CompletionWorld.names[0]]
+        expected["lanyard logout mail:bob@\t"] = ["lanyard", "logout", "mail:bob@contoso.example"]
+        try await expect(in: shell, expected)
+    }
+
+    @Test(arguments: shells) func `accounts of one name are told apart by their identifiers`(shell: String) async throws
+    {
+        try await expect(in: shell, ["lanyard logout twin-1\t": ["lanyard", "logout", "twin-1.contoso"]])
+    }
+
+    @Test(arguments: ["zsh", "fish"]) func `what a candidate is stands beside it`(shell: String) async throws {
+        try await CompletionWorld.with(.unlocked) { world in
+            let typed = try await world.type(["lanyard \t", "lanyard logout \t", "lanyard token --\t"], at: shell)
+            #expect(typed[0].screen.contains("Sign an account out"))
+            #expect(typed[1].screen.contains("Alice: \"Al\" Ånders, contoso"))
+            #expect(typed[1].screen.contains("Twin@contoso.example, The Other, contoso"))
+            #expect(typed[2].screen.contains("Never ask; fail with exit status 2"))
+        }
+    }
+
+    // fish 3.6.0 asks the wrong name for the completions of git's own commands; git-credential-lanyard itself it completes.
+    @Test(arguments: ["bash", "zsh"]) func `git's completion knows the helper`(shell: String) async throws {
+        try await expect(
+            in: shell,
+            [
+                "git credential-lany\t": ["git", "credential-lanyard"],
+                "git credential-lanyard capa\t": ["git", "credential-lanyard", "capability"],
+                "git -C / credential-lanyard --flow dev\t":
+                    ["git", "-C", "/", "credential-lanyard", "--flow", "device-code"],
+                "git credential-lanyard acc\t": ["git", "credential-lanyard", "acc"],
+            ])
+    }
+
+    @Test(arguments: shells) func `a command to run is completed as it is by itself`(shell: String) async throws {
+        try await expect(
+            in: shell,
+            [
+                "lanyard exec -- git-credential-lan\t": ["lanyard", "exec", "--", "git-credential-lanyard"],
+                "lanyard exec --env NAME -- lanyard accou\t":
+                    ["lanyard", "exec", "--env", "NAME", "--", "lanyard", "accounts"],
+                "lanyard exec \(CompletionWorld.url) -- lanyard token --flow=dev\t":
+                    ["lanyard", "exec", CompletionWorld.url, "--", "lanyard", "token", "--flow=device-code"],
+            ])
+    }
+
+    @Test(arguments: shells) func `files are completed where a file is meant`(shell: String) async throws {
+        try await CompletionWorld.with(.noBus) { world in
+            let lines = [
+                "lanyard accounts >/etc/hostn", "lanyard export --output /etc/hostn", "lanyard import /etc/hostn",
+            ]
+            for (line, typed) in zip(lines, try await world.type(lines.map { $0 + "\t" }, at: shell)) {
+                #expect(typed.line.hasPrefix(line + "ame"), "\(typed)")
+            }
+        }
+    }
+
+    @Test(arguments: KeyringFixture.State.allCases)
+    func `whatever the keyring is like, there is an answer at once and no complaint`(state: KeyringFixture.State)
+        async throws
+    {
+        try await CompletionWorld.with(state) { world in
+            let ended = try await world.complete("lanyard logout ")
+            #expect(ended.status == 0 && ended.error.isEmpty, "\(ended)")
+            let hasCandidates = !["", "values\n"].contains(ended.output)
+            #expect(hasCandidates == (state == .unlocked), "\(ended)")
+            #expect(ended.duration < Self.longest)
+        }
+    }
+
+    @Test func `a bus that does not answer ends the wait silently`() async throws {
+        try await CompletionWorld.with(.noBus) { world in
+            let silent = try SilentSocket(at: world.keyring.scratch.path + "/silent")
+            defer { silent.close() }
+            let ended = try await world.complete(
+                "lanyard logout ", ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(silent.path)"])
+            #expect(ended.status == 0 && ["", "values\n"].contains(ended.output) && ended.error.isEmpty, "\(ended)")
+            #expect(ended.duration < Self.longest)
+        }
+    }
+
+    @Test func `a file that does not answer ends the wait silently`() async throws {
+        try await CompletionWorld.with(.noBus) { world in
+            try FileManager.default.removeItem(atPath: world.configFile)
+            #expect(mkfifo(world.configFile, 0o600) == 0)
+            let ended = try await world.complete("lanyard token --scope ")
+            #expect(ended.status == 0 && ended.output.isEmpty && ended.error.isEmpty, "\(ended)")
+            #expect(ended.duration < Self.longest)
+        }
+    }
+
+    @Test func `a configuration that is wrong takes only its own values away`() async throws {
+        try await CompletionWorld.with(.unlocked) { world in
+            try "wrong".write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let scopes = try await world.complete("lanyard token --scope api")
+            #expect(scopes.status == 0 && scopes.output == "values\n" && scopes.error.isEmpty, "\(scopes)")
+            let commands = try await world.complete("lanyard tok")
+            #expect(commands.output == "values\ntoken\n")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("lanyard logout a\\ b", "values\n"), ("lanyard ; tok", "values\n"), ("lanyard 'tok", "values\ntoken\n"),
+            ("lanyard 2>/dev/null tok", "values\ntoken\n"), ("lanyard tok\\", "values\ntoken\n"),
+            ("lanyard token --flow='dev", "values\ndevice-code\n"), ("lanyard \"tok\"", "values\ntoken\n"),
+            ("lanyard nonsense x", "values\n"), ("lanyard token -- --fl", "values\n"),
+            ("lanyard <in tok", "values\ntoken\n"), ("lanyard token >", "files\n"),
+        ]) func `bash's lines are read as bash reads them`(line: String, answer: String) async throws
+    {
+        try await CompletionWorld.with(.noBus) { world in
+            let ended = try await world.complete(line)
+            #expect(ended.output == answer)
+        }
+    }
+
+    /// Types the keys at the shell and compares what it makes of the line.
+    ///
+    /// Keys that come to something else are typed once more: on a busy machine the keyring may need longer than a person who
+    /// presses Tab is made to wait.
+    private func expect(in shell: String, _ expected: [String: [String]]) async throws {
+        try await CompletionWorld.with(.unlocked) { world in
+            var left = expected
+            for attempt in 1...2 where !left.isEmpty {
+                let keys = left.keys.sorted()
+                for (keys, typed) in zip(keys, try await world.type(keys, at: shell)) {
+                    let isAsExpected = typed.words == left[keys]
+                    if isAsExpected { left[keys] = nil }
+                    #expect(isAsExpected || attempt == 1, "\(shell): \(keys.debugDescription): \(typed.line)")
+                }
+            }
+            #expect(left.isEmpty)
+        }
+    }
+}
+
+/// A socket that takes connections and says nothing.
+private struct SilentSocket {
+    let path: String
+    private let descriptor: CInt
+
+    init(at path: String) throws {
+        self.path = path
+        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard bound == 0, listen(descriptor, 8) == 0 else { throw POSIXError(.EIO) }
+    }
+
+    func close() { Glibc.close(descriptor) }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+/// `configure git` and `unconfigure git`, with the real git.
+@Suite struct ConfigureGitTests {
+    private static let mine = """
+        # dotfiles of mine
+        [user]
+        \tname = Alice  ; me
+        [credential "https://dev.azure.com"]
+        \t# keep this
+        \tusername = contoso
+        [credential]
+        \thelper = cache --timeout 60
+        """ + "\n"
+
+    @Test func `what configure wrote, unconfigure takes back to the byte`() async throws {
+        try await Home.with { home in
+            try home.write(Self.mine, to: home.gitFile)
+            for _ in 0..<2 {
+                let ended = try await home.lanyard(["configure", "git"])
+                #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
+                #expect(ended.errors.contains("for every URL git asks, in this order: cache, lanyard\n"), "\(ended)")
+                #expect(ended.errors.contains("cache answers first where it can"), "\(ended)")
+            }
+            #expect(
+                try await home.git(["config", "--get-all", "credential.helper"]).lines
+                    == ["cache --timeout 60", "lanyard"])
+            #expect(try await home.git(["config", "credential.https://dev.azure.com.useHttpPath"]).lines == ["true"])
+            #expect(try await home.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try home.text(home.gitFile) == Self.mine)
+            let again = try await home.lanyard(["unconfigure", "git"])
+            #expect(again.status == 0)
+            #expect(again.errors == "lanyard: there is nothing that lanyard configure git wrote\n")
+        }
+    }
+
+    @Test func `what the user wrote around it stays`() async throws {
+        try await Home.with { home in
+            try await home.git(["config", "--global", "credential.https://dev.azure.com.useHttpPath", "true"])
+            try await home.lanyard(["configure", "git"])
+            try await home.git(["config", "--global", "--add", "credential.helper", "store"])
+            try await home.git(["config", "--global", "credential.https://x.example.helper", "lanyard --flow browser"])
+            let ended = try await home.lanyard(["unconfigure", "git"])
+            #expect(ended.errors.contains("credential.https://x.example.helper still names lanyard"), "\(ended)")
+            #expect(
+                try await home.git(["config", "--global", "--list"]).lines == [
+                    "credential.https://dev.azure.com.usehttppath=true", "credential.helper=store",
+                    "credential.https://x.example.helper=lanyard --flow browser",
+                ])
+        }
+    }
+
+    @Test func `what moved to an included file is taken back there`() async throws {
+        try await Home.with { home in
+            try await home.lanyard(["configure", "git"])
+            let moved = try home.text(home.gitFile)
+            try home.write(moved, to: home.folder + "/home/dotfiles/git")
+            try home.write("[include]\n\tpath = ~/dotfiles/git\n", to: home.gitFile)
+            let again = try await home.lanyard(["configure", "git"])
+            #expect(again.errors.contains("git is configured already"), "\(again)")
+            #expect(try await home.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try home.text(home.folder + "/home/dotfiles/git").isEmpty)
+            #expect(try home.text(home.gitFile) == "[include]\n\tpath = ~/dotfiles/git\n")
+        }
+    }
+
+    @Test func `a linked gitconfig stays a link`() async throws {
+        try await Home.with { home in
+            try home.write(Self.mine, to: home.folder + "/home/dotfiles/gitconfig")
+            try FileManager.default.createSymbolicLink(
+                atPath: home.gitFile, withDestinationPath: "dotfiles/gitconfig")
+            #expect(try await home.lanyard(["configure", "git"]).status == 0)
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: home.gitFile) == "dotfiles/gitconfig")
+            #expect(try home.text(home.gitFile).contains("helper = lanyard"))
+            #expect(try await home.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try home.text(home.folder + "/home/dotfiles/gitconfig") == Self.mine)
+        }
+    }
+
+    @Test func `for one host, with its rule, and alone`() async throws {
+        try await Home.with { home in
+            try await home.git(["config", "--global", "credential.helper", "store"])
+            let url = "https://git.contoso.example/team"
+            let options = [
+                "--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", "id", "--scope",
+                "a/.default",
+            ]
+            let ended = try await home.lanyard(["configure", "git", url, "--only"] + options)
+            #expect(ended.status == 0, "\(ended)")
+            #expect(
+                ended.errors.contains("for https://git.contoso.example git asks, in this order: lanyard\n"), "\(ended)")
+            #expect(ended.errors.hasSuffix("lanyard: next: lanyard login \(url)\n"), "\(ended)")
+            let place = "credential.https://git.contoso.example"
+            #expect(try await home.git(["config", "--get-all", "\(place).helper"]).output == "\nlanyard\n")
+            #expect(try await home.git(["config", "\(place).useHttpPath"]).lines == ["true"])
+            #expect(try home.text(home.configFile).contains("url       = \"\(url)\"\n"))
+            let twice = try await home.lanyard(["configure", "git", url] + options)
+            #expect(twice.status == 1 && twice.errors.contains("there is a rule for \(url) already"), "\(twice)")
+            #expect(try await home.lanyard(["unconfigure", "git", url]).status == 0)
+            #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
+        }
+    }
+
+    @Test func `a dry run writes nothing`() async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyard(["configure", "git", "--dry-run"])
+            #expect(ended.status == 0)
+            #expect(ended.errors.contains("lanyard:       helper = lanyard\n"), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: home.gitFile))
+        }
+    }
+
+    @Test(arguments: [("n", false), ("", true), ("y", true)])
+    func `on a terminal it asks first`(answer: String, isWritten: Bool) async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyardAtTerminal(["configure", "git"], [("go on? [Y/n] ", answer)])
+            #expect(ended.status == 0, "\(ended)")
+            #expect(FileManager.default.fileExists(atPath: home.gitFile) == isWritten)
+            #expect(ended.output.contains("nothing was changed") == !isWritten, "\(ended)")
+        }
+    }
+
+    @Test func `on a terminal it makes the rule from what is typed`() async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyardAtTerminal(
+                ["configure", "git", "https://dev.azure.com/contoso"],
+                [
+                    ("has no rule yet; make one? ", "y"),
+                    ("authority", "https://login.microsoftonline.com/contoso.com"),
+                    ("client id: ", "the-id"), ("go on? ", ""),
+                ])
+            #expect(ended.status == 0, "\(ended)")
+            let rules = try await home.lanyard(["rule", "list"])
+            #expect(
+                rules.lines.map { $0.trimmingCharacters(in: .whitespaces) }.dropLast() == [
+                    "https://dev.azure.com/contoso", "authority  https://login.microsoftonline.com/contoso.com",
+                    "client id  the-id", "scopes     499b84ac-1321-427f-aa17-267ca6975798/.default",
+                ], "\(rules)")
+        }
+    }
+
+    @Test func `without git, or with an old one, it says what to do`() async throws {
+        try await Home.with { home in
+            let none = try await home.lanyard(["configure", "git"], ["PATH": home.folder + "/bin"])
+            #expect(none.status == 1)
+            #expect(
+                none.errors == "lanyard: error: git is not installed\nlanyard: hint: install it: sudo apt install git\n"
+            )
+            try home.program("git", "echo git version 1.8.3.1")
+            let old = try await home.lanyard(["configure", "git"])
+            #expect(old.status == 1)
+            #expect(old.errors.hasPrefix("lanyard: error: git 1.8 is too old: lanyard needs 2.8 or later\n"), "\(old)")
+        }
+    }
+
+    @Test func `where the file can't be written, it says what to add by hand`() async throws {
+        try await Home.with { home in
+            try home.write("", to: home.gitFile + ".lock")
+            let ended = try await home.lanyard(["configure", "git"])
+            #expect(ended.status == 1)
+            #expect(ended.errors.contains("lanyard: error: git failed while writing credential.helper: "), "\(ended)")
+            #expect(
+                ended.errors.contains("lanyard: hint: [credential]\nlanyard: hint:     helper = lanyard\n"), "\(ended)")
+        }
+    }
+
+    @Test func `git finds lanyard where it is not on the path, even with a space in it`() async throws {
+        try await Home.with { home in
+            let folder = home.folder + "/my programs"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for name in ["lanyard", "git-credential-lanyard"] {
+                try FileManager.default.copyItem(atPath: Built.lanyard, toPath: "\(folder)/\(name)")
+            }
+            let path = ["PATH": "/usr/bin:/bin"]
+            let ended = try await run(
+                "\(folder)/lanyard", ["configure", "git"], environment: home.environment.merging(path) { $1 })
+            #expect(ended.status == 0, "\(ended)")
+            let filled = try await run(
+                "/usr/bin/git", ["credential", "fill"], input: "url=https://x.example\n",
+                environment: home.environment.merging(["PATH": "/usr/bin:/bin", "GIT_TERMINAL_PROMPT": "0"]) { $1 })
+            #expect(filled.errors.contains("lanyard: error: there is no D-Bus session"), "\(filled)")
+            let back = try await run(
+                "\(folder)/lanyard", ["unconfigure", "git"], environment: home.environment.merging(path) { $1 })
+            #expect(back.status == 0)
+            #expect(try home.text(home.gitFile).isEmpty)
+        }
+    }
+}

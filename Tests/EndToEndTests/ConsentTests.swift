@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+/// What a person allows an application, bit by bit.
+@Suite struct ConsentTests {
+    private static let alice = "alice@contoso.example"
+    private static let graph = "https://graph.microsoft.com"
+
+    @Test func `more scopes than were consented to need the person, and then add to the others`() async throws {
+        try await World.with { world in
+            let read = ["\(Self.graph)/User.Read"]
+            let more = read + ["\(Self.graph)/Mail.Read"]
+            let browser = world.browser(as: Self.alice)
+            _ = try await world.get(at: "common", scopes: read, browser)
+            let refused = try await world.get(at: "common", scopes: more)
+            #expect(refused.status == 2 && refused.output.isEmpty, "\(refused)")
+            #expect(refused.errors.hasPrefix("lanyard: error: interaction required (consent): "), "\(refused)")
+            #expect(refused.errors.contains("AADSTS65001"), "\(refused)")
+            #expect(
+                refused.errors.contains(
+                    "hint: sign in again and consent, or ask an administrator to consent to the application"),
+                "\(refused)")
+            #expect(try await world.get(at: "common", scopes: read).status == 0, "what was granted before still is")
+
+            let granted = try await world.get(at: "common", scopes: more, browser)
+            #expect(granted.status == 0, "\(granted)")
+            try await world.sandbox.clearLog()
+            for scopes in [read, more, ["\(Self.graph)/Mail.Read"]] {
+                let silent = try await world.get(at: "common", scopes: scopes)
+                #expect(silent.value("password") == granted.value("password"), "\(scopes): \(silent)")
+            }
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+            #expect(try await world.get("common/hello.git").status == 0, "the other resource's consent stays")
+        }
+    }
+
+    @Test func `declined scopes are told, and nothing less is handed out`() async throws {
+        try await World.with { world in
+            let client = "dec11e00-0000-4000-8000-0000000000c3"
+            let scopes = ["api://sandbox-git/Repo.Read", "api://sandbox-git/Repo.Write"]
+            for browser in [world.browser(as: Self.alice), [:]] {
+                let ended = try await world.get(at: "common", scopes: scopes, client: client, browser)
+                #expect(ended.status == 3 && ended.output.isEmpty, "\(ended)")
+                #expect(
+                    ended.errors.contains(
+                        "lanyard: error: declined: api://sandbox-git/Repo.Write; granted: api://sandbox-git/Repo.Read"),
+                    "\(ended)")
+            }
+            let less = try await world.get(at: "common", scopes: [scopes[0]], client: client)
+            #expect(less.status == 0, "what was granted is kept: \(less)")
+        }
+    }
+
+    @Test func `a person who declines all ends it`() async throws {
+        try await World.with { world in
+            let ended = try await world.get(at: "common", world.browser(as: Self.alice, "--decline"))
+            #expect(ended.status == 1 && ended.lines == ["quit=1"], "\(ended)")
+            #expect(ended.errors.contains("AADSTS65004"), "\(ended)")
+        }
+    }
+}

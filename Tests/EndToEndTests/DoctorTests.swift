@@ -1,0 +1,118 @@
+import Foundation
+import KeyringFixture
+import Testing
+
+/// `doctor`, in every state that a person's surroundings can be in.
+@Suite struct DoctorTests {
+    private struct Check: Decodable {
+        let check: String
+        let level: String
+        let text: String
+        let remedies: [String]
+    }
+
+    private struct Report: Decodable {
+        let lanyard: String
+        let failures: Int
+        let warnings: Int
+        let checks: [Check]
+
+        func check(_ name: String) -> Check? { checks.first { $0.check == name } }
+    }
+
+    private func doctor(_ home: Home, _ extra: [String: String] = [:], _ options: [String] = []) async throws -> (
+        Report, Ended
+    ) {
+        let ended = try await home.lanyard(["doctor", "--json"] + options, extra)
+        let report = try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8))
+        #expect(ended.status == (report.failures == 0 ? 0 : 1), "\(ended)")
+        #expect(report.failures == report.checks.count { $0.level == "fail" })
+        for check in report.checks where check.level == "fail" { #expect(!check.remedies.isEmpty, "\(check)") }
+        return (report, ended)
+    }
+
+    @Test(arguments: [
+        (KeyringFixture.State.unlocked, "keyring.state", "pass", "unlocked"),
+        (.locked, "keyring.state", "fail", "the keyring is locked"),
+        (.neverUnlocked, "keyring.state", "fail", "the keyring is locked"),
+        (.noKeyring, "keyring.state", "fail", "there is no default keyring yet"),
+        (.noBus, "keyring.bus", "fail", "there is no D-Bus session, so no keyring can be reached"),
+        (.staleBus, "keyring.bus", "fail", "DBUS_SESSION_BUS_ADDRESS leads nowhere"),
+        (.noProvider, "keyring.provider", "fail", "no keyring service is installed or running"),
+        (.hung, "keyring.state", "fail", "the keyring service does not answer"),
+    ])
+    func `tells every state of the keyring in bounded time`(
+        state: KeyringFixture.State, check: String, level: String, text: String
+    ) async throws {
+        try await Home.with(state) { home in
+            let start = ContinuousClock.now
+            let (report, _) = try await doctor(home)
+            #expect(ContinuousClock.now - start < .seconds(10))
+            let found = try #require(report.check(check))
+            #expect(found.level == level && found.text.hasPrefix(text), "\(found)")
+            if [.unlocked, .locked, .hung].contains(state) {
+                #expect(report.check("keyring.provider")?.text.hasPrefix("gnome-keyring-daemon 4") == true)
+            }
+        }
+    }
+
+    @Test func `a locked keyring is a warning where somebody can be asked`() async throws {
+        try await Home.with(.locked) { home in
+            let (report, _) = try await doctor(home, ["DISPLAY": ":99"])
+            #expect(report.check("keyring.state")?.level == "warn")
+            #expect(
+                report.check("browser")?.level
+                    == (FileManager.default.fileExists(atPath: "/usr/bin/xdg-open") ? "pass" : "warn"))
+        }
+    }
+
+    @Test func `what is wrong with git is told with its remedy`() async throws {
+        try await Home.with(.unlocked) { home in
+            #expect(try await doctor(home).0.check("git.helpers")?.remedies == ["lanyard configure git"])
+            try await home.git(["config", "--global", "credential.helper", "!f() { echo password=geheim; }; f"])
+            try await home.git(["config", "--global", "credential.interactive", "never"])
+            try await home.git(["config", "--global", "http.proxy", "http://alice:geheim@proxy.example:3128"])
+            try await home.lanyard(["configure", "git"])
+            let (report, ended) = try await doctor(home)
+            #expect(report.check("git.helpers")?.text.hasPrefix("git asks a shell command, lanyard") == true)
+            #expect(report.check("git.interactive")?.level == "warn")
+            #expect(report.check("proxy")?.level == "warn")
+            #expect(!ended.output.contains("geheim"))
+            try home.write(
+                "[[rule]]\nurl = \"https://git.example/a\"\nauthority = \"https://x.example\"\nscopes = [\"s\"]\n",
+                to: home.configFile)
+            let (wrong, _) = try await doctor(home)
+            #expect(wrong.check("git.path")?.remedies == ["lanyard configure git https://git.example"])
+            #expect(wrong.check("rule")?.text.contains("no plugin serves https://x.example") == true)
+            try home.write("flow = 3\n", to: home.configFile)
+            let (broken, _) = try await doctor(home)
+            #expect(
+                broken.check("configuration")?.text.hasSuffix("config.toml:1: `flow` must be a string in quotes")
+                    == true)
+            #expect(try await doctor(home, ["PATH": home.folder + "/bin"]).0.check("git")?.level == "fail")
+        }
+    }
+
+    @Test func `a report names nobody`() async throws {
+        try await Home.with(.unlocked) { home in
+            try home.write(
+                """
+                client-id = "id"
+                [[rule]]
+                url = "https://git.contoso.example/alice-wonder"
+                authority = "https://login.contoso.example"
+                scopes = ["s"]
+                account = "alice@contoso.example"
+                """, to: home.configFile)
+            let names = [
+                "USER": "alicew", "LOGNAME": "alicew", "HTTPS_PROXY": "http://alicew:geheim@proxy.contoso.example",
+            ]
+            let ended = try await home.lanyard(["doctor", "--report"], names)
+            for word in ["alicew", "alice", "geheim", "contoso", home.environment["HOME"] ?? "none"] {
+                #expect(!ended.output.lowercased().contains(word), "\(word): \(ended)")
+            }
+            #expect(ended.output.contains("https://HOST/…"), "\(ended)")
+            #expect(ended.lines.first?.hasPrefix("pass  system") == true)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import KeyringFixture
+import Testing
+
+/// `explain`: what it says is what `get` then does.
+@Suite struct ExplainTests {
+    private func explain(_ world: World, _ url: String, _ extra: [String: String] = [:]) async throws -> [String: Any] {
+        let ended = try await world.lanyard(["explain", "--json", url], extra)
+        #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: Any])
+    }
+
+    private func step(_ explanation: [String: Any]) -> String? {
+        (explanation["next"] as? [String: Any])?["step"] as? String
+    }
+
+    private func step(at world: World, _ url: String, _ extra: [String: String] = [:]) async throws -> String? {
+        step(try await explain(world, url, extra))
+    }
+
+    @Test func `says what get would do, before and after a sign-in, and starts no plugin`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let browser = world.browser(as: "alice@contoso.example")
+            #expect(try await step(at: world, url) == "fail")
+            #expect(try await step(at: world, url, browser) == "sign-in")
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+
+            let token = try #require(try await world.get("common/hello.git", browser).value("password"))
+            let after = try await explain(world, url)
+            #expect(step(after) == "answer")
+            #expect(after["remembered"] as? Bool == true)
+            let account = try #require(after["account"] as? [String: Any])
+            #expect(account["username"] as? String == "alice@contoso.example")
+            #expect(account["chosen"] as? String == "only-one")
+            #expect((after["git"] as? [String: Any])?["sendsPath"] as? Bool == true)
+
+            let text = try await world.lanyard(["explain", url])
+            #expect(text.output.contains("\nget would answer from memory, at once\n"), "\(text)")
+            #expect(!text.output.contains(token))
+            let quiet = try await world.lanyard(["explain", url], ["LANYARD_ANSWER_CACHE": "0"])
+            #expect(quiet.output.contains("\nget would answer with the stored access token\n"), "\(quiet)")
+
+            try await world.lanyard(["erase"], input: "url=\(url)\nusername=x\npassword=\(token)\n")
+            try await world.sandbox.clearLog()
+            let erased = try await explain(world, url)
+            #expect(step(erased) == "renew" && erased["remembered"] as? Bool == false)
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+        }
+    }
+
+    @Test func `says why a rule is not the one, and what would make a URL work`() async throws {
+        try await World.with { world in
+            let place = world.sandbox.resource
+            let rule = "authority = \"\(world.sandbox.authority)/common\"\nclient-id = \"id\"\nscopes = [\"s\"]\n"
+            let more = ["http://x.example", "https://y.example", "https://localhost:1", place, "\(place)/common"]
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            try (text + "\n" + more.map { "[[rule]]\nurl = \"\($0)\"\n\(rule)" }.joined()).write(
+                toFile: world.configFile, atomically: true, encoding: .utf8)
+            let found = try await explain(world, "\(place)/common/hello.git")
+            let passed = try #require(found["passedOver"] as? [[String: Any]]).map {
+                "\($0["url"] as? String ?? ""): \($0["reason"] as? String ?? "")"
+            }
+            #expect(passed.contains("\(place)/contoso: another path"))
+            #expect(
+                passed.filter { !$0.hasSuffix("another path") } == [
+                    "\(place)/common: as specific, but earlier", "http://x.example: another scheme",
+                    "https://y.example: another host", "https://localhost:1: another port", "\(place): less specific",
+                ])
+            let none = try await world.lanyard(["explain", "https://nobody.example/x"])
+            #expect(none.output.contains("get would print nothing"), "\(none)")
+            #expect(none.output.contains("to get a token here: lanyard rule add https://nobody.example/x "), "\(none)")
+            let known = try await explain(world, "https://dev.azure.com/contoso")
+            #expect((known["mapping"] as? [String: Any])?["name"] as? String == "Azure DevOps")
+            #expect(step(known) == "nothing")
+        }
+    }
+
+    @Test func `a rule with a path that git keeps to itself is pointed out`() async throws {
+        try await World.with { world in
+            try await world.git(["config", "--global", "--unset", "credential.\(world.sandbox.resource).useHttpPath"])
+            let ended = try await world.lanyard(["explain", "\(world.sandbox.resource)/common/hello.git"])
+            #expect(ended.output.contains("lanyard configure git \(world.sandbox.resource)\n"), "\(ended)")
+        }
+    }
+
+    @Test func `says how the account was chosen`() async throws {
+        try await World.with { world in
+            try await world.signIn("alice@contoso.example", "carol@fabrikam.example")
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            func chosen(_ url: String, _ extra: [String: String] = [:]) async throws -> [String?] {
+                let account = try await explain(world, url, extra)["account"] as? [String: Any]
+                return [account?["username"] as? String, account?["chosen"] as? String]
+            }
+            let last = try await chosen(url)
+            #expect(last == ["carol@fabrikam.example", "selected"])
+            let named = try await chosen(url, ["LANYARD_ACCOUNT": "alice@contoso.example"])
+            #expect(named == ["alice@contoso.example", "named"])
+            let inURL = try await chosen(url.replacing("https://", with: "https://alice%40contoso.example@"))
+            #expect(inURL == ["alice@contoso.example", "username"])
+        }
+    }
+
+    @Test func `never asks, not even a locked keyring`() async throws {
+        try await World.with(.locked) { world in
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let steps = [try await step(at: world, url), try await step(at: world, url, ["DISPLAY": ":99"])]
+            #expect(steps == ["fail", "unlock"])
+        }
+    }
+}

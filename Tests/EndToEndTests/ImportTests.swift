@@ -1,0 +1,232 @@
+import Foundation
+import KeyringFixture
+import Testing
+
+/// Taking over what other programs, and other machines, have.
+@Suite struct ImportTests {
+    /// A machine with a fresh keyring that knows the same authority.
+    private func elsewhere(_ world: World, _ body: @Sendable (Elsewhere) async throws -> Void) async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            var environment = keyring.environment
+            environment["PATH"] = world.environment["PATH"]
+            environment["LANYARD_CONFIG"] = world.configFile
+            try await body(Elsewhere(environment: environment, folder: keyring.scratch.path))
+        }
+    }
+
+    @Test func `what was exported serves on another machine, and the second time nothing is new`() async throws {
+        try await World.with { world in
+            let token = try await world.tokenOfAlice()
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let exported = try await world.lanyard(["export"]).output
+            try await elsewhere(world) { there in
+                let dry = try await there.lanyard(["import", "-", "--dry-run"], input: exported)
+                #expect(dry.errors == "lanyard: would take 4, skip 0\n", "\(dry)")
+                #expect(try await there.lanyard(["cache", "list"]).output.isEmpty)
+                let imported = try await there.lanyard(["import", "-"], input: exported)
+                #expect(imported.status == 0 && imported.errors == "lanyard: took 4, skipped 0\n", "\(imported)")
+                #expect(imported.lines.allSatisfy { $0.hasPrefix("taken ") && !$0.contains(token) })
+                #expect(try await there.lanyard(["token", "--non-interactive", url]).lines == [token])
+                let again = try await there.lanyard(["import", "-", "--json"], input: exported)
+                let rows = try #require(
+                    try JSONSerialization.jsonObject(with: Data(again.output.utf8)) as? [[String: Any]])
+                #expect(rows.allSatisfy { $0["reason"] as? String == "stored" } && rows.count == 4, "\(again)")
+                #expect(try await there.lanyard(["export"]).output == exported)
+            }
+        }
+    }
+
+    @Test func `the Azure CLI's refresh token of the own client renews`() async throws {
+        try await World.with { world in
+            let token = try await world.tokenOfAlice()
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
+            try await elsewhere(world) { there in
+                let empty = try await there.lanyard(["import", "--from", "gcm"])
+                #expect(empty.status == 0 && empty.errors == "lanyard: nothing was found\n", "\(empty)")
+                let none = try await there.lanyard(["import", "--from", "azure-cli"])
+                #expect(none.status == 1 && none.errors.contains("the Azure CLI has no cache at"), "\(none)")
+                try there.write(cache, to: "azure/msal_token_cache.json", permissions: 0o644)
+                let azure = ["AZURE_CONFIG_DIR": there.folder + "/azure"]
+                let imported = try await there.lanyard(["import", "--from", "azure-cli"], azure)
+                #expect(imported.status == 0, "\(imported)")
+                #expect(
+                    imported.errors.hasPrefix("lanyard: took 2, skipped 1\nlanyard: others can read "), "\(imported)")
+                #expect(imported.output.contains("another client's"))
+                let renewed = try await there.lanyard(["token", "--non-interactive", url])
+                #expect(renewed.status == 0 && renewed.lines.first != token, "\(renewed)")
+                #expect(try await there.lanyard(["accounts"]).output.contains("alice@contoso.example"))
+            }
+        }
+    }
+
+    @Test func `tokens of a client that isn't the user's are left, encrypted or not`() async throws {
+        try await World.with { world in
+            _ = try await world.tokenOfAlice()
+            let other = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+            let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: other)
+            try await elsewhere(world) { there in
+                try there.write("", to: "azure/msal_token_cache.bin", permissions: 0o600)
+                try await there.keep(cache, "xdg:schema=my_schema_name my_attr1=foo my_attr2=bar")
+                let imported = try await there.lanyard(
+                    ["import", "--from", "azure-cli"], ["AZURE_CONFIG_DIR": there.folder + "/azure"])
+                #expect(imported.errors.hasPrefix("lanyard: took nothing, skipped 3\nlanyard: hint: "), "\(imported)")
+                #expect(try await there.lanyard(["cache", "list"]).output.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a family's refresh token serves a client of the user's that is known to be in the family`() async throws
+    {
+        try await World.with { world in
+            @Sendable func names(_ client: String) -> [String] {
+                let scope = "https://graph.microsoft.com/User.Read"
+                return ["--authority", "\(world.sandbox.authority)/common", "--client-id", client, "--scope", scope]
+            }
+            let editor = "fa311100-0000-4000-8000-0000000000a1"
+            let viewer = "fa311100-0000-4000-8000-0000000000b2"
+            let login = try await world.lanyard(["login"] + names(editor), world.browser(as: "alice@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
+            let host = world.sandbox.authority.dropFirst("https://".count)
+            try await elsewhere(world) { there in
+                try there.write(cache, to: "theirs.json", permissions: 0o600)
+                let configured = ["LANYARD_CLIENT_ID": viewer]
+                let borrow = ["import", "--from", "azure-cli", "--file", "theirs.json"]
+                let unknown = try await there.lanyard(borrow, configured)
+                #expect(unknown.output.contains("a family's that your client is not known to be in"), "\(unknown)")
+                #expect(unknown.errors.hasPrefix("lanyard: took nothing, "), "\(unknown)")
+                let metadata = #"{"client_id":"\#(viewer)","environment":"\#(host)","family_id":"1"}"#
+                try await there.lanyard(["import", "-"], input: #"{"AppMetadata":{"x":\#(metadata)}}"#)
+                let known = try await there.lanyard(borrow, configured)
+                #expect(known.errors.hasPrefix("lanyard: took 2, "), "\(known)")
+                let renewed = try await there.lanyard(["token", "--non-interactive"] + names(viewer))
+                #expect(renewed.status == 0 && renewed.lines.count == 1, "\(renewed)")
+            }
+        }
+    }
+
+    @Test func `Git Credential Manager's passwords and tokens are copied, and stay where they are`() async throws {
+        try await World.with { world in
+            let token = try await world.tokenOfAlice()
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
+            try await elsewhere(world) { there in
+                let schema = "xdg:schema=com.microsoft.GitCredentialManager"
+                try await there.keep("ghp_secret", "\(schema) service=git:https://github.com account=alice")
+                try await there.keep("rt", "\(schema) service=git:https://refresh_token.git.example account=alice")
+                try await there.keep("pat", "\(schema) service=git:\(url) account=alice")
+                try await there.keep(
+                    Data(cache.utf8).base64EncodedString(),
+                    "xdg:schema=msal.cache MsalClientID=Microsoft.Developer.IdentityService "
+                        + "Microsoft.Developer.IdentityService=1.0.0.0")
+                let imported = try await there.lanyard(["import", "--from", "gcm"])
+                #expect(imported.status == 0 && !imported.output.contains("ghp_secret"), "\(imported)")
+                #expect(imported.errors.hasPrefix("lanyard: took 3, skipped 3\n"), "\(imported)")
+                #expect(imported.output.contains("only its own program can use it"))
+                #expect(imported.output.contains("a token answers there"))
+                let password = try await there.lanyard(["get"], input: "url=https://github.com\n")
+                #expect(password.lines == ["username=alice", "password=ghp_secret"], "\(password)")
+                let renewed = try await there.lanyard(["token", "--non-interactive", url])
+                #expect(renewed.status == 0 && renewed.lines.first != token, "\(renewed)")
+                let theirs = try await there.run("secret-tool", ["lookup", "service", "git:https://github.com"])
+                #expect(theirs.output == "ghp_secret")
+                let again = try await there.lanyard(["import", "--from", "gcm"])
+                #expect(again.errors.hasPrefix("lanyard: took nothing, skipped 6\n"), "\(again)")
+            }
+        }
+    }
+
+    @Test func `git-credential-libsecret's passwords are usable as they are`() async throws {
+        try await World.with { world in
+            try await elsewhere(world) { there in
+                let at = "protocol=https server=git.example user=bob"
+                try await there.keep("one", "xdg:schema=org.git.Password \(at)")
+                try await there.keep("two", "xdg:schema=org.gnome.keyring.NetworkPassword \(at) object=a/b.git")
+                let found = try await there.lanyard(["import", "--from", "git-libsecret"])
+                #expect(
+                    found.lines == [
+                        "usable  password  bob at https://git.example          lanyard finds it as it is",
+                        "usable  password  bob at https://git.example/a/b.git  lanyard finds it as it is",
+                    ], "\(found)")
+                let second = try await there.lanyard(["get"], input: "url=https://git.example/a/b.git\n")
+                #expect(second.value("password") == "two", "\(second)")
+                try there.write("device-mode = \"shared\"\n", to: "shared.toml", permissions: 0o600)
+                @Sendable func onSharedDevice(_ words: String..., input: String = "") async throws -> Ended {
+                    try await there.run(
+                        Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file",
+                        [there.folder + "/shared.toml", "lanyard"] + words, input: input)
+                }
+                #expect(try await onSharedDevice("get", input: "url=https://git.example\n").output.isEmpty)
+                let copied = try await onSharedDevice("import", "--from", "git-libsecret")
+                #expect(copied.errors == "lanyard: took 2, skipped 0\n", "\(copied)")
+                let first = try await onSharedDevice("get", input: "url=https://git.example\n")
+                #expect(first.value("password") == "one", "\(first)")
+            }
+        }
+    }
+
+    @Test(arguments: ["", "[]", "nonsense", #"{"RefreshToken":7"#])
+    func `what is no cache is an error`(_ document: String) async throws {
+        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+        let ended = try await run(Built.lanyard, ["import", "-"], input: document, environment: environment)
+        #expect(ended.status == 1 && ended.errors.hasPrefix("lanyard: error: - is no cache of MSAL's"), "\(ended)")
+    }
+
+    @Test(arguments: [[], ["x", "--from", "adal"], ["x", "--file", "y"], ["--from", "keepass"]])
+    func `a wrong command line is told of`(_ arguments: [String]) async throws {
+        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+        let ended = try await run(Built.lanyard, ["import"] + arguments, environment: environment)
+        #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+    }
+
+    /// A cache as the Azure CLI keeps it: no lanyard in it, no access token, an id token of the CLI's own.
+    private func azureCLICache(from exported: String, clientID: String?) throws -> String {
+        var cache = try #require(
+            try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: Any]]])
+        cache["AccessToken"] = [:]
+        for (section, entries) in cache {
+            var changed: [String: [String: Any]] = [:]
+            for (index, var entry) in entries.values.enumerated() {
+                if section == "IdToken" { entry["client_id"] = "04b07795-8ddb-461a-bbee-02f9e1bf7b46" }
+                if let clientID, section == "RefreshToken" { entry["client_id"] = clientID }
+                changed["a key of the CLI's \(index)"] = entry
+            }
+            cache[section] = changed
+        }
+        return String(decoding: try JSONSerialization.data(withJSONObject: cache), as: UTF8.self)
+    }
+}
+
+/// Another machine's home.
+struct Elsewhere: Sendable {
+    let environment: [String: String]
+    let folder: String
+
+    @discardableResult
+    func lanyard(_ arguments: [String], _ extra: [String: String] = [:], input: String = "") async throws -> Ended {
+        try await EndToEndTests.run(
+            "lanyard", arguments, input: input, environment: environment.merging(extra) { $1 }, folder: folder)
+    }
+
+    func run(_ program: String, _ arguments: [String], input: String = "") async throws -> Ended {
+        try await EndToEndTests.run(program, arguments, input: input, environment: environment, folder: folder)
+    }
+
+    /// Keeps a secret in the keyring as other programs do: `name=value` attributes, separated by spaces.
+    func keep(_ secret: String, _ attributes: String) async throws {
+        let words = attributes.split(separator: " ").flatMap { pair in
+            pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        }
+        let stored = try await run("secret-tool", ["store", "--label", "x"] + words, input: secret)
+        #expect(stored.status == 0, "\(stored)")
+    }
+
+    func write(_ text: String, to name: String, permissions: Int) throws {
+        let path = "\(folder)/\(name)"
+        try FileManager.default.createDirectory(
+            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: permissions])
+    }
+}

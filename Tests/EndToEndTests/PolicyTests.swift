@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+/// Azure AD B2C: a policy for each thing that customers do.
+@Suite struct PolicyTests {
+    private static let erin = "erin@example.net"
+    private static let tenant = "contosob2c.onmicrosoft.example"
+
+    private static func login(_ world: World, _ policy: String, _ further: [String] = []) -> [String] {
+        [
+            "login", "--authority", "\(world.sandbox.authority)/tfp/\(tenant)/\(policy)", "--client-id",
+            world.sandbox.b2cClientID, "--scope", "https://\(tenant)/sandbox-git/Repo.Read",
+        ] + further
+    }
+
+    /// A browser that presses "Forgot your password?" where it has to sign in, and keeps its session.
+    private static func forgetful(_ world: World) -> [String: String] {
+        world.browser(as: erin, "--forgot-password --cookies \(world.folder)/cookies.json")
+    }
+
+    @Test func `a forgotten password is reset, and the sign-in goes on`() async throws {
+        try await World.with { world in
+            let reset = try await world.lanyard(
+                Self.login(world, "B2C_1_susi", ["--reset-policy", "B2C_1_reset"]), Self.forgetful(world))
+            #expect(reset.status == 0 && reset.errors.hasSuffix("lanyard: signed in as erin@example.net\n"), "\(reset)")
+            let pages = try await world.sandbox.authorityRequests().filter { $0.path.hasSuffix("/authorize") }
+                .filter { $0.method == "GET" }.compactMap { $0.path.split(separator: "/").dropFirst(2).first }
+            #expect(pages == ["B2C_1_susi", "B2C_1_reset", "B2C_1_susi"])
+            let accounts = try await world.lanyard(["accounts", "--json"])
+            #expect(accounts.output.contains("-b2c_1_susi."), "\(accounts)")
+            #expect(!accounts.output.contains("-b2c_1_reset."), "the other policy's account is not kept: \(accounts)")
+            #expect(try await world.get("b2c/hello.git").status == 0)
+        }
+    }
+
+    @Test func `git gets there by the rule's reset policy`() async throws {
+        try await World.with { world in
+            try world.configure(
+                rule: """
+                    url = "\(world.sandbox.resource)/b2c/hello.git"
+                    authority = "\(world.sandbox.authority)/tfp/\(Self.tenant)/B2C_1_susi"
+                    client-id = "\(world.sandbox.b2cClientID)"
+                    scopes = ["https://\(Self.tenant)/sandbox-git/Repo.Read"]
+                    reset-policy = "B2C_1_reset"
+                    """)
+            let cloned = try await world.git(
+                ["-c", "credential.useHttpPath=true", "clone", "\(world.sandbox.resource)/b2c/hello.git"],
+                Self.forgetful(world))
+            #expect(cloned.status == 0, "\(cloned)")
+        }
+    }
+
+    @Test func `without a reset policy the error says how to name one`() async throws {
+        try await World.with { world in
+            let ended = try await world.lanyard(Self.login(world, "B2C_1_susi"), Self.forgetful(world))
+            #expect(ended.status == 2, "\(ended)")
+            #expect(ended.errors.contains("(AADB2C90118)"), "\(ended)")
+            #expect(ended.errors.contains("reset-policy = \"B2C_1_password_reset\""), "\(ended)")
+            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["B2C_1_susi", "B2C_1_edit", "B2C_1_reset"])
+    func `cancel on a policy's page is a cancellation`(policy: String) async throws {
+        try await World.with { world in
+            let ended = try await world.lanyard(
+                Self.login(world, policy, ["--reset-policy", "B2C_1_reset"]), world.browser(as: Self.erin, "--cancel"))
+            #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
+            #expect(ended.errors.contains("lanyard: error: the sign-in was cancelled"), "\(ended)")
+            #expect(ended.errors.contains("lanyard: hint: to try again: lanyard login "), "\(ended)")
+            #expect(ended.errors.hasSuffix(" --reset-policy B2C_1_reset\n"), "\(ended)")
+        }
+    }
+
+    @Test func `each policy has an account of its own, and a rule finds its policy's`() async throws {
+        try await World.with { world in
+            let edited = try await world.lanyard(Self.login(world, "B2C_1_edit"), world.browser(as: Self.erin))
+            #expect(edited.status == 0, "\(edited)")
+            #expect(try await world.get("b2c/hello.git").status == 2, "another policy's account does not serve")
+            let signedIn = try await world.get("b2c/hello.git", world.browser(as: Self.erin))
+            #expect(signedIn.status == 0, "\(signedIn)")
+            #expect(try await world.get("b2c/hello.git").value("password") == signedIn.value("password"))
+            let accounts = try await world.lanyard(["accounts", "--json"])
+            #expect(accounts.output.contains("-b2c_1_edit.") && accounts.output.contains("-b2c_1_susi."), "\(accounts)")
+        }
+    }
+
+    @Test func `a custom domain with a policy named otherwise needs its kind, and no more`() async throws {
+        try await World.with { world in
+            func rule(_ name: String, _ kind: String) throws {
+                try world.configure(
+                    rule: """
+                        url = "https://\(name).example"
+                        authority = "\(world.sandbox.authority)/\(Self.tenant)/customers"
+                        client-id = "\(world.sandbox.b2cClientID)"
+                        scopes = ["https://\(Self.tenant)/sandbox-git/Repo.Read"]
+                        \(kind)
+                        """)
+            }
+            try rule("told", "kind = \"b2c\"")
+            try rule("untold", "")
+            let told = try await world.lanyard(["token", "https://told.example"], world.browser(as: Self.erin))
+            #expect(told.status == 0, "\(told)")
+            let untold = try await world.lanyard(["token", "https://untold.example"], world.browser(as: Self.erin))
+            #expect(untold.status == 1 && untold.errors.contains("no plugin serves the authority"), "\(untold)")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+/// `rule add`, `rule list` and `rule remove`.
+@Suite struct RuleCommandTests {
+    private static let options = ["--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", "id"]
+
+    @Test func `rules are added, listed and removed`() async throws {
+        try await Home.with { home in
+            let url = "https://dev.azure.com/contoso"
+            let added = try await home.lanyard(["rule", "add", url] + Self.options)
+            #expect(added.status == 0 && added.output.isEmpty, "\(added)")
+            #expect(
+                added.errors.contains("lanyard: next: lanyard configure git")
+                    || added.errors.contains("next: lanyard configure git"))
+            #expect(try home.text(home.configFile).hasPrefix("#:schema file://"))
+            let json = try await home.lanyard(["rule", "list", "--json"])
+            let rules = try #require(
+                try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
+            #expect(rules.count == 1)
+            #expect(rules.first?["url"] as? String == url)
+            #expect(rules.first?["scopes"] as? [String] == ["499b84ac-1321-427f-aa17-267ca6975798/.default"])
+            #expect(rules.first?["line"] as? Int == 3)
+            let twice = try await home.lanyard(["rule", "add", "HTTPS://dev.azure.com:443/contoso/"] + Self.options)
+            #expect(twice.status == 1)
+            #expect(twice.errors.hasPrefix("lanyard: error: there is a rule for \(url) already, at "), "\(twice)")
+            #expect(try await home.lanyard(["rule", "remove", url]).status == 0)
+            #expect(try await home.lanyard(["rule", "list"]).errors.contains("there are no rules"))
+            let gone = try await home.lanyard(["rule", "remove", url])
+            #expect(gone.status == 1 && gone.errors.contains("there is no rule for \(url)"), "\(gone)")
+        }
+    }
+
+    @Test(arguments: [
+        (["rule", "add", "git.example"], "a rule needs an authority"),
+        (
+            ["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com"],
+            "no plugin serves the authority"
+        ),
+        (["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com/x"], "a rule needs a scope"),
+        (
+            ["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com/x", "--scope", "a b"],
+            "a scope holds no space"
+        ),
+        (
+            ["rule", "add", "dev.azure.com", "--authority", "https://login.microsoftonline.com/x"],
+            "no client id is configured"
+        ),
+        (["rule", "add", "http:// x"], "is not a URL"),
+    ])
+    func `what is missing or wrong is said, and nothing is written`(arguments: [String], message: String) async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyard(arguments)
+            #expect(ended.status != 0 && ended.errors.contains(message), "\(ended)")
+            #expect(ended.errors.contains("lanyard: hint: "), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: home.configFile))
+        }
+    }
+
+    @Test func `rules that the system's policy locks stay as they are`() async throws {
+        try await Home.with { home in
+            let system = home.folder + "/system.toml"
+            try home.write("[policy]\nlock = [\"rule\"]\n", to: system)
+            for command in [
+                ["rule", "add", "https://dev.azure.com"] + Self.options, ["rule", "remove", "https://x.example"],
+            ] {
+                let ended = try await run(
+                    Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file",
+                    [system, "\(home.folder)/bin/lanyard"] + command, environment: home.environment)
+                #expect(ended.status == 1)
+                #expect(
+                    ended.errors == """
+                        lanyard: error: rules are locked by /etc/lanyard/config.toml
+                        lanyard: hint: ask whoever administers this machine
+
+                        """)
+                #expect(!FileManager.default.fileExists(atPath: home.configFile))
+            }
+        }
+    }
+
+    @Test func `a resource goes by its name or its identifier`() async throws {
+        try await Home.with { home in
+            for (url, resource) in [("https://a.example", "azure devops"), ("https://b.example", "api://b")] {
+                let ended = try await home.lanyard(["rule", "add", url, "--resource", resource] + Self.options)
+                #expect(ended.status == 0, "\(ended)")
+            }
+            let text = try home.text(home.configFile)
+            #expect(text.contains("scopes    = [\"499b84ac-1321-427f-aa17-267ca6975798/.default\"]"))
+            #expect(text.contains("scopes    = [\"api://b/.default\"]"))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import KeyringFixture
+
+/// A home with a keyring, accounts, rules and the shells' completions, each where its shell looks for it.
+struct CompletionWorld: Sendable {
+    /// What a shell made of keys that were typed.
+    struct Typed: Decodable, Sendable {
+        /// The line after the last key.
+        let line: String
+        /// The words that the shell takes the line for; nil where it is not whole.
+        let words: [String]?
+        /// What was shown meanwhile.
+        let screen: String
+    }
+
+    /// User names that a shell can't take as they are; no two begin alike.
+    static let names = [
+        "ali ce@contoso.example", "mail:bob@contoso.example", "o'brien \"ob\"@fabrikam.example",
+        "zoë müller@contoso.example", #"CONTOSO\dave$HOME!1`x`"#, "日本語@contoso.example",
+        "x#1 & co;(y)*?{a,b}=~@contoso",
+    ]
+    static let clientID = "11111111-2222-3333-4444-555555555555"
+    static let url = "https://git.contoso.example:8443/team"
+
+    let keyring: KeyringFixture
+
+    /// Runs the body in a new home; the accounts are there where the keyring is unlocked.
+    static func with(
+        _ state: KeyringFixture.State, _ body: @Sendable (CompletionWorld) async throws -> Void
+    ) async throws {
+        try await KeyringFixture.with(state) { keyring in
+            let world = CompletionWorld(keyring: keyring)
+            try world.install()
+            if state == .unlocked { try await world.saveAccounts() }
+            try await body(world)
+        }
+    }
+
+    /// Asks as bash's script does.
+    func complete(_ line: String, _ environment: [String: String] = [:]) async throws -> FinishedProcess {
+        try await keyring.run(
+            Built.lanyard, ["complete", "bash", line, " \t\n\"'@><=;|&(:"], environment: environment)
+    }
+
+    /// Types keys at a shell, each on a line of its own.
+    func type(_ keys: [String], at shell: String) async throws -> [Typed] {
+        let request = try JSONSerialization.data(withJSONObject: ["setup": setup(shell), "cases": keys])
+        let ended = try await keyring.run(
+            Built.checkout + "/Tests/EndToEndTests/Scripts/type-at-shell", [shell, folder], environment: environment,
+            input: String(decoding: request, as: UTF8.self))
+        guard ended.status == 0 else { throw CompletionWorldError(description: ended.error) }
+        return try JSONDecoder().decode([Typed].self, from: Data(ended.output.utf8))
+    }
+
+    /// The user's configuration file.
+    var configFile: String { folder + "/config/lanyard/config.toml" }
+
+    private var folder: String { keyring.scratch.path }
+
+    private var environment: [String: String] {
+        ["PATH": "\(folder)/bin:/usr/bin:/bin", "XDG_DATA_DIRS": "\(folder)/share:/usr/share"]
+    }
+
+    private func setup(_ shell: String) -> [String] {
+        switch shell {
+        case "bash": [". /usr/share/bash-completion/bash_completion"]
+        case "zsh":
+            [
+                "fpath=(\(folder)/share/zsh/site-functions $fpath)",
+                "autoload -Uz compinit; compinit -u -d \(folder)/dump",
+            ]
+        default: []
+        }
+    }
+
+    private func install() throws {
+        let files = FileManager.default
+        func link(_ path: String, to destination: String) throws {
+            let path = "\(folder)/\(path)"
+            let parent = URL(fileURLWithPath: path).deletingLastPathComponent()
+            try files.createDirectory(at: parent, withIntermediateDirectories: true)
+            try files.createSymbolicLink(atPath: path, withDestinationPath: destination)
+        }
+        let completions = Built.checkout + "/completions"
+        for name in ["lanyard", "git-credential-lanyard"] {
+            try link("bin/\(name)", to: Built.lanyard)
+            try link("share/bash-completion/completions/\(name)", to: completions + "/lanyard.bash")
+            try link("share/fish/vendor_completions.d/\(name).fish", to: completions + "/lanyard.fish")
+        }
+        for name in ["_lanyard", "_git-credential-lanyard"] {
+            try link("share/zsh/site-functions/\(name)", to: completions + "/" + name)
+        }
+        try files.createDirectory(atPath: folder + "/config/lanyard", withIntermediateDirectories: true)
+        try """
+        [[rule]]
+        url = "\(Self.url)"
+        authority = "https://login.example.org/contoso"
+        client-id = "\(Self.clientID)"
+        scopes = ["api://git.contoso.example/.default"]
+        """.write(toFile: configFile, atomically: true, encoding: .utf8)
+    }
+
+    private func saveAccounts() async throws {
+        var accounts = Self.names.enumerated().map { ("user-\($0).contoso", $1, "Alice: \"Al\" Ånders") }
+        accounts.append(("twin-1.contoso", "twin@contoso.example", "The One"))
+        accounts.append(("twin-2.contoso", "Twin@contoso.example", "The Other"))
+        let records = accounts.map { id, username, name in
+            (
+                id,
+                [
+                    "home_account_id": id, "environment": "login.microsoftonline.com", "realm": "contoso",
+                    "username": username, "name": name, "authority_type": "MSSTS",
+                ]
+            )
+        }
+        let cache = try JSONSerialization.data(
+            withJSONObject: ["Account": Dictionary(uniqueKeysWithValues: records)])
+        let ended = try await keyring.run(
+            Built.folder + "/StoreProbe", ["--group", "dev.lanyard", "save"],
+            input: String(decoding: cache, as: UTF8.self))
+        guard ended.status == 0 else { throw CompletionWorldError(description: ended.output) }
+    }
+}
+
+struct CompletionWorldError: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,71 @@
+import Foundation
+import KeyringFixture
+
+/// A clean home directory with lanyard on `PATH`, for what needs no sandbox.
+struct Home: Sendable {
+    let folder: String
+    let environment: [String: String]
+
+    /// Runs the body in a home without a keyring, or with one in some state.
+    static func with(
+        _ state: KeyringFixture.State = .noBus, _ body: @Sendable (Home) async throws -> Void
+    ) async throws {
+        try await KeyringFixture.with(state) { keyring in
+            try await body(try Home(keyring))
+        }
+    }
+
+    private init(_ keyring: KeyringFixture) throws {
+        folder = keyring.scratch.path
+        var environment = keyring.environment
+        environment["PATH"] = "\(folder)/bin:/usr/bin:/bin"
+        environment["GIT_CONFIG_NOSYSTEM"] = "1"
+        environment["TERM"] = "dumb"
+        self.environment = environment
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
+        for name in ["lanyard", "git-credential-lanyard"] {
+            try files.createSymbolicLink(atPath: "\(folder)/bin/\(name)", withDestinationPath: Built.lanyard)
+        }
+    }
+
+    var gitFile: String { folder + "/home/.gitconfig" }
+    var configFile: String { folder + "/config/lanyard/config.toml" }
+
+    func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    func write(_ text: String, to path: String) throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    /// Writes a program that a shell runs.
+    func program(_ name: String, _ script: String) throws {
+        try write("#!/bin/sh\n\(script)\n", to: "\(folder)/bin/\(name)")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(folder)/bin/\(name)")
+    }
+
+    @discardableResult
+    func lanyard(_ arguments: [String], _ extra: [String: String] = [:]) async throws -> Ended {
+        try await run(
+            "\(folder)/bin/lanyard", arguments, environment: environment.merging(extra) { $1 }, folder: folder + "/home"
+        )
+    }
+
+    /// Runs lanyard at a terminal at which each answer is typed once its question shows; `output` is all that showed.
+    func lanyardAtTerminal(_ arguments: [String], _ dialogue: [(question: String, answer: String)]) async throws
+        -> Ended
+    {
+        let script = dialogue.flatMap { [$0.question, $0.answer] }
+        return try await run(
+            "\(Built.checkout)/Tests/EndToEndTests/Scripts/at-terminal", script + ["--", "lanyard"] + arguments,
+            environment: environment, folder: folder + "/home")
+    }
+
+    @discardableResult
+    func git(_ arguments: [String]) async throws -> Ended {
+        try await run("/usr/bin/git", arguments, environment: environment, folder: folder + "/home")
+    }
+}

@@ -1,0 +1,135 @@
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// A terminal with a person in front of it, for one program after the other.
+final class PseudoTerminal: Sendable {
+    /// What its user sees and types on.
+    private let person: FileDescriptor
+    /// What programs have; held open here, so that it stays when they end.
+    private let program: FileDescriptor
+    private let path: String
+    private let screen = Mutex("")
+
+    /// TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
+    private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+
+    init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
+        person = try FileDescriptor.open("/dev/ptmx", .readWrite, options: [.init(rawValue: O_NOCTTY), .closeOnExec])
+        var (number, isLocked): (CInt, CInt) = (0, 0)
+        guard ioctl(person.rawValue, Self.setLock, &isLocked) == 0, ioctl(person.rawValue, Self.getNumber, &number) == 0
+        else { throw Errno(rawValue: errno) }
+        path = "/dev/pts/\(number)"
+        program = try FileDescriptor.open(
+            FilePath(path), .readWrite, options: [.init(rawValue: O_NOCTTY), .closeOnExec])
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(person.rawValue, UInt(TIOCSWINSZ), &size)
+    }
+
+    deinit {
+        try? person.close()
+        try? program.close()
+    }
+
+    /// Runs a program whose stderr and controlling terminal this is, while the person does their part.
+    ///
+    /// stdin is the input where there is one, as when git asks; stdout is collected as it is for any other program.
+    @discardableResult
+    func run(
+        _ command: String, _ arguments: [String], input: String? = nil, environment: [String: String],
+        person part: @escaping @Sendable (PseudoTerminal) async throws -> Void = { _ in }
+    ) async throws -> Ended {
+        // A session without a terminal gets the first one that its leader opens.
+        let script = "exec 2<>\"$0\"; \(input == nil ? "exec 0<&2; " : "")exec \"$@\""
+        let variables = environment.merging(["TERM": "xterm-256color", "LANG": "C.UTF-8"]) { own, _ in own }
+        return try await withThrowingTaskGroup(of: Ended?.self) { group in
+            group.addTask {
+                try await EndToEndTests.run(
+                    "/bin/sh", ["-c", script, self.path, command] + arguments, input: input ?? "",
+                    environment: variables, timeout: .seconds(60))
+            }
+            group.addTask {
+                try await part(self)
+                return nil
+            }
+            let reader = Task { await read() }
+            defer {
+                reader.cancel()
+                group.cancelAll()
+            }
+            var ended: Ended?
+            for try await result in group { ended = result ?? ended }
+            guard let ended else { throw Errno.noChildProcess }
+            try await Task.sleep(for: .milliseconds(60))
+            return ended
+        }
+    }
+
+    /// All that was written to the screen so far, escape codes and all.
+    var written: String { screen.withLock { $0 } }
+
+    /// What was written, without escape codes and with plain line ends.
+    var text: String {
+        var text = ""
+        var isEscape = false
+        for scalar in written.unicodeScalars where scalar != "\r" {
+            if scalar == "\u{1B}" { isEscape = true }
+            if !isEscape { text.unicodeScalars.append(scalar) }
+            if isEscape, scalar.properties.isAlphabetic { isEscape = false }
+        }
+        return text
+    }
+
+    var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+
+    /// Waits until the screen says something.
+    func sees(_ words: String, within patience: Duration = .seconds(30)) async throws {
+        let end = ContinuousClock.now + patience
+        while !text.contains(words) {
+            guard ContinuousClock.now < end else { throw Unseen(words: words, screen: text) }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Types, or pastes; `\u{3}` is Ctrl-C.
+    func type(_ keys: String) throws {
+        try person.writeAll(Array(keys.utf8))
+    }
+
+    /// The program in the foreground.
+    var foreground: pid_t { tcgetpgrp(person.rawValue) }
+
+    /// Whether the terminal edits and echoes lines by itself, as it did before any program.
+    var isAsItWas: Bool {
+        var settings = termios()
+        guard tcgetattr(program.rawValue, &settings) == 0 else { return false }
+        let wanted = tcflag_t(ICANON | ECHO | ISIG)
+        return settings.c_lflag & wanted == wanted
+    }
+
+    private func read() async {
+        var poll = pollfd(fd: person.rawValue, events: Int16(POLLIN), revents: 0)
+        var pending: [UInt8] = []
+        while !Task.isCancelled {
+            guard Glibc.poll(&poll, 1, 0) > 0 else {
+                try? await Task.sleep(for: .milliseconds(10))
+                continue
+            }
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            guard let count = try? chunk.withUnsafeMutableBytes({ try person.read(into: $0) }), count > 0 else {
+                return
+            }
+            pending += chunk[..<count]
+            // A character may come in two parts.
+            guard let whole = String(validating: pending, as: UTF8.self) else { continue }
+            pending = []
+            screen.withLock { $0 += whole }
+        }
+    }
+
+    /// The screen never said what was waited for.
+    struct Unseen: Error {
+        let words: String
+        let screen: String
+    }
+}

@@ -1,0 +1,338 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Signing in at a terminal.
+@Suite struct TerminalTests {
+    private static let interrupted: Int32 = -SIGINT
+
+    /// The page that a line of the screen shows.
+    private static func page(_ terminal: PseudoTerminal) throws -> String {
+        try #require(terminal.lines.first { $0.hasPrefix("https://") })
+    }
+
+    /// What a browser on another computer ends at.
+    private static func elsewhere(_ world: World, _ page: String) async throws -> String {
+        let ended = try await run(
+            Built.sandbox,
+            ["sign-in", page, "--elsewhere", "--as", "alice@contoso.example", "--ca", world.sandbox.caFile],
+            environment: ["PATH": "/usr/bin:/bin"])
+        return try #require(ended.lines.first, "\(ended)")
+    }
+
+    /// Processes of the first-party plugins whose folder or sandbox this world's is.
+    private static func plugins(of world: World) async throws -> [String] {
+        let ended = try await run(
+            "/bin/sh",
+            ["-c", "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/environ; tr '\\0' ' ' <$p/cmdline; echo; done"],
+            environment: ["PATH": "/usr/bin:/bin"])
+        return ended.lines.filter { $0.contains("lanyard-plugin-v1") && $0.contains(world.folder) }
+    }
+
+    @Test func `an address is pasted, longer than a terminal's own lines, after the tunnel was told`() async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let remote = [
+                "SSH_CONNECTION": "192.0.2.1 51234 192.0.2.7 2222", "USER": "alice",
+                "BROWSER": "/bin/false",
+            ]
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["login", "--no-browser", url],
+                environment: world.environment.merging(remote) { $1 }
+            ) { terminal in
+                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
+                let tunnel = #/ssh -N -L (\d+):localhost:\1 -p 2222 alice@192\.0\.2\.7/#
+                #expect(terminal.lines.contains { $0.wholeMatch(of: tunnel) != nil }, "\(terminal.text)")
+                let address = try await Self.elsewhere(world, Self.page(terminal))
+                #expect(address.hasPrefix("http://localhost:") && address.contains("code="))
+                try terminal.type(address + "&filler=" + String(repeating: "0123456789", count: 1200) + "\r")
+            }
+            #expect(ended.status == 0, "\(ended) \(terminal.text)")
+            #expect(terminal.lines.dropLast().last == "lanyard: signed in as alice@contoso.example", "\(terminal.text)")
+            #expect(!terminal.text.contains("code="), "the answer is not echoed")
+            #expect(terminal.isAsItWas)
+        }
+    }
+
+    @Test func `without a browser of its own, lanyard still hears the one that finds the way here`() async throws {
+        try await World.with { world in
+            try world.configure(before: "browser = \"none\"")
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["login", "\(world.sandbox.resource)/common/hello.git"],
+                environment: world.environment.merging(["BROWSER": "/bin/false"]) { $1 }
+            ) { terminal in
+                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
+                #expect(!terminal.text.contains("ssh -N"))
+                let browser = try await run(
+                    Built.sandbox,
+                    ["sign-in", Self.page(terminal), "--as", "alice@contoso.example", "--ca", world.sandbox.caFile],
+                    environment: ["PATH": "/usr/bin:/bin"])
+                #expect(browser.status == 0, "\(browser)")
+            }
+            #expect(ended.status == 0, "\(ended) \(terminal.text)")
+            #expect(terminal.isAsItWas)
+        }
+    }
+
+    @Test func `a code stands alone on its line, with a picture of the page and the time that is left`() async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["get", "--flow", "device-code"],
+                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
+            ) { terminal in
+                try await terminal.sees("waiting for the code to be entered, 14:5")
+                let page = try Self.page(terminal)
+                let lines = terminal.lines
+                let label = try #require(lines.firstIndex { $0.hasPrefix("lanyard: and enter this code") })
+                #expect(lines[label] == "lanyard: and enter this code, which is good for 15 minutes:")
+                let code = lines[label + 1]
+                #expect(code.wholeMatch(of: #/[A-Z0-9-]+/#) != nil, "\(code)")
+                #expect(try Self.decoded(terminal) == page)
+                let browser = try await run(
+                    Built.sandbox,
+                    [
+                        "sign-in", page, "--as", "alice@contoso.example", "--ca", world.sandbox.caFile, "--code", code,
+                    ], environment: ["PATH": "/usr/bin:/bin"])
+                #expect(browser.status == 0, "\(browser)")
+            }
+            #expect(ended.status == 0, "\(ended) \(terminal.text)")
+            #expect(ended.value("password") != nil)
+            #expect(terminal.written.hasSuffix("\r\u{1B}[K"), "the line that counts is gone in the end")
+        }
+    }
+
+    /// What zbarimg reads in the picture on the screen.
+    private static func decoded(_ terminal: PseudoTerminal) throws -> String {
+        let rows = terminal.lines.filter { line in
+            line.count > 20 && line.allSatisfy { "█▀▄ ".contains($0) }
+        }
+        let scale = 4
+        let width = try #require(rows.map(\.count).max())
+        var picture = Data("P5 \(width * scale) \(rows.count * 2 * scale) 255\n".utf8)
+        for row in rows {
+            for upper in [true, false] {
+                let line = row.map { cell in cell == "█" || cell == (upper ? "▀" : "▄") }
+                for _ in 0..<scale {
+                    for isLight in line { picture += [UInt8](repeating: isLight ? 255 : 0, count: scale) }
+                }
+            }
+        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pgm")
+        try picture.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let decoder = Process()
+        decoder.executableURL = URL(fileURLWithPath: "/usr/bin/zbarimg")
+        decoder.arguments = ["--quiet", "--raw", "-Sdisable", "-Sqrcode.enable", file.path]
+        let output = Pipe()
+        decoder.standardOutput = output
+        try decoder.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        decoder.waitUntilExit()
+        return String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+
+    struct Plain: CustomTestStringConvertible, Sendable {
+        let name: String
+        let variables: [String: String]
+        var columns: UInt16 = 80
+        var rows: UInt16 = 24
+        /// Whether lines are drawn over.
+        var hasCountdown = true
+        var testDescription: String { name }
+    }
+
+    static let plain = [
+        Plain(name: "a dumb terminal", variables: ["TERM": "dumb"], hasCountdown: false),
+        Plain(name: "NO_COLOR", variables: ["NO_COLOR": "1"]), Plain(name: "no UTF-8", variables: ["LANG": "C"]),
+        Plain(name: "a narrow terminal", variables: [:], columns: 36),
+        Plain(name: "a low one", variables: [:], rows: 22),
+    ]
+
+    @Test(arguments: plain)
+    func `where no picture can be shown there is none, and the code is there all the same`(example: Plain) async throws
+    {
+        try await World.with { world in
+            let terminal = try PseudoTerminal(columns: example.columns, rows: example.rows)
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["login", "--flow", "device-code", "\(world.sandbox.resource)/common"],
+                environment: world.environment.merging(example.variables) { $1 }
+            ) { terminal in
+                try await terminal.sees("lanyard: and enter this code")
+                try await Task.sleep(for: .milliseconds(300))
+                try terminal.type("\u{3}")
+            }
+            #expect(ended.status == Self.interrupted, "\(ended)")
+            #expect(!terminal.text.contains("█"))
+            #expect(terminal.text.contains("waiting for the code") == example.hasCountdown)
+            #expect(terminal.written.contains("\u{1B}") == example.hasCountdown)
+            if example.columns == 36 {
+                let drawn = terminal.written.split(separator: "\u{1B}[K").filter { $0.hasPrefix("lanyard: waiting") }
+                #expect(drawn.allSatisfy { $0.prefix { $0 != "\r" && $0 != "^" }.count < 36 }, "no line wraps")
+            }
+        }
+    }
+
+    @Test(arguments: [("paste", SIGINT), ("paste", SIGTERM), ("paste", SIGHUP), ("code", SIGINT), ("browser", SIGTERM)])
+    func `a signal ends a sign-in, and leaves nothing behind`(_ flow: String, _ signal: Int32) async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let options = [
+                "paste": ["--no-browser"], "code": ["--flow", "device-code"], "browser": ["--browser", "true"],
+            ]
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["get"] + (options[flow] ?? []),
+                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
+            ) { terminal in
+                try await terminal.sees(
+                    flow == "paste"
+                        ? "last page does not open, paste its address (15 minutes): " : "left; Ctrl-C ends it")
+                if flow == "paste" { try terminal.type("half an address") }
+                #expect(terminal.isAsItWas == (flow != "paste"))
+                if signal == SIGINT { try terminal.type("\u{3}") } else { kill(terminal.foreground, signal) }
+            }
+            #expect(ended.status == -signal, "\(ended) \(terminal.text)")
+            #expect(ended.lines == ["quit=1"], "git gets nothing else, and doesn't ask for a password")
+            #expect(!terminal.text.contains("error:"), "\(terminal.text)")
+            #expect(terminal.isAsItWas)
+            #expect(try await Self.plugins(of: world).isEmpty)
+            // The lock is free, and what is stored is whole: the next one signs in at once.
+            let next = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
+            #expect(next.status == 0 && next.value("password") != nil, "\(next)")
+        }
+    }
+
+    @Test func `Ctrl-D at the question is a no`() async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["get", "--no-browser"],
+                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
+            ) { terminal in
+                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
+                try terminal.type("\u{4}")
+            }
+            #expect(ended.status == 1 && ended.lines == ["quit=1"], "\(ended)")
+            #expect(terminal.text.contains("lanyard: error: the sign-in was cancelled\n"), "\(terminal.text)")
+            #expect(terminal.isAsItWas)
+        }
+    }
+
+    @Test func `time runs out before one's eyes, and then it is said how to have more`() async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard",
+                ["login", "--timeout", "10", "--browser", "true", "\(world.sandbox.resource)/common"],
+                environment: world.environment
+            ) { terminal in
+                for left in ["0:10 left", "0:09 left", "0:05 left"] { try await terminal.sees(left) }
+            }
+            #expect(ended.status == 1)
+            #expect(terminal.text.contains("lanyard: error: nobody signed in within 10 seconds\n"), "\(terminal.text)")
+            #expect(terminal.text.contains("lanyard: hint: to try again: lanyard login "), "\(terminal.text)")
+            #expect(terminal.text.contains("--timeout"), "\(terminal.text)")
+        }
+    }
+
+    @Test func `who waits for another lanyard is told so, and gets its token without a word`() async throws {
+        try await World.with { world in
+            let (first, second) = (try PseudoTerminal(), try PseudoTerminal())
+            let request = "url=\(world.sandbox.resource)/common/hello.git\n"
+            async let waiting = first.run(
+                "\(world.folder)/bin/lanyard", ["get", "--no-browser"], input: request, environment: world.environment
+            ) { terminal in
+                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
+                try await second.sees("waiting for another lanyard to sign in (pid \(terminal.foreground))…")
+                try terminal.type(try await Self.elsewhere(world, Self.page(terminal)) + "\r")
+            }
+            try await first.sees("last page does not open, paste its address (15 minutes): ")
+            let told = try await second.run(
+                "\(world.folder)/bin/lanyard", ["get"], input: request, environment: world.environment)
+            let token = try await waiting.value("password")
+            #expect(token != nil && told.value("password") == token, "\(told) \(second.text)")
+            #expect(second.written.hasSuffix("\r\u{1B}[K"))
+            #expect(!second.text.contains("\n"), "\(second.text)")
+        }
+    }
+
+    @Test func `a renewal that takes its time is told of while it does, and not afterwards`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            let first = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
+            #expect(first.status == 0, "\(first)")
+            try await world.sandbox.fault(#"{"path": "/token", "delay": 2.5, "times": 1}"#)
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["get"], input: "url=\(world.sandbox.resource)/common/hello.git\n",
+                environment: world.environment
+            ) { terminal in
+                let host = world.sandbox.authority.dropFirst("https://".count)
+                try await terminal.sees("lanyard: renewing the token at \(host)…")
+            }
+            #expect(ended.value("password") != nil && ended.value("password") != first.value("password"), "\(ended)")
+            #expect(terminal.written.hasSuffix("\r\u{1B}[K") && !terminal.written.contains("\n"))
+        }
+    }
+
+    @Test func `a browser's command has words as a shell has them`() async throws {
+        try await World.with { world in
+            let script = world.folder + "/my browser"
+            let calls = world.folder + "/calls"
+            let sandbox = "\"\(Built.sandbox)\" sign-in --ca \"\(world.sandbox.caFile)\" --as alice@contoso.example"
+            try """
+            #!/bin/bash
+            printf '%s\\n' "$@" >>"\(calls)"
+            exec \(sandbox) "${1#--page=}"
+            """.write(toFile: script, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script)
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let command = "'\(script)' --page=%s 'two words'"
+            let option = try await world.lanyard(["login", "--browser", command, url])
+            #expect(option.status == 0, "\(option)")
+            let list = try await world.lanyard(["login", url], ["BROWSER": "/bin/false:\(command)"])
+            #expect(list.status == 0, "\(list)")
+            let variable = try await world.lanyard(["login", url], ["LANYARD_BROWSER": command])
+            #expect(variable.status == 0, "\(variable)")
+            let lines = try String(contentsOfFile: calls, encoding: .utf8).split(separator: "\n")
+            #expect(lines.count == 6, "\(lines)")
+            #expect(lines.enumerated().allSatisfy { $0 % 2 == 0 ? $1.hasPrefix("--page=https://") : $1 == "two words" })
+
+            let unclosed = try await world.lanyard(["login", url], ["LANYARD_BROWSER": "'firefox"])
+            #expect(
+                unclosed.status == 1 && unclosed.errors.contains("a quote that isn't closed: 'firefox\n"), "\(unclosed)"
+            )
+            let both = try await world.lanyard(["login", url, "--browser", "firefox", "--no-browser"])
+            #expect(both.status == 64, "\(both)")
+        }
+    }
+
+    @Test func `the label of an error is red where there are colours, and nothing else ever is`() async throws {
+        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
+        let cases: [([String: String], Bool)] = [([:], true), (["NO_COLOR": "1"], false), (["TERM": "dumb"], false)]
+        for (variables, hasColours) in cases {
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                Built.lanyard, ["get"], input: "nonsense\n", environment: environment.merging(variables) { $1 })
+            #expect(ended.status == 1)
+            let red = "lanyard: \u{1B}[1;31merror:\u{1B}[0m the request"
+            #expect(terminal.written.contains(red) == hasColours, "\(terminal.written)")
+            #expect(terminal.written.contains("\u{1B}") == hasColours)
+            #expect(terminal.lines.first?.hasPrefix("lanyard: error: the request cannot be read") == true)
+        }
+    }
+
+    @Test func `git at a terminal hears nothing once it is signed in`() async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let first = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
+            #expect(first.status == 0)
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["get"], input: "url=\(world.sandbox.resource)/common/hello.git\n",
+                environment: world.environment)
+            #expect(ended.value("password") != nil && terminal.written.isEmpty, "\(terminal.written)")
+        }
+    }
+}

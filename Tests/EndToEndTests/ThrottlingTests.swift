@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+/// What processes tell each other about an authority that wants to be left alone.
+@Suite struct ThrottlingTests {
+    private static let alice = "alice@contoso.example"
+    private static let path = "common/hello.git"
+
+    /// A world where somebody is signed in, whose token has so many seconds to live.
+    private static func with(lifetime: Int, _ body: @Sendable (World) async throws -> Void) async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": \#(lifetime)}"#)
+            let first = try await world.get(path, world.browser(as: alice))
+            try #require(first.status == 0, "\(first)")
+            try await world.sandbox.clearLog()
+            try await body(world)
+        }
+    }
+
+    private static func throttle(_ world: World, headers: String = #"{"Retry-After": "40"}"#) async throws {
+        try await world.sandbox.fault(#"{"path": "/token", "status": 429, "headers": \#(headers), "times": 1}"#)
+    }
+
+    @Test func `no other process asks before the time is over, and no plugin is started`() async throws {
+        try await Self.with(lifetime: 0) { world in
+            try await Self.throttle(world)
+            let told = try await world.get(Self.path)
+            #expect(told.status == 1 && told.output.isEmpty, "\(told)")
+            #expect(told.errors.contains("lanyard: hint: try again in 40 seconds"), "\(told)")
+
+            let traced = try await world.get(Self.path, ["LANYARD_TRACE": "plugin"])
+            #expect(traced.status == 1 && !traced.errors.contains("trace: "), "\(traced)")
+            let wait = traced.errors.firstMatch(of: /try again in (\d+) seconds/).flatMap { Int($0.1) }
+            #expect((30...40).contains(wait ?? 0), "\(traced)")
+            #expect(try await world.sandbox.authorityRequests().renewals.count == 1)
+        }
+    }
+
+    @Test func `without a time it is a minute, and at most an hour`() async throws {
+        for (headers, seconds) in [("{}", 60), (#"{"Retry-After": "86400"}"#, 3600)] {
+            try await Self.with(lifetime: 0) { world in
+                try await Self.throttle(world, headers: headers)
+                let ended = try await world.get(Self.path)
+                #expect(ended.errors.contains("try again in \(seconds) seconds"), "\(ended)")
+            }
+        }
+    }
+
+    @Test func `a token that still lives is used meanwhile`() async throws {
+        try await Self.with(lifetime: 200) { world in
+            try await Self.throttle(world)
+            for _ in 0..<3 {
+                let ended = try await world.get(Self.path)
+                #expect(ended.status == 0 && ended.value("password") != nil, "\(ended)")
+            }
+            #expect(try await world.sandbox.authorityRequests().renewals.count == 1)
+        }
+    }
+
+    @Test func `a token due early is used meanwhile, whatever became of its renewal`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"refresh_in": 0}"#)
+            let first = try await world.get(Self.path, world.browser(as: Self.alice))
+            for status in [429, 503, 400] {
+                try await world.sandbox.fault(#"{"path": "/token", "status": \#(status), "times": 2, "body": "{}"}"#)
+                let ended = try await world.get(Self.path)
+                #expect(ended.value("password") == first.value("password"), "\(status): \(ended)")
+            }
+        }
+    }
+
+    @Test func `signing in goes through and ends it`() async throws {
+        try await Self.with(lifetime: 0) { world in
+            try await Self.throttle(world, headers: #"{"Retry-After": "600"}"#)
+            #expect(try await world.get(Self.path).status == 1)
+            let login = try await world.lanyard(
+                ["login", "\(world.sandbox.resource)/\(Self.path)"], world.browser(as: Self.alice))
+            #expect(login.status == 0, "\(login)")
+            let renewed = try await world.get(Self.path)
+            #expect(renewed.status == 0, "\(renewed)")
+        }
+    }
+
+    @Test func `other applications are not throttled`() async throws {
+        try await Self.with(lifetime: 0) { world in
+            try await Self.throttle(world)
+            #expect(try await world.get(Self.path).status == 1)
+            let other = try await world.get(
+                at: "common", client: "fa311100-0000-4000-8000-0000000000a1", world.browser(as: Self.alice))
+            #expect(other.status == 0, "\(other)")
+        }
+    }
+
+    @Test func `what is remembered holds no secret and no name`() async throws {
+        try await Self.with(lifetime: 0) { world in
+            try await Self.throttle(world)
+            _ = try await world.get(Self.path)
+            let folder = try #require(world.environment["XDG_RUNTIME_DIR"]) + "/lanyard/throttle"
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(names.count == 1)
+            for name in names {
+                #expect(name.wholeMatch(of: /[0-9a-f]{64}\.json/) != nil, "\(name)")
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+                let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8).lowercased()
+                for word in ["alice", "contoso.example", world.sandbox.clientID, "a11ce000"] {
+                    #expect(!text.contains(word), "\(text)")
+                }
+            }
+        }
+    }
+
+    @Test func `without a runtime directory nothing is remembered`() async throws {
+        try await Self.with(lifetime: 0) { world in
+            for _ in 0..<2 {
+                try await Self.throttle(world)
+                let ended = try await world.get(Self.path, ["XDG_RUNTIME_DIR": ""])
+                #expect(ended.status == 1, "\(ended)")
+            }
+            #expect(try await world.sandbox.authorityRequests().renewals.count == 2)
+        }
+    }
+
+    struct Outage: CustomTestStringConvertible, Sendable {
+        let name: String
+        let fault: String
+        let status: Int32
+        let requests: Int
+        var testDescription: String { name }
+    }
+
+    static let outages = [
+        Outage(name: "503", fault: #"{"path": "/token", "status": 503}"#, status: 1, requests: 2),
+        Outage(
+            name: "interaction required",
+            fault:
+                #"{"path": "/token", "status": 400, "delay": 3, "body": "{\"error\":\"invalid_grant\",\"error_codes\":[50076]}"}"#,
+            status: 2, requests: 1),
+    ]
+
+    @Test(arguments: outages)
+    func `of many processes that wait one finds out that there is no token`(outage: Outage) async throws {
+        try await Self.with(lifetime: 0) { world in
+            try await world.sandbox.fault(outage.fault)
+            let all = try await withThrowingTaskGroup(of: Ended.self) { group in
+                for _ in 0..<12 { group.addTask { try await world.get(Self.path) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for ended in all { #expect(ended.status == outage.status && ended.output.isEmpty, "\(ended)") }
+            // The plugin tries once more by itself where a server fails.
+            #expect(try await world.sandbox.authorityRequests().renewals.count == outage.requests)
+            try await world.sandbox.clearFaults()
+            try await Task.sleep(for: .seconds(3.1))
+            #expect(try await world.get(Self.path).status == 0)
+        }
+    }
+}

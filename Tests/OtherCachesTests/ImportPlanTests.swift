@@ -1,0 +1,101 @@
+import CredentialProtocol
+import Foundation
+import OtherCaches
+import Testing
+import TokenStore
+
+/// What of another program's cache is taken over.
+@Suite struct ImportPlanTests {
+    private func plan(
+        _ found: [CredentialRecord], stored: [CredentialRecord] = [], clients: Set<String>? = [Fixture.client]
+    ) -> ImportPlan {
+        ImportPlan(found, stored: stored, rules: Fixture.rules(clients: clients))
+    }
+
+    @Test func `of the Azure CLI's cache only what the own client may use is taken`() throws {
+        let cache = try #require(OtherCache(unified: try Fixture.bytes("msal_token_cache.json")))
+        let plan = plan(cache.records)
+        #expect(plan.takenWords == ["at-1111-44", "1.own-token", "alice@contoso.example"])
+        #expect(plan.reason("1.az-family-token") == .otherFamily)
+        #expect(plan.reason("1.foreign") == .unknownHost)
+        #expect(plan.reason("1.x\nauthority=https://login.attacker.example") == .malformed)
+        #expect(plan.reason("at-1111-32") == .expired)
+        #expect(plan.reason("at-1111-52") == .boundToKey)
+        #expect(plan.reason("at-9999-45") == .ownerless)
+        #expect(plan.reason("at-04b0-101") == .otherClient)
+        #expect(plan.reason("id token") == .otherClient)
+        #expect(plan.reason("bob@contoso.example") == .noToken)
+        #expect(plan.reason("client \(Fixture.azureCLI)") == .otherClient)
+        #expect(cache.rejects == [.init(what: "section Future", whose: "", reason: .unknownKind)])
+    }
+
+    @Test func `base64 of a cache is read as the cache is`() throws {
+        let bytes = try Fixture.bytes("msal_token_cache.json")
+        let base64 = Array(Data(bytes).base64EncodedString(options: .lineLength76Characters).utf8)
+        #expect(OtherCache(unified: base64) == OtherCache(unified: bytes))
+    }
+
+    @Test(arguments: ["", "[]", "7", "null", "bm8=", "%%%", "{", String(repeating: "[", count: 1000)])
+    func `what is no cache is refused`(_ text: String) {
+        #expect(OtherCache(unified: Array(text.utf8)) == nil)
+    }
+
+    @Test(arguments: [("1", true), ("2", false), ("", false), (nil, false)] as [(String?, Bool)])
+    func `a family's refresh token is taken where the own client is known to be in it`(
+        _ family: String?, _ isTaken: Bool
+    ) {
+        let token = Fixture.refreshToken("family's", client: Fixture.azureCLI, family: "1")
+        let known = Fixture.family(of: Fixture.client, family)
+        #expect(plan([token], stored: [known]).takenWords.contains("family's") == isTaken)
+        #expect(plan([token, known]).takenWords.contains("family's") == isTaken)
+        let others = Fixture.family(of: Fixture.azureCLI, family)
+        #expect(!plan([token, others]).takenWords.contains("family's"))
+    }
+
+    @Test func `a record goes under its authority's first host, or under the host of the one it replaces`() throws {
+        let found = Fixture.refreshToken("new", at: 2000, host: "LOGIN.windows.net")
+        #expect(plan([found]).taken == [Fixture.refreshToken("new", at: 2000)])
+        let stored = Fixture.refreshToken("old", host: "sts.windows.net")
+        #expect(
+            plan([found], stored: [stored]).taken == [Fixture.refreshToken("new", at: 2000, host: "sts.windows.net")])
+    }
+
+    @Test(
+        arguments: [
+            (2000, 1000, nil), (1000, 2000, .newerStored), (1000, 1000, .newerStored), (nil, 1000, .newerStored),
+            (1, nil, nil), (nil, nil, .newerStored),
+        ] as [(Int?, Int?, SkipReason?)])
+    func `only a newer token replaces a stored one`(_ found: Int?, _ stored: Int?, _ reason: SkipReason?) {
+        let plan = plan(
+            [Fixture.refreshToken("found", at: found)], stored: [Fixture.refreshToken("stored", at: stored)])
+        #expect(plan.entries.map(\.skipped) == [reason])
+    }
+
+    @Test func `what is stored already is told apart from what is older`() {
+        let token = Fixture.refreshToken("same")
+        #expect(plan([token], stored: [token]).entries.map(\.skipped) == [.stored])
+        #expect(plan([token, Fixture.account()], stored: [token]).takenWords == ["alice"])
+        #expect(plan([Fixture.account()], stored: [token, Fixture.account()]).entries.map(\.skipped) == [.stored])
+        let untold = Fixture.family(of: Fixture.client, nil)
+        let told = Fixture.family(of: Fixture.client, "1")
+        #expect(plan([told], stored: [untold]).taken == [told])
+        #expect(plan([untold], stored: [told]).taken.isEmpty)
+    }
+
+    @Test func `of one credential found twice the newest counts, whatever its keys and aliases`() {
+        let plan = plan([
+            Fixture.refreshToken("older", at: 1000), Fixture.refreshToken("newer", at: 2000, host: "login.windows.net"),
+        ])
+        #expect(plan.takenWords == ["newer"])
+        #expect(plan.reason("older") == .newerFound)
+    }
+
+    @Test func `a document of one's own is taken whole, but for hosts that nobody knows`() throws {
+        let cache = try #require(OtherCache(unified: try Fixture.bytes("msal_token_cache.json")))
+        let plan = plan(cache.records, clients: nil)
+        #expect(
+            plan.takenWords.isSuperset(of: ["1.az-family-token", "1.own-token", "at-04b0-101", "bob@contoso.example"]))
+        #expect(plan.reason("1.foreign") == .unknownHost)
+        #expect(plan.reason("at-1111-32") == .expired)
+    }
+}

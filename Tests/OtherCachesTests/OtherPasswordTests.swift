@@ -1,0 +1,43 @@
+import CredentialProtocol
+import OtherCaches
+import Testing
+
+/// Items of Git Credential Manager.
+@Suite struct OtherPasswordTests {
+    @Test(
+        arguments: [
+            ("git:https://github.com", "https", "github.com", nil),
+            ("git:https://dev.azure.com/contoso", "https", "dev.azure.com", "contoso"),
+            ("git:http://git.example:8080/a/b.git/", "http", "git.example:8080", "a/b.git"),
+            ("git:https://bob@git.example/", "https", "git.example", nil),
+        ] as [(String, String, String, String?)])
+    func `a service is git and a URL`(_ service: String, _ scheme: String, _ host: String, _ path: String?) throws {
+        let password = try OtherPassword(gcmItem: ["service": service, "account": "alice"], secret: Secret("pat"))
+        #expect((password.request.scheme, password.request.host?.text) == (scheme, host))
+        #expect((password.request.path, password.request.username) == (path, "alice"))
+        #expect(password.request.password == Secret("pat"))
+    }
+
+    @Test(arguments: [
+        "git:https://refresh_token.git.example", "git:https://oauth-refresh-token.gitlab.com",
+        "git:https://bitbucket.org/refresh_token",
+    ])
+    func `its refresh tokens are its own`(_ service: String) {
+        #expect(throws: SkipReason.programsOwn) {
+            try OtherPassword(gcmItem: ["service": service, "account": "alice"], secret: Secret("rt"))
+        }
+    }
+
+    @Test(arguments: [
+        (["service": "https://github.com", "account": "alice"], "pat"),
+        (["service": "git:", "account": "alice"], "pat"),
+        (["service": "git:nonsense", "account": "alice"], "pat"), (["service": "git:https://github.com"], "pat"),
+        (["account": "alice"], "pat"), (["service": "git:https://github.com", "account": "alice"], ""),
+        (["service": "git:https://github.com", "account": "alice"], "two\nlines"),
+        (["service": "git:https://github.com", "account": "al\nice"], "pat"),
+    ])
+    func `what git could not use is refused`(_ attributes: [String: String], _ secret: String) {
+        #expect(throws: SkipReason.malformed) { try OtherPassword(gcmItem: attributes, secret: Secret(secret)) }
+        #expect(throws: SkipReason.malformed) { try OtherPassword(gcmItem: attributes, secret: nil) }
+    }
+}

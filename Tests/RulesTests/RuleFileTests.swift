@@ -1,0 +1,134 @@
+import Foundation
+import SettingsFile
+import Testing
+
+@testable import Rules
+
+/// Rules added to and taken from files that people write.
+@Suite struct RuleFileTests {
+    private let folder: String
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "lanyard-rules-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    private func rule(_ url: String) throws -> NewRule {
+        var rule = NewRule(
+            pattern: try #require(URLPattern(url)), authority: "https://login.example/contoso", scopes: ["a/.default"])
+        rule.clientID = "id"
+        return rule
+    }
+
+    private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    private static let written = """
+        # mine, with care
+        flow   =   "browser"   # odd spaces stay
+
+        # contoso's
+        [[rule]]
+        scopes = [ "b/.default", # one
+                   "b/x" ]
+        url="https://b.example"
+        authority   = "https://login.example/b"
+        # a last word on contoso
+
+        # fabrikam's
+        [[ rule ]]
+        url = 'https://c.example'
+        authority = "https://login.example/c"
+        scopes = ['''c/.default''']
+        """
+
+    @Test func `a rule is added at the end, and all else stays byte for byte`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/config.toml"
+        try Self.written.write(toFile: path, atomically: true, encoding: .utf8)
+        try RuleFile(reading: path).add(try rule("https://d.example"), schema: nil)
+        #expect(try text(path) == Self.written + "\n\n" + rule("https://d.example").text)
+        #expect(try RuleFile(reading: path).rules.map(\.pattern.text).last == "https://d.example")
+    }
+
+    @Test func `a rule goes with the comment above it, and nothing else does`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/config.toml"
+        try Self.written.write(toFile: path, atomically: true, encoding: .utf8)
+        let file = try RuleFile(reading: path)
+        let pattern = try #require(URLPattern("https://B.example:443/"))
+        try file.remove(try #require(file.rule(for: pattern)))
+        let start = try #require(Self.written.range(of: "# contoso's"))
+        let end = try #require(Self.written.range(of: "# a last word"))
+        #expect(try text(path) == Self.written[..<start.lowerBound] + Self.written[end.lowerBound...])
+    }
+
+    @Test(arguments: [
+        "", "\n", "# only a comment", "timeout = 60\r\n",
+        "[[rule]]\nurl=\"https://z.example\"\nauthority=\"https://a/b\"\nscopes=[\"s\"]",
+    ])
+    func `what is added and removed again leaves the file as it was`(before: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/config.toml"
+        try before.write(toFile: path, atomically: true, encoding: .utf8)
+        try RuleFile(reading: path).add(try rule("https://d.example"), schema: nil)
+        let file = try RuleFile(reading: path)
+        try file.remove(try #require(file.rules.last))
+        let after = try text(path)
+        #expect(after.trimmingCharacters(in: .newlines) == before.trimmingCharacters(in: .newlines))
+        #expect(after.contains("\r") == before.contains("\r"))
+    }
+
+    @Test func `tables within a rule go with it`() throws {
+        let blocks = try TableBlocks(
+            of: "rule", file: "f", text: "[[rule]]\na = 1\n[rule.more]\nb = 2\n\n[policy]\n[[rule]]\nc = 3\n")
+        #expect(blocks.removing(0) == "[policy]\n[[rule]]\nc = 3\n")
+        #expect(blocks.removing(1) == "[[rule]]\na = 1\n[rule.more]\nb = 2\n\n[policy]\n")
+    }
+
+    @Test func `a missing file is made for nobody else to read, with a line for editors`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/a/b/config.toml"
+        try RuleFile(reading: path).add(try rule("https://d.example"), schema: "file:///x/config.schema.json")
+        #expect(try text(path) == "#:schema file:///x/config.schema.json\n\n" + rule("https://d.example").text)
+        for (place, mode) in [(path, 0o600), (folder + "/a", 0o700), (folder + "/a/b", 0o700)] {
+            let found = try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int
+            #expect(found == mode)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/a/b") == ["config.toml"])
+    }
+
+    @Test func `a link stays a link, and its file keeps its mode`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder + "/dotfiles", withIntermediateDirectories: true)
+        try files.createSymbolicLink(atPath: folder + "/config.toml", withDestinationPath: "dotfiles/lanyard.toml")
+        try RuleFile(reading: folder + "/config.toml").add(try rule("https://d.example"), schema: nil)
+        try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder + "/dotfiles/lanyard.toml")
+        try RuleFile(reading: folder + "/config.toml").add(try rule("https://e.example"), schema: nil)
+        #expect(try files.destinationOfSymbolicLink(atPath: folder + "/config.toml") == "dotfiles/lanyard.toml")
+        let file = folder + "/dotfiles/lanyard.toml"
+        #expect(try files.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o644)
+        #expect(try RuleFile(reading: file).rules.count == 2)
+    }
+
+    @Test func `rules in another form are left alone, with what to type`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/config.toml"
+        let before = #"rule = [{ url = "https://z.example", authority = "https://a/b", scopes = ["s"] }]"#
+        try before.write(toFile: path, atomically: true, encoding: .utf8)
+        let file = try RuleFile(reading: path)
+        #expect(throws: SettingsError.self) { try file.remove(try #require(file.rules.first)) }
+        #expect(throws: SettingsError.self) { try file.add(try rule("https://d.example"), schema: nil) }
+        #expect(try text(path) == before)
+    }
+
+    @Test func `a file that changed meanwhile is not overwritten`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/config.toml"
+        try "timeout = 60\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let file = try RuleFile(reading: path)
+        try "timeout = 61\n".write(toFile: path, atomically: true, encoding: .utf8)
+        #expect(throws: SettingsError.self) { try file.add(try rule("https://d.example"), schema: nil) }
+        #expect(try text(path) == "timeout = 61\n")
+    }
+}

@@ -1,0 +1,131 @@
+import AuthorityPlugin
+import Foundation
+import Testing
+import TokenStore
+
+@testable import Rules
+@testable import TokenAcquisition
+
+/// What processes remember of failures, at the edges.
+@Suite struct SetbacksTests {
+    private static let place = AuthorityPlace(
+        environment: "login.example", aliases: ["login.example"], realm: "common", policy: nil)
+    private static let account = AccountRecord(
+        homeAccountID: "uid.utid", environment: "login.example", realm: "utid", username: "alice@contoso.example")
+
+    private static func key(
+        _ scopes: [String] = ["a"], client: String = "cid", claims: String? = nil
+    ) -> Setbacks.Key {
+        let request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/common", authorityIsConfigured: true,
+            clientID: client, scopes: scopes, claims: claims)
+        return Setbacks.Key(request, place, account: account)
+    }
+
+    private static func throttled(_ wait: Int?) -> PluginError {
+        var error = PluginError(.throttled, "too many requests")
+        error.retryAfter = wait
+        return error
+    }
+
+    /// Runs the body with a runtime directory of its own.
+    private static func with(_ body: (Setbacks, _ runtime: String) throws -> Void) throws {
+        let runtime = FileManager.default.temporaryDirectory.appendingPathComponent("setbacks-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: runtime) }
+        try body(Setbacks(notes: SharedNotes(runtimeDirectory: runtime)), runtime)
+    }
+
+    @Test(arguments: [(nil, 60), (7, 7), (0, 1), (1_000_000, 3600)] as [(Int?, Int)])
+    func `the wait is what the authority says, within an hour`(said: Int?, wait: Int) throws {
+        try Self.with { setbacks, _ in
+            #expect(setbacks.noted(Self.throttled(said), Self.key()).retryAfter == wait)
+            let standing = try #require(setbacks.standing(Self.key(), since: setbacks.now))
+            #expect(standing.code == .throttled && ((wait - 1)...wait).contains(standing.retryAfter ?? -1))
+        }
+    }
+
+    @Test func `a throttled client is throttled whatever it asks for, and no other client`() throws {
+        try Self.with { setbacks, _ in
+            _ = setbacks.noted(Self.throttled(9), Self.key())
+            #expect(setbacks.standing(Self.key(["b"], claims: "{}"), since: setbacks.now) != nil)
+            #expect(setbacks.standing(Self.key(client: "other"), since: setbacks.now) == nil)
+            setbacks.forget(Self.key(["c"]))
+            #expect(setbacks.standing(Self.key(), since: setbacks.now) == nil)
+        }
+    }
+
+    @Test func `a failure is shared with those that waited for the same, and an outage with newcomers too`() throws {
+        try Self.with { setbacks, _ in
+            let before = setbacks.now - 1
+            _ = setbacks.noted(PluginError(.interactionRequired, "sign in"), Self.key())
+            #expect(setbacks.standing(Self.key(), since: before)?.code == .interactionRequired)
+            #expect(setbacks.standing(Self.key(), since: setbacks.now + 1) == nil)
+            #expect(setbacks.standing(Self.key(["b"]), since: before) == nil)
+            _ = setbacks.noted(PluginError(.unavailable, "out of reach"), Self.key(["b"]))
+            #expect(setbacks.standing(Self.key(["b"]), since: setbacks.now + 1)?.code == .unavailable)
+        }
+    }
+
+    @Test func `whoever stopped one process has stopped no other`() throws {
+        try Self.with { setbacks, _ in
+            let before = setbacks.now - 1
+            _ = setbacks.noted(.interrupted, Self.key())
+            #expect(setbacks.cancellation(Self.key(), since: before) == nil)
+            _ = setbacks.noted(PluginError(.cancelled, "the sign-in was cancelled"), Self.key())
+            #expect(setbacks.cancellation(Self.key(), since: before)?.code == .cancelled)
+            #expect(setbacks.cancellation(Self.key(), since: setbacks.now + 1) == nil)
+        }
+    }
+
+    @Test func `of the authority's words only the numbers are kept`() throws {
+        try Self.with { setbacks, _ in
+            var error = PluginError(.interactionRequired, "the authority refuses: AADSTS50020: alice@contoso.example …")
+            error.error = "invalid_grant"
+            error.errorCodes = [50020]
+            error.correlationID = "id"
+            let before = setbacks.now - 1
+            #expect(setbacks.noted(error, Self.key()) == error)
+            let standing = try #require(setbacks.standing(Self.key(), since: before))
+            #expect(standing.message == "the authority refuses: AADSTS50020")
+            #expect(standing.errorCodes == [50020] && standing.correlationID == "id")
+        }
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", #"{"code":"throttled","at":0,"until":99999999999999}"#, #"{"code":"odd","at":0,"until":1}"#,
+        String(repeating: " ", count: 10_000),
+    ])
+    func `a note that can't be right counts for nothing`(text: String) throws {
+        try Self.with { setbacks, runtime in
+            _ = setbacks.noted(Self.throttled(9), Self.key())
+            let folder = runtime + "/lanyard/throttle"
+            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            #expect(setbacks.standing(Self.key(), since: setbacks.now) == nil)
+        }
+    }
+
+    @Test func `a link is not followed, and a folder that is no folder costs nothing`() throws {
+        try Self.with { setbacks, runtime in
+            _ = setbacks.noted(Self.throttled(9), Self.key())
+            let folder = runtime + "/lanyard/throttle"
+            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+            try FileManager.default.moveItem(atPath: "\(folder)/\(name)", toPath: runtime + "/note")
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder)/\(name)", withDestinationPath: runtime + "/note")
+            #expect(setbacks.standing(Self.key(), since: setbacks.now) == nil)
+            try FileManager.default.removeItem(atPath: folder)
+            try Data().write(to: URL(fileURLWithPath: folder))
+            _ = setbacks.noted(Self.throttled(9), Self.key())
+            #expect(setbacks.standing(Self.key(), since: setbacks.now) == nil)
+        }
+    }
+
+    @Test func `without a runtime directory nothing is kept`() {
+        let setbacks = Setbacks(notes: SharedNotes(runtimeDirectory: nil))
+        _ = setbacks.noted(Self.throttled(9), Self.key())
+        #expect(setbacks.standing(Self.key(), since: 0) == nil)
+    }
+}

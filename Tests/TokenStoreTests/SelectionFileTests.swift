@@ -1,0 +1,141 @@
+import Foundation
+import Glibc
+import KeyringFixture
+import Testing
+
+@testable import TokenStore
+
+/// The accounts that the person chose, in their file.
+@Suite struct SelectionFileTests {
+    private static func account(_ name: String) throws -> SelectedAccount {
+        try #require(SelectedAccount(homeAccountID: "\(name).utid", environment: "login.microsoftonline.com"))
+    }
+
+    /// A selection in a home of its own.
+    private static func withFile(
+        _ body: (_ file: SelectionFile, _ folder: String) async throws -> Void
+    ) async throws {
+        try await ScratchDirectory.with { scratch in
+            let file = try #require(SelectionFile(environment: ["HOME": scratch.path], isShared: false))
+            try await body(file, scratch.path + "/.local/state/lanyard")
+        }
+    }
+
+    @Test func `the last one chosen comes first, and only this user can read it`() async throws {
+        try await Self.withFile { file, folder in
+            #expect(file.read().isEmpty)
+            let (alice, bob) = (try Self.account("alice"), try Self.account("bob"))
+            for account in [alice, bob, alice] { try file.select(account) }
+            #expect(file.read() == [alice, bob])
+            try file.append(bob)
+            try file.append(try Self.account("carol"))
+            #expect(try file.read() == [alice, bob, Self.account("carol")])
+            try file.remove([alice])
+            #expect(file.read().first == bob)
+            #expect(file.path == folder + "/selection")
+            var status = stat()
+            #expect(stat(file.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            #expect(stat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["selection"])
+        }
+    }
+
+    @Test func `it holds at most thirty-two`() async throws {
+        try await Self.withFile { file, _ in
+            for number in 0..<40 { try file.select(try Self.account("a\(number)")) }
+            #expect(file.read().count == 32)
+            #expect(try file.read().first == Self.account("a39"))
+        }
+    }
+
+    @Test(arguments: [
+        ("a.b login.example\nc.d login.example\n", 2), ("A.B LOGIN.example\na.b login.example\n", 1),
+        ("a.b  login.example\n", 0), ("a.b\n\n\nlogin.example\nx.y login.example", 1),
+        ("a.b login.example extra\n", 0), ("a.b log\u{1B}in\n", 0), ("a.b löginn\n", 0),
+        ("\(String(repeating: "a", count: 600)).b login.example\nc.d login.example\n", 1), ("", 0),
+    ])
+    func `a line that is none is passed over`(_ text: String, _ count: Int) async throws {
+        try await Self.withFile { file, folder in
+            try file.select(try Self.account("x"))
+            try text.write(toFile: file.path, atomically: true, encoding: .utf8)
+            chmod(file.path, 0o600)
+            #expect(file.read().count == count)
+        }
+    }
+
+    @Test(arguments: ["link", "open to others", "somebody else's", "too long", "not text", "a pipe", "a folder"])
+    func `what others may have written is not read, and is replaced whole`(_ what: String) async throws {
+        try await Self.withFile { file, folder in
+            let alice = try Self.account("alice")
+            try file.select(alice)
+            let kept = folder + "/kept"
+            switch what {
+            case "link":
+                rename(file.path, kept)
+                symlink(kept, file.path)
+            case "open to others": chmod(file.path, 0o622)
+            case "somebody else's":
+                // Only root can give a file away; to anybody else the folder itself is somebody else's elsewhere.
+                guard geteuid() == 0 else { return }
+                chown(file.path, 65534, 65534)
+            case "too long":
+                try String(repeating: alice.line, count: 2000).write(
+                    toFile: file.path, atomically: false, encoding: .utf8)
+            case "not text": try Data([0xFF, 0xFE, 0x0A]).write(to: URL(fileURLWithPath: file.path))
+            case "a pipe":
+                unlink(file.path)
+                mkfifo(file.path, 0o600)
+            default:
+                unlink(file.path)
+                mkdir(file.path, 0o700)
+            }
+            #expect(file.read().isEmpty)
+            let bob = try Self.account("bob")
+            guard what != "a folder" else {
+                #expect(throws: SelectionError.self) { try file.select(bob) }
+                return
+            }
+            try file.select(bob)
+            #expect(file.read() == [bob])
+            if what == "link" { #expect(try String(contentsOfFile: kept, encoding: .utf8) == alice.line) }
+        }
+    }
+
+    @Test func `a folder that others may write to is not used`() async throws {
+        try await Self.withFile { file, folder in
+            try file.select(try Self.account("alice"))
+            chmod(folder, 0o777)
+            #expect(file.read().isEmpty)
+            #expect(throws: SelectionError(path: folder, reason: "others may write to it")) {
+                try file.select(try Self.account("bob"))
+            }
+        }
+    }
+
+    @Test func `to take out what was never kept makes nothing`() async throws {
+        try await Self.withFile { file, folder in
+            try file.remove([try Self.account("alice")])
+            #expect(access(folder, F_OK) != 0)
+        }
+    }
+
+    @Test func `many at once lose nothing`() async throws {
+        try await Self.withFile { file, _ in
+            try await withThrowingTaskGroup { group in
+                for number in 0..<24 { group.addTask { try file.append(try Self.account("a\(number)")) } }
+                try await group.waitForAll()
+            }
+            #expect(file.read().count == 24)
+        }
+    }
+
+    @Test(arguments: [
+        (["XDG_STATE_HOME": "/s", "HOME": "/h"], false, "/s/lanyard/selection"),
+        (["XDG_STATE_HOME": "s", "HOME": "/h"], false, "/h/.local/state/lanyard/selection"),
+        (["HOME": "/h", "XDG_RUNTIME_DIR": "/r"], true, "/r/lanyard/selection"), (["HOME": "/h"], true, nil),
+        ([:], false, nil),
+    ])
+    func `where it is`(_ environment: [String: String], _ isShared: Bool, _ path: String?) {
+        #expect(SelectionFile(environment: environment, isShared: isShared)?.path == path)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+public import JSON
+
+/// One case of the conformance vectors.
+public struct VectorCase: Sendable, CustomStringConvertible {
+    /// `category/name`.
+    public let id: String
+    /// What it is about.
+    public let category: String
+    /// What goes in.
+    public let input: [String: JSONValue]
+    /// What is to come out.
+    public let expect: [String: JSONValue]
+
+    /// The case's id, by which a test names it.
+    public var description: String { id }
+
+    /// A text that goes in.
+    public func text(_ key: String) -> String? { input[key]?.string }
+    /// A text that is to come out.
+    public func expected(_ key: String) -> String? { expect[key]?.string }
+    /// Texts that go in; none where there is no list.
+    public func texts(_ key: String) -> [String] { input[key]?.elements.compactMap(\.string) ?? [] }
+    /// Texts that are to come out; none where there is no list.
+    public func expectedTexts(_ key: String) -> [String] { expect[key]?.elements.compactMap(\.string) ?? [] }
+}
+
+/// The cases of `msal.json` that lanyard follows.
+public enum Vectors {
+    /// Every one of them.
+    public static let followed: [VectorCase] = {
+        guard let file = text("Tests/Vectors/msal.json").flatMap({ JSONValue(bytes: $0.utf8) }) else { return [] }
+        return (file["cases"]?.elements ?? []).compactMap { entry in
+            guard entry["follow"] == .bool(true), let id = entry["id"]?.string else { return nil }
+            return VectorCase(
+                id: id, category: entry["category"]?.string ?? "", input: entry["input"]?.members ?? [:],
+                expect: entry["expect"]?.members ?? [:])
+        }
+    }()
+
+    /// The ids of those that no test here runs: the table of `docs/msal-parity.md`, which says why.
+    public static let leftOut: Set<String> = {
+        let page = text("docs/msal-parity.md") ?? ""
+        guard let heading = page.range(of: "## Vectors left out\n") else { return [] }
+        let section = page[heading.upperBound...]
+        let end = section.range(of: "\n## ")?.lowerBound ?? section.endIndex
+        return Set(
+            section[..<end].split(separator: "\n").compactMap { line in
+                line.hasPrefix("| `") ? line.dropFirst(3).split(separator: "`").first.map(String.init) : nil
+            })
+    }()
+
+    /// The cases of a category, less those left out.
+    public static func followed(_ category: String) -> [VectorCase] {
+        followed.filter { $0.category == category && !leftOut.contains($0.id) }
+    }
+
+    private static func text(_ path: String) -> String? {
+        let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try? String(contentsOf: checkout.appendingPathComponent(path), encoding: .utf8)
+    }
+}
