@@ -112,6 +112,7 @@ struct ClaimsRequest: Sendable, Equatable {
     var capabilities: [String] = []
     /// Authentication contexts that the access token must carry.
     var contexts: [String] = []
+    /// What was asked for besides the capabilities, to be told where it can't be had.
     var text: String?
 
     init() {}
@@ -121,9 +122,18 @@ struct ClaimsRequest: Sendable, Equatable {
         guard let claims = JSONValue(bytes: text.utf8), case .object = claims else {
             throw OAuthFailure("invalid_request", 900_201, "The 'claims' parameter is not a JSON object.")
         }
-        self.text = text
+        self.text = Self.withoutCapabilities(claims)
         capabilities = Self.values(of: claims["access_token"]?["xms_cc"])
         contexts = Self.values(of: claims["access_token"]?["acrs"])
+    }
+
+    private static func withoutCapabilities(_ claims: JSONValue) -> String? {
+        var targets = claims.members ?? [:]
+        if var wanted = targets["access_token"]?.members {
+            wanted["xms_cc"] = nil
+            targets["access_token"] = wanted.isEmpty ? nil : .object(wanted)
+        }
+        return targets.isEmpty ? nil : String(decoding: JSONValue.object(targets).encoded(), as: UTF8.self)
     }
 
     private static func values(of request: JSONValue?) -> [String] {
