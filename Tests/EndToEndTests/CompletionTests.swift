@@ -28,6 +28,7 @@ import Testing
                     ["lanyard", "login", "--authority", "https://login.example.org/contoso"],
                 "lanyard token --scope api\t": ["lanyard", "token", "--scope", "api://git.contoso.example/.default"],
                 "lanyard rule remove https://git.\t": ["lanyard", "rule", "remove", CompletionWorld.url],
+                "lanyard sandbox ser\t": ["lanyard", "sandbox", "serve"],
                 "lanyard rules rem\t": ["lanyard", "rules", "remove"],
                 "lanyard rule add --resource 'Azure Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
                 "lanyard rule add --resource Azure\\ Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
@@ -69,12 +70,18 @@ import Testing
     }
 
     @Test(arguments: ["zsh", "fish"]) func `what a candidate is stands beside it`(shell: String) async throws {
+        let notes = [
+            ("lanyard \t", "Sign an account out"), ("lanyard logout \t", "Alice: \"Al\" Ånders, contoso"),
+            ("lanyard logout twin-\t", "Twin@contoso.example, The Other, contoso"),
+            ("lanyard token --\t", "Never ask; fail with exit status 2"),
+        ]
         try await CompletionWorld.with(.unlocked) { world in
-            let typed = try await world.type(["lanyard \t", "lanyard logout \t", "lanyard token --\t"], at: shell)
-            #expect(typed[0].screen.contains("Sign an account out"))
-            #expect(typed[1].screen.contains("Alice: \"Al\" Ånders, contoso"))
-            #expect(typed[1].screen.contains("Twin@contoso.example, The Other, contoso"))
-            #expect(typed[2].screen.contains("Never ask; fail with exit status 2"))
+            var left = notes
+            for _ in 1...2 where !left.isEmpty {
+                let typed = try await world.type(left.map(\.0), at: shell)
+                left = zip(left, typed).filter { !$1.screen.contains($0.1) }.map(\.0)
+            }
+            #expect(left.isEmpty)
         }
     }
 

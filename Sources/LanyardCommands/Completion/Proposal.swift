@@ -56,10 +56,16 @@ extension Proposal {
         of parameter: Parameter, at point: CompletionPoint, named: String, _ context: CommandContext
     ) -> Proposal {
         if parameter.isPath { return .files }
+        if point.path == ["sandbox"] { return .candidates(point.arguments.isEmpty ? sandbox : [], named: "") }
         if !parameter.values.isEmpty { return .candidates(parameter.values, named: named) }
         let isRule = point.path == ["rule", "remove"] && parameter.subject == "url"
         return .candidates(KnownValues(context).of(isRule ? "rule" : parameter.subject), named: named)
     }
+
+    /// lanyard-sandbox is a program of its own, which takes too long to be asked.
+    private static let sandbox = [
+        Candidate("serve", "run the authority and the git remote"), Candidate("sign-in", "sign in without a browser"),
+    ]
 
     /// What `help` may be asked about.
     private static func commands(below names: [String], in program: CommandTree) -> [Candidate] {

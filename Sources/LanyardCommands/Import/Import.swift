@@ -10,6 +10,10 @@ import TokenStore
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Take over tokens from a file or another program.",
+        usage: """
+            lanyard import [<options>] <document>
+            lanyard import [<options>] --from <program>
+            """,
         discussion: """
             A file is what lanyard export or one of MSAL's libraries wrote. From another program only what the clients in \
             your configuration may use is taken. What is stored is replaced by newer tokens only, and nothing is changed \

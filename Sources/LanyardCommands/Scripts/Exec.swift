@@ -6,6 +6,7 @@ import TokenAcquisition
 struct Exec: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a token in its environment.",
+        usage: "lanyard exec [<options>] [<url>] -- <command> [<argument> ...]",
         discussion: """
             The command takes lanyard's place: its signals and exit status are its own. Without a token it isn't run. \
             When the token expires is in \(Exec.expiryVariable), in seconds since 1970.

@@ -9,6 +9,7 @@ import TokenStore
 struct CacheClear: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear", abstract: "Remove the tokens and accounts that are stored.",
+        usage: "lanyard cache clear [<options>]",
         discussion: """
             All of them, of every client in the group, or those that the options narrow it down to. Passwords that git \
             stored stay. The authority isn't told; its sessions and consents stay too.

@@ -6,7 +6,7 @@ import TokenStore
 /// `lanyard cache list`.
 struct CacheList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the tokens and accounts that are stored; no secrets.")
+        commandName: "list", abstract: "List what is stored, without secrets.")
 
     @Flag(help: "Print JSON.")
     var json = false

@@ -1,0 +1,108 @@
+import Foundation
+import KeyringFixture
+import Testing
+
+/// How much lanyard asks of the bus, which is what an answer from the keyring costs.
+@Suite struct CallsTests {
+    private static let path = "contoso/hello.git"
+    private static let password = "protocol=https\nhost=example.com\nusername=somebody\n"
+    private static let uncached = ["LANYARD_ANSWER_CACHE": "0"]
+
+    @Test func `an answer given before asks nothing of the bus`() async throws {
+        try await World.with { world in
+            try await signIn(world)
+            #expect(try await calls(of: world) { try await world.get(Self.path) } == [])
+        }
+    }
+
+    @Test func `a stored token or password takes four calls to the keyring once there is a connection`() async throws {
+        try await World.with { world in
+            try await signIn(world)
+            let token = try await calls(of: world) { try await world.get(Self.path, Self.uncached) }
+            // The key for secrets is agreed on while the search is under way.
+            #expect(
+                token.filter(\.isToKeyring).map(\.member).sorted()
+                    == ["GetAll", "GetSecrets", "OpenSession", "SearchItems"])
+            #expect(token.count <= 13, "\(token)")
+
+            try await world.lanyard(["store"], input: Self.password + "password=secret\n")
+            let password = try await calls(of: world) { try await world.lanyard(["get"], input: Self.password) }
+            #expect(
+                password.filter(\.isToKeyring).map(\.member).sorted()
+                    == ["Get", "GetAll", "GetSecrets", "OpenSession", "SearchItems"])
+            #expect(password.count <= 14, "\(password)")
+        }
+    }
+
+    @Test func `a renewal looks at the store three times and writes each record once`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            #expect(try await world.get(Self.path, world.browser(as: "alice@contoso.example")).status == 0)
+            try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
+            let calls = try await calls(of: world) { try await world.get(Self.path) }
+            #expect(calls.count { $0.member == "SearchItems" } <= 3, "\(calls)")
+            #expect(calls.count { $0.member == "CreateItem" } <= 4, "\(calls)")
+            #expect(calls.count { $0.member == "OpenSession" } == 1, "\(calls)")
+        }
+    }
+
+    private func signIn(_ world: World) async throws {
+        #expect(try await world.get(Self.path, world.browser(as: "alice@contoso.example")).status == 0)
+        #expect(try await world.get(Self.path).status == 0)
+    }
+
+    /// The calls that the bus sees while the body runs one program.
+    private func calls(of world: World, _ body: () async throws -> Ended) async throws -> [BusCall] {
+        let file = "\(world.folder)/bus-\(UUID()).log"
+        try Data().write(to: URL(fileURLWithPath: file))
+        let monitor = Process()
+        monitor.executableURL = URL(fileURLWithPath: "/usr/bin/stdbuf")
+        monitor.arguments = ["--output=L", "dbus-monitor", "--session", "--profile"]
+        monitor.environment = world.environment
+        monitor.standardInput = FileHandle.nullDevice
+        monitor.standardOutput = FileHandle(forWritingAtPath: file)
+        monitor.standardError = FileHandle.nullDevice
+        try monitor.run()
+        defer { monitor.terminate() }
+        // A connection that becomes a monitor's loses its name.
+        _ = try await Self.lines(of: file, with: "NameLost")
+        #expect(try await body().status == 0)
+        let mark = try await world.keyring.run(
+            "dbus-send", ["--session", "--print-reply", "--dest=org.freedesktop.DBus", "/mark", "org.example.Mark.End"])
+        #expect(mark.status != 0)
+        let calls = try await Self.lines(of: file, with: "org.example.Mark").compactMap { BusCall($0) }
+        let others = Set(calls.filter { $0.path == "/mark" || $0.member == "BecomeMonitor" }.map(\.sender))
+        return calls.filter { !others.contains($0.sender) }
+    }
+
+    /// The lines of a file once it has one with a word.
+    private static func lines(of file: String, with word: String) async throws -> [Substring] {
+        for _ in 0..<500 {
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            if text.contains(word) { return text.split(separator: "\n") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("dbus-monitor told of no \(word)")
+        return []
+    }
+}
+
+/// One method call, as dbus-monitor tells of it.
+private struct BusCall: Equatable, CustomStringConvertible {
+    let sender: String
+    let path: String
+    let member: String
+
+    var description: String { "\(member) \(path)" }
+    var isToKeyring: Bool { path.hasPrefix("/org/freedesktop/secrets") }
+
+    /// Reads a line: type, time, serial, sender, destination, path, interface and member; nil for other than a
+    /// call.
+    init?(_ line: Substring) {
+        let parts = line.split(separator: "\t").map(String.init)
+        guard parts.count == 8, parts[0] == "mc" else { return nil }
+        sender = parts[3]
+        path = parts[5]
+        member = parts[7]
+    }
+}
