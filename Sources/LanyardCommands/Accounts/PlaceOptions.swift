@@ -19,18 +19,17 @@ struct PlaceOptions: ParsableArguments {
     }
 
     private static func authority(of url: String, _ session: Session) throws(Failure) -> String {
-        guard let wanted = try session.resolve(try CredentialRequest(urlForPeople: url)) else {
-            throw Failure(noRuleMaps: url, in: session)
-        }
+        let request = try CredentialRequest(urlForPeople: url)
+        guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request, in: session) }
         return wanted.authority
     }
 }
 
 extension Failure {
     /// A URL that nothing maps.
-    init(noRuleMaps url: String, in session: Session) {
+    init(noRuleMaps request: CredentialRequest, in session: Session) {
         self.init(
-            "no rule maps \(url.displayable(limit: 500))",
+            "no rule maps \(request.url)",
             hints: ["add a [[rule]] with this url to \(session.userFile); see lanyard-config(5)"])
     }
 
