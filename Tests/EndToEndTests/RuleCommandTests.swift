@@ -47,6 +47,8 @@ import Testing
             "no client id is configured"
         ),
         (["rule", "add", "http:// x"], "is not a URL"),
+        (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL holds a password"),
+        (["configure", "git", "https://bob:geheim@git.example/x", "--yes"] + options, "the URL holds a password"),
     ])
     func `what is missing or wrong is said, and nothing is written`(arguments: [String], message: String) async throws {
         try await Home.with { home in
