@@ -140,6 +140,25 @@ import Testing
         }
     }
 
+    @Test func `a token got by name is erased by name`() async throws {
+        try await World.with { world in
+            let wish =
+                "authority=\(world.sandbox.authority)/common\nclient_id=\(world.sandbox.clientID)\nscope[]=https://graph.microsoft.com/User.Read\n"
+            func get(_ extra: [String: String] = [:]) async throws -> String? {
+                try await world.lanyard(["get"], extra, input: wish).value("password")
+            }
+            let first = try #require(await get(world.browser(as: "alice@contoso.example")))
+            #expect(try await get() == first)
+            let ended = try await world.lanyard(["erase"], input: "\(wish)password=\(first)\n")
+            #expect(ended.status == 0 && ended.output.isEmpty && ended.errors.isEmpty, "\(ended)")
+            let second = try #require(await get())
+            #expect(second != first)
+            // Without host and wish there is nothing that could be meant.
+            #expect(try await world.lanyard(["erase"], input: "password=\(second)\n").status == 0)
+            #expect(try await get() == second)
+        }
+    }
+
     @Test func `a token that lanyard issued is never stored as a password`() async throws {
         try await World.with { world in
             let path = "common/hello.git"
