@@ -66,13 +66,12 @@ extension Configuration {
                 domainHint: rule.domainHint, extraQuery: rule.queryParameters, redirectPort: rule.redirectPort,
                 resetPolicy: rule.resetPolicy)
         }
-        guard request.scheme == "https", host.port == nil || host.port == 443, let known = wellKnown(host) else {
-            return nil
-        }
-        // Without a client id and an authority of the user's own, nothing says that this host is lanyard's to answer.
-        guard request.wish.clientID ?? clientID != nil, let authority = request.wish.authority ?? authority else {
-            return nil
-        }
+        guard request.scheme == "https", host.port == nil || host.port == 443 else { return nil }
+        // Without a client id and an authority of the user's own, nothing says that this host is lanyard's to answer; the
+        // plugins, which it takes time to find, aren't asked then.
+        guard request.wish.clientID ?? clientID != nil, let authority = request.wish.authority ?? authority,
+            let known = wellKnown(host)
+        else { return nil }
         return TokenRequest(
             origin: .wellKnownHost(known.name), authority: authority, authorityIsConfigured: false, clientID: "",
             scopes: known.scopes)
