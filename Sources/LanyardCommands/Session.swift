@@ -26,9 +26,10 @@ struct Session: Sendable {
         } catch {
             throw Failure(error)
         }
-        if let flow = options.flow { configuration.flow = flow }
-        if let timeout = options.timeout { configuration.timeout = timeout }
-        if let browser = options.browser { configuration.browser = browser }
+        // An option is the user's word as much as a line of their file: neither changes what is locked.
+        if let flow = options.flow, !configuration.isLocked("flow") { configuration.flow = flow }
+        if let timeout = options.timeout, !configuration.isLocked("timeout") { configuration.timeout = timeout }
+        if let browser = options.browser, !configuration.isLocked("browser") { configuration.browser = browser }
         self.configuration = configuration
         plugins = InstalledPlugins(context)
         presence = Presence(

@@ -94,6 +94,18 @@ import Testing
         }
     }
 
+    @Test func `an option changes nothing that the system's policy locks`() async throws {
+        try await World.with { world in
+            let browser = try #require(world.browser(as: "alice@contoso.example")["BROWSER"])
+            let arguments = ["token", "--browser", browser, "\(world.sandbox.resource)/common/hello.git"]
+            for (lock, status) in [("browser", 2), ("flow", 0)] as [(String, Int32)] {
+                let system = "browser = \"none\"\n[policy]\nlock = [\"\(lock)\"]\n"
+                let ended = try await world.lanyard(arguments, system: system)
+                #expect(ended.status == status, "\(lock): \(ended)")
+            }
+        }
+    }
+
     @Test func `a name chooses among accounts, and signs in one that has not`() async throws {
         try await World.with { world in
             try await world.signIn("alice@contoso.example", "carol@fabrikam.example")
