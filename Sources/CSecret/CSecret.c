@@ -49,8 +49,6 @@ FORWARD(void, g_hash_table_unref, (GHashTable *table), (table))
 FORWARD(GVariant *, g_variant_new_string, (const gchar *text), (text))
 FORWARD(GVariant *, g_variant_new_tuple, (GVariant *const *children, gsize count), (children, count))
 FORWARD(GVariant *, g_variant_get_child_value, (GVariant *value, gsize index), (value, index))
-FORWARD(GVariant *, g_variant_lookup_value, (GVariant *dictionary, const gchar *key, const GVariantType *type),
-    (dictionary, key, type))
 FORWARD(gsize, g_variant_n_children, (GVariant *value), (value))
 FORWARD(const gchar *, g_variant_get_type_string, (GVariant *value), (value))
 FORWARD(const gchar *, g_variant_get_string, (GVariant *value, gsize *length), (value, length))

@@ -80,7 +80,6 @@ void g_hash_table_unref(GHashTable *table);
 GVariant *g_variant_new_string(const gchar *text);
 GVariant *g_variant_new_tuple(GVariant *const *children, gsize count);
 GVariant *g_variant_get_child_value(GVariant *value, gsize index);
-GVariant *g_variant_lookup_value(GVariant *dictionary, const gchar *key, const GVariantType *type);
 gsize g_variant_n_children(GVariant *value);
 const gchar *g_variant_get_type_string(GVariant *value);
 const gchar *g_variant_get_string(GVariant *value, gsize *length);

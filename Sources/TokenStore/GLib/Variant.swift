@@ -17,11 +17,6 @@ struct Variant: ~Copyable {
         index < count ? Variant(owned: g_variant_get_child_value(pointer, gsize(index))) : nil
     }
 
-    /// The value of a dictionary's key; nil where it has none.
-    func member(_ key: String) -> Variant? {
-        type.hasPrefix("a{s") ? Variant(owned: g_variant_lookup_value(pointer, key, nil)) : nil
-    }
-
     /// The text; nil where it is none.
     var text: String? {
         type == "s" ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil
