@@ -20,7 +20,7 @@ struct PlaceOptions: ParsableArguments {
 
     private static func authority(of url: String, _ session: Session) throws(Failure) -> String {
         guard let wanted = try session.resolve(try CredentialRequest(urlForPeople: url)) else {
-            throw Failure(noRuleMaps: url, in: session)
+            throw Failure(noRuleMaps: url)
         }
         return wanted.authority
     }
@@ -28,10 +28,10 @@ struct PlaceOptions: ParsableArguments {
 
 extension Failure {
     /// A URL that nothing maps.
-    init(noRuleMaps url: String, in session: Session) {
+    init(noRuleMaps url: String) {
         self.init(
             "no rule maps \(url.displayable(limit: 500))",
-            hints: ["add a [[rule]] with this url to \(session.userFile); see lanyard-config(5)"])
+            hints: ["make one: lanyard rule add \(ShellWords.quote(url.displayable(limit: 500)))"])
     }
 
     /// An authority that no plugin serves.

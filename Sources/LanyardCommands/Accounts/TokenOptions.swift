@@ -51,9 +51,7 @@ struct TokenOptions: ParsableArguments {
         try signIn.write(to: &asked.wish)
         guard let request = try session.resolve(asked) else {
             guard asked.host != nil else { throw Failure(.incomplete) }
-            throw Failure(
-                "no rule maps \(asked.url)",
-                hints: ["add a [[rule]] with this url to \(session.userFile); see lanyard-config(5)"])
+            throw Failure(noRuleMaps: asked.url)
         }
         return (request, asked.host == nil ? nil : asked.url)
     }
