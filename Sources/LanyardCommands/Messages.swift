@@ -54,7 +54,7 @@ extension Failure {
                 "no client id is configured for \(authority.displayable(limit: 255))",
                 hints: [
                     "register an app in the Entra admin centre: App registrations, New registration, platform \"Mobile and desktop applications\" with redirect URI http://localhost, and allow public client flows",
-                    "then put its application (client) id as client-id = \"…\" into \(Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml")",
+                    "then put its application (client) id as client-id = \"…\" into \(Self.userFile)",
                 ])
         case .badParameter(let error): self.init(error.reason, hints: [error.hint])
         case .badClaims(let error): self.init(error)
@@ -184,7 +184,9 @@ extension Failure {
     }
 
     private static var userFile: String {
-        Configuration.userFile(environment: CommandContext.current.environment) ?? "~/.config/lanyard/config.toml"
+        let context = CommandContext.current
+        return context.short(
+            Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
     }
 
     /// What settles which account is meant; on a shared device no choice does.

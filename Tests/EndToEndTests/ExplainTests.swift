@@ -98,6 +98,8 @@ import Testing
             #expect(named == ["alice@contoso.example", "named"])
             let inURL = try await chosen(url.replacing("https://", with: "https://alice%40contoso.example@"))
             #expect(inURL == ["alice@contoso.example", "username"])
+            let asked = try await world.lanyard(["explain", url, "--account", "alice@contoso.example"])
+            #expect(asked.output.contains("alice@contoso.example (named by --account)"), "\(asked)")
         }
     }
 

@@ -23,6 +23,14 @@ import Testing
             let reset = try await world.lanyard(
                 Self.login(world, "B2C_1_susi", ["--reset-policy", "B2C_1_reset"]), Self.forgetful(world))
             #expect(reset.status == 0 && reset.errors.hasSuffix("lanyard: signed in as erin@example.net\n"), "\(reset)")
+            // Each further page comes with its reason; the first needs none.
+            let notes = reset.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: ") }
+            #expect(
+                notes.map { $0.prefix(40) } == [
+                    "lanyard: opening your browser to sign in", "lanyard: the password is to be reset fir",
+                    "lanyard: opening your browser to sign in", "lanyard: the password is reset; now sign",
+                    "lanyard: opening your browser to sign in", "lanyard: signed in as erin@example.net",
+                ], "\(reset)")
             let pages = try await world.sandbox.authorityRequests().filter { $0.path.hasSuffix("/authorize") }
                 .filter { $0.method == "GET" }.compactMap { $0.path.split(separator: "/").dropFirst(2).first }
             #expect(pages == ["B2C_1_susi", "B2C_1_reset", "B2C_1_susi"])

@@ -49,6 +49,8 @@ import Testing
         (["rule", "add", "http:// x"], "is not a URL"),
         (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL holds a password"),
         (["configure", "git", "https://bob:geheim@git.example/x", "--yes"] + options, "the URL holds a password"),
+        (["rule", "add", "git.example", "--redirect-port", "80"], "a redirect port is a number"),
+        (["rule", "add", "git.example", "--query-parameter", "state=1"], "is the protocol's own"),
     ])
     func `what is missing or wrong is said, and nothing is written`(arguments: [String], message: String) async throws {
         try await Home.with { home in
@@ -56,6 +58,24 @@ import Testing
             #expect(ended.status != 0 && ended.errors.contains(message), "\(ended)")
             #expect(ended.errors.contains("lanyard: hint: "), "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: home.configFile))
+        }
+    }
+
+    @Test func `what shapes a sign-in is written, listed and checked`() async throws {
+        try await Home.with { home in
+            let shape = [
+                "--domain-hint", "contoso.com", "--query-parameter", "dc=ESTS-1", "--redirect-port", "8400",
+                "--reset-policy", "B2C_1_reset",
+            ]
+            let added = try await home.lanyard(["rule", "add", "https://dev.azure.com/contoso"] + Self.options + shape)
+            #expect(added.status == 0, "\(added)")
+            let listed = try await home.lanyard(["rule", "list"]).output
+            for line in ["domain     contoso.com", "parameter  dc=ESTS-1", "port       8400", "reset      B2C_1_reset"]
+            {
+                #expect(listed.contains("    \(line)\n"), "\(listed)")
+            }
+            let json = try await home.lanyard(["rule", "list", "--json"]).output
+            #expect(json.contains("\"B2C_1_reset\"") && json.contains("\"queryParameters\""), "\(json)")
         }
     }
 

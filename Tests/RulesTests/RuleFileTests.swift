@@ -50,6 +50,22 @@ import Testing
         #expect(try RuleFile(reading: path).rules.map(\.pattern.text).last == "https://d.example")
     }
 
+    @Test func `all that a rule can say is written and read again`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/config.toml"
+        var full = try rule("https://d.example/x")
+        full.account = "alice@contoso.example"
+        full.kind = "b2c"
+        full.domainHint = "contoso.example"
+        full.queryParameters = ["dc": "ESTS-1", "a.b": "it's \"quoted\""]
+        full.redirectPort = 8400
+        full.resetPolicy = "B2C_1_reset"
+        try RuleFile(reading: path).add(full, schema: nil)
+        let read = try #require(try RuleFile(reading: path).rules.last)
+        #expect(read.domainHint == "contoso.example" && read.queryParameters == full.queryParameters)
+        #expect(read.redirectPort == 8400 && read.resetPolicy == "B2C_1_reset" && read.kind == "b2c")
+    }
+
     @Test func `a rule goes with the comment above it, and nothing else does`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/config.toml"

@@ -20,17 +20,16 @@ struct PlaceOptions: ParsableArguments {
 
     private static func authority(of url: String, _ session: Session) throws(Failure) -> String {
         let request = try CredentialRequest(urlForPeople: url)
-        guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request, in: session) }
+        guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
         return wanted.authority
     }
 }
 
 extension Failure {
     /// A URL that nothing maps.
-    init(noRuleMaps request: CredentialRequest, in session: Session) {
+    init(noRuleMaps request: CredentialRequest) {
         self.init(
-            "no rule maps \(request.url)",
-            hints: ["add a [[rule]] with this url to \(session.userFile); see lanyard-config(5)"])
+            "no rule maps \(request.url)", hints: ["make one: lanyard rule add \(ShellWords.quote(request.url))"])
     }
 
     /// An authority that no plugin serves.

@@ -43,7 +43,7 @@ struct TokenOptions: ParsableArguments {
         try signIn.write(to: &asked.wish)
         guard let request = try session.resolve(asked) else {
             guard asked.host != nil else { throw Failure(.incomplete) }
-            throw Failure(noRuleMaps: asked, in: session)
+            throw Failure(noRuleMaps: asked)
         }
         return (request, asked.host == nil ? nil : asked.url)
     }

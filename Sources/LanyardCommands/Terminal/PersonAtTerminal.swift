@@ -1,5 +1,6 @@
 import AuthorityPlugin
 import CredentialProtocol
+import Synchronization
 
 /// The person, reached through stderr, the terminal and the browser.
 struct PersonAtTerminal: PersonInterface {
@@ -9,11 +10,27 @@ struct PersonAtTerminal: PersonInterface {
     let browser: Browser?
     /// Seconds that a person has.
     let patience: Int
+    private let reason = Reason()
+
+    init(context: CommandContext, presence: Presence, browser: Browser?, patience: Int) {
+        self.context = context
+        self.presence = presence
+        self.browser = browser
+        self.patience = patience
+    }
+
+    /// What the plugin said last; it is why the next page or code is shown, where there is one.
+    private final class Reason: Sendable {
+        private let text = Mutex<String?>(nil)
+        func set(_ new: String) { text.withLock { $0 = new } }
+        func take() -> String? { text.withLock { $0.take() } }
+    }
 
     private var console: Console { context.console }
 
     func answer(_ event: PluginEvent) async -> PluginReply {
-        switch event {
+        if let why = reason.take() { console.note(why) }
+        return switch event {
         case .openURL(let url, let redirectURI): await open(url, redirectURI: redirectURI)
         case .showCode(let code, let page, _, let expiresIn): show(code, page: page, expiresIn: expiresIn)
         case .prompt(let kind, let message): await prompt(kind, message)
@@ -21,9 +38,11 @@ struct PersonAtTerminal: PersonInterface {
         }
     }
 
-    /// Tells what goes on once the person is done, should it take its time.
+    /// Tells what goes on once the person is done, should it take its time, and why they are asked again.
     func progress(_ message: String) async {
-        console.progress(message.displayable(limit: 200))
+        let text = message.displayable(limit: 200)
+        reason.set(text)
+        console.progress(text)
     }
 
     // MARK: A page
@@ -33,7 +52,7 @@ struct PersonAtTerminal: PersonInterface {
         // A redirect without a port leads nowhere: the plugin waits for the address to be pasted.
         let isPasted = redirectURI != nil && redirectURI?.portOfURL == nil
         guard !isPasted else { return await openElsewhere(url, port: nil) }
-        console.note("opening your browser to sign in to \(url.hostForPeople); if it does not open, go to:")
+        console.note("opening your browser to sign in to \(url.hostForPeople); or open:")
         console.show(url.displayable(limit: 32_768))
         let isOpened = await browser.open(url)
         // The sign-in may be over before the browser's command is.

@@ -14,7 +14,7 @@ struct PasswordReset: Sendable {
     ///
     /// - Throws: `cancelled` where they don't, and what the policy refuses with.
     func run(_ person: any Conversation) async throws(PluginError) {
-        await person.progress("the password is to be reset first; the sign-in goes on afterwards")
+        await person.progress("the password is to be reset first, on a page of its own")
         var request = session.request
         request.authority = try authority().url
         request.prompt = nil
@@ -22,6 +22,7 @@ struct PasswordReset: Sendable {
         request.resetPolicy = nil
         let reset = try await AuthoritySession.open(request, profile: session.profile, over: session.transport)
         _ = try await IdentityClient.signIn(in: reset, person, success: .passwordReset)
+        await person.progress("the password is reset; now sign in with it")
     }
 
     private func authority() throws(PluginError) -> Authority {

@@ -11,11 +11,14 @@ struct Explain: AsyncParsableCommand {
     @Argument(help: "The URL, as git would use it.")
     var url: String
 
+    @Option(help: ArgumentHelp("The account, by user name or identifier.", valueName: "account"))
+    var account: String?
+
     @Flag(help: "Print JSON.")
     var json = false
 
     mutating func run() async throws {
-        let explanation = try await Explainer(url: url).explanation()
+        let explanation = try await Explainer(url: url, account: account).explanation()
         let console = CommandContext.current.console
         if json {
             console.print(explanation.json.encoded(pretty: true))

@@ -6,18 +6,19 @@ import TokenStore
 
 /// Finds out what a URL comes to, the way `get` does.
 struct Explainer {
-    private let request: CredentialRequest
+    private var request: CredentialRequest
     /// What `get` would be in: it may ask.
     private let session: Session
     /// The same, unable to ask or to have the keyring unlocked.
     private let quiet: Session
     private var explanation: Explanation
 
-    init(url: String) throws(Failure) {
+    init(url: String, account: String?) throws(Failure) {
         let context = CommandContext.current
         session = try Session(context)
         quiet = try Session(context, options: .init(isInteractive: false))
         request = try CredentialRequest(url: url.contains("://") ? url : "https://\(url)")
+        request.wish.account = account
         explanation = Explanation(url: request.url, now: Int(context.now), context: context)
     }
 
@@ -44,11 +45,18 @@ struct Explainer {
             explanation.next = password()
             return
         }
-        explanation.namedBy = chosen?.account != nil ? "the rule" : wanted.account == nil ? nil : "the configuration"
+        explanation.namedBy = namer(of: wanted, by: chosen)
         let outlook = quiet.acquirer.outlook(for: wanted)
         explanation.outlook = outlook
         explanation.isRemembered = isRemembered
         explanation.next = await next(outlook, wanted)
+    }
+
+    /// What named the account, where it is named.
+    private func namer(of wanted: TokenRequest, by rule: Rule?) -> String? {
+        guard wanted.account != nil else { return nil }
+        if request.wish.account != nil { return "--account" }
+        return rule?.account != nil ? "the rule" : "the configuration"
     }
 
     private func mapping(_ rule: Rule?) -> Explanation.Mapping {
@@ -142,8 +150,10 @@ struct Explainer {
             case .deviceCode: "with a code to enter on any device"
             default: "on a page whose address you paste"
             }
+        let account = request.wish.account.map { " --account \(ShellWords.quote($0.displayable()))" } ?? ""
         return .init(
-            step: "sign-in", text: "ask you to sign in \(how)", hints: ["to do it now: lanyard login \(request.url)"])
+            step: "sign-in", text: "ask you to sign in \(how)",
+            hints: ["to do it now: lanyard login \(request.url)\(account)"])
     }
 }
 

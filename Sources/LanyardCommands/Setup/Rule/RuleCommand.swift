@@ -82,6 +82,12 @@ extension Rule {
         ]
         if let account { facts.append(("account  ", account.displayable())) }
         if let kind { facts.append(("kind     ", kind.displayable())) }
+        if let domainHint { facts.append(("domain   ", domainHint.displayable())) }
+        for (name, value) in queryParameters.sorted(by: { $0.key < $1.key }) {
+            facts.append(("parameter", "\(name)=\(value)".displayable()))
+        }
+        if let redirectPort { facts.append(("port     ", "\(redirectPort)")) }
+        if let resetPolicy { facts.append(("reset    ", resetPolicy.displayable())) }
         return facts + [("from     ", place(session.context))]
     }
 
@@ -90,7 +96,11 @@ extension Rule {
             "url": .string(pattern.text), "authority": .string(authority),
             "clientId": (clientID ?? session.configuration.clientID).map(JSONValue.string) ?? .null,
             "scopes": JSONValue(strings: scopes), "account": account.map(JSONValue.string) ?? .null,
-            "kind": kind.map(JSONValue.string) ?? .null, "file": .string(file),
+            "kind": kind.map(JSONValue.string) ?? .null,
+            "domainHint": domainHint.map(JSONValue.string) ?? .null,
+            "queryParameters": .object(queryParameters.mapValues(JSONValue.string)),
+            "redirectPort": redirectPort.map { .integer(Int64($0)) } ?? .null,
+            "resetPolicy": resetPolicy.map(JSONValue.string) ?? .null, "file": .string(file),
             "line": line.map { .integer(Int64($0)) } ?? .null,
         ])
     }

@@ -16,8 +16,12 @@ struct RuleDraft {
     /// - Throws: `Failure` that says what is missing and with which option to give it.
     func rule() async throws(Failure) -> NewRule {
         let known = session.resource(of: pattern)
+        // What is wrong is said before anything is asked.
+        var rule = NewRule(pattern: pattern, authority: "", scopes: [])
+        try options.writeSignIn(to: &rule)
         let authority = try await authority()
-        var rule = NewRule(pattern: pattern, authority: authority, scopes: try await scopes(known))
+        rule.authority = authority
+        rule.scopes = try await scopes(known)
         rule.clientID = try await clientID(authority)
         rule.account = options.account
         rule.kind = options.kind
