@@ -8,7 +8,10 @@ internal import Crypto
 /// start. Where there is no kernel keyring or no runtime directory nothing is kept, and nothing goes wrong.
 public struct SealedAnswers: Sendable, Equatable {
     private let runtimeDirectory: String?
-    private let keyDescription: String
+    /// Stands for the session bus, and so for the keyring that answers are of.
+    private let place: String
+    /// One key for the user, whichever bus: each takes of the few that the kernel allows, and of few bytes.
+    private static let keyDescription = "lanyard:answers"
 
     /// The answers of the keyring that these variables lead to: one key for each session bus.
     ///
@@ -19,14 +22,12 @@ public struct SealedAnswers: Sendable, Equatable {
         var bus = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
         // Without a variable it is where systemd puts it; a guid says nothing about where.
         if bus.isEmpty { bus = runtimeDirectory.map { "unix:path=\($0)/bus" } ?? "" }
-        let place = bus.split(separator: ",").filter { !$0.hasPrefix("guid=") }.joined(separator: ",")
-        let digest = Array(SHA256.hash(data: [UInt8](place.utf8)).prefix(16))
-        keyDescription = "lanyard:answers:\(digest.hexadecimal)"
+        place = bus.split(separator: ",").filter { !$0.hasPrefix("guid=") }.joined(separator: ",")
     }
 
     /// The name of the answer that these fields and files decide, as far as these answers go.
     public func name(fields: [String?], files: [String]) -> AnswerName {
-        AnswerName(fields: [keyDescription] + fields, files: files)
+        AnswerName(fields: [place] + fields, files: files)
     }
 
     /// The key of this moment, made where there is none; nil where nothing can be kept.
@@ -34,7 +35,7 @@ public struct SealedAnswers: Sendable, Equatable {
     /// To be asked for before anything is read that decides an answer.
     public func key() -> AnswerKey? {
         guard let runtimeDirectory, AnswerDirectory(in: runtimeDirectory, making: true) != nil else { return nil }
-        return AnswerKey.read(keyDescription) ?? AnswerKey.replace(keyDescription)
+        return AnswerKey.read(Self.keyDescription) ?? AnswerKey.replace(Self.keyDescription)
     }
 
     /// The answer of that name, or nil; what is there and can't count any more is removed.
@@ -47,7 +48,7 @@ public struct SealedAnswers: Sendable, Equatable {
         case .foreign: break
         case .bytes(let bytes):
             guard let sealed = SealedAnswer(bytes), sealed.counts(at: now) else { break }
-            if let key = AnswerKey.read(keyDescription), let answer = sealed.opened(name, key) { return answer }
+            if let key = AnswerKey.read(Self.keyDescription), let answer = sealed.opened(name, key) { return answer }
         }
         directory.remove(name.file)
         return nil
@@ -67,7 +68,7 @@ public struct SealedAnswers: Sendable, Equatable {
     ///
     /// The files go too, which takes them from processes that have another kernel keyring, as in some containers.
     public func forget() {
-        _ = AnswerKey.replace(keyDescription)
+        _ = AnswerKey.replace(Self.keyDescription)
         guard let runtimeDirectory else { return }
         AnswerDirectory(in: runtimeDirectory, making: false)?.clear()
     }
