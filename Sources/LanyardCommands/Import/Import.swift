@@ -91,7 +91,8 @@ struct Import: AsyncParsableCommand {
             console.hint("a token serves only the client it was issued to; with yours, sign in: lanyard login")
         }
         if report.reasons.contains(.unknownHost) {
-            console.hint("name the host in known-authorities of \(session.context.short(session.userFile)), if it is yours")
+            console.hint(
+                "name the host in known-authorities of \(session.context.short(session.userFile)), if it is yours")
         }
     }
 
