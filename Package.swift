@@ -154,7 +154,9 @@ let package = Package(
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
         .testTarget(
             name: "LanyardCommandsTests",
-            dependencies: ["LanyardCommands", "TokenAcquisition", "TokenStore", system], swiftSettings: strict),
+            dependencies: [
+                "CredentialProtocol", "LanyardCommands", "Rules", "TokenAcquisition", "TokenStore", system,
+            ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],

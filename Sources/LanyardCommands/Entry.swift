@@ -45,9 +45,14 @@ public enum Lanyard {
     }
 
     /// Ends the process at once: a thread may still be at work on the keyring, which nothing must be taken from.
+    ///
+    /// A result that is not all there is a failure, even where the work was done: whoever reads it must not trust it.
     private static func leave(_ status: Int32) -> Never {
         fflush(nil)
-        _exit(status)
+        let console = CommandContext.current.console
+        guard status == ExitStatus.done.rawValue, let failure = console.undelivered else { _exit(status) }
+        console.report(failure)
+        _exit(failure.status.rawValue)
     }
 
     /// Ends the process as the signal does by itself, so that whoever started it sees what happened.

@@ -193,6 +193,7 @@ extension Failure {
     /// What settles which account is meant; on a shared device no choice does.
     private static func choosing(_ account: String, isShared: Bool) -> [String] {
         let names = "or name one: account = \"…\" in the rule, username@ in the URL, or --account"
+        let account = ShellWords.quote(account)
         return [
             isShared ? "sign the others out: lanyard logout \(account)" : "choose one: lanyard use \(account)", names,
         ]

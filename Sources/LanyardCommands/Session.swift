@@ -2,6 +2,7 @@ import AuthorityPlugin
 import CredentialProtocol
 import Logging
 import Rules
+import Synchronization
 import TokenAcquisition
 import TokenStore
 
@@ -9,12 +10,12 @@ import TokenStore
 struct Session: Sendable {
     let context: CommandContext
     let configuration: Configuration
-    let registry: PluginRegistry
+    private let plugins: InstalledPlugins
     var presence: Presence
     /// What opens pages; nil where nothing can, or is to.
     let browser: Browser?
 
-    /// Reads the configuration and finds the plugins; starts none.
+    /// Reads the configuration; starts no plugin.
     ///
     /// - Throws: `Failure` where the configuration is wrong.
     init(_ context: CommandContext = .current, options: InteractionOptions.Values = .init()) throws(Failure) {
@@ -29,12 +30,15 @@ struct Session: Sendable {
         if let timeout = options.timeout { configuration.timeout = timeout }
         if let browser = options.browser { configuration.browser = browser }
         self.configuration = configuration
-        registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        plugins = InstalledPlugins(context)
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
         browser = presence.hasBrowser ? try Browser(context, configured: configuration.browser) : nil
     }
+
+    /// The plugins; they are looked for when they are first needed, which a stored password never does.
+    var registry: PluginRegistry { plugins.registry }
 
     /// The user's configuration file, for messages.
     var userFile: String { Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml" }
@@ -166,5 +170,24 @@ struct Session: Sendable {
         guard context.variable("LANYARD_TRACE") == "plugin" else { return nil }
         let console = context.console
         return { direction, line in console.note("trace: \(direction.rawValue) \(line)") }
+    }
+}
+
+/// The plugins that are installed, found once.
+private final class InstalledPlugins: Sendable {
+    private let context: CommandContext
+    private let found = Mutex<PluginRegistry?>(nil)
+
+    init(_ context: CommandContext) {
+        self.context = context
+    }
+
+    var registry: PluginRegistry {
+        found.withLock { found in
+            let registry =
+                found ?? PluginRegistry.discover(environment: context.environment, executable: context.executable)
+            found = registry
+            return registry
+        }
     }
 }

@@ -90,6 +90,7 @@ private struct ADALEntry {
     /// When the tokens were issued.
     private var issued: Int? {
         guard let end = text("expiresOn").flatMap({ LocalTime.seconds($0) }) else { return nil }
-        return end - (entry["expiresIn"]?.wholeNumber ?? 0)
+        let (start, isAbsurd) = end.subtractingReportingOverflow(entry["expiresIn"]?.wholeNumber ?? 0)
+        return isAbsurd ? nil : start
     }
 }

@@ -66,13 +66,12 @@ extension Configuration {
                 domainHint: rule.domainHint, extraQuery: rule.queryParameters, redirectPort: rule.redirectPort,
                 resetPolicy: rule.resetPolicy)
         }
-        guard request.scheme == "https", host.port == nil || host.port == 443, let known = wellKnown(host) else {
-            return nil
-        }
-        // Without a client id and an authority of the user's own, nothing says that this host is lanyard's to answer.
-        guard request.wish.clientID ?? clientID != nil, let authority = request.wish.authority ?? authority else {
-            return nil
-        }
+        guard request.scheme == "https", host.port == nil || host.port == 443 else { return nil }
+        // Without a client id and an authority of the user's own, nothing says that this host is lanyard's to answer; the
+        // plugins, which it takes time to find, aren't asked then.
+        guard request.wish.clientID ?? clientID != nil, let authority = request.wish.authority ?? authority,
+            let known = wellKnown(host)
+        else { return nil }
         return TokenRequest(
             origin: .wellKnownHost(known.name), authority: authority, authorityIsConfigured: false, clientID: "",
             scopes: known.scopes)
@@ -126,10 +125,10 @@ extension Configuration {
 }
 
 extension String {
-    /// The host of an https URL.
+    /// The host of an https URL, without a port that is the scheme's own.
     var hostOfURL: RequestHost? {
         guard hasPrefix("https://") else { return nil }
-        return RequestHost(String(dropFirst(8).prefix { $0 != "/" }))
+        return RequestHost(String(dropFirst(8).prefix { $0 != "/" }))?.withoutPort(443)
     }
 
     /// The resource a scope belongs to: all before its last segment; a bare scope is Microsoft Graph's.
@@ -139,11 +138,19 @@ extension String {
     }
 }
 
+extension RequestHost {
+    /// The host, without its port where it is this one.
+    fileprivate func withoutPort(_ usual: Int) -> RequestHost {
+        port == usual ? RequestHost(name: name, port: nil) : self
+    }
+}
+
 extension Configuration {
     /// The hosts of every authority that the configuration names.
     public var configuredHosts: [String] {
         let named = rules.map(\.authority) + [authority].compactMap(\.self)
-        let hosts = named.compactMap { $0.hostOfURL?.text } + knownAuthorities.map { $0.lowercased() }
+        let known = knownAuthorities.compactMap { RequestHost($0)?.withoutPort(443) }
+        let hosts = (named.compactMap(\.hostOfURL) + known).map(\.text)
         return Set(hosts).sorted()
     }
 

@@ -1,3 +1,4 @@
+import CredentialProtocol
 public import SettingsFile
 
 /// What the files, the environment and the flags together say.
@@ -101,8 +102,13 @@ public struct Configuration: Sendable, Equatable {
         }
         if let id = try file.clientID(), !isLocked("client-id") { clientID = id }
         if let name = try file.string("account"), !isLocked("account") { account = name }
-        if let hosts = try file.strings("known-authorities"), !isLocked("known-authorities") {
-            knownAuthorities = hosts
+        if let hosts = try file.strings("known-authorities") {
+            if let wrong = hosts.firstIndex(where: { RequestHost($0) == nil || $0.contains("*") }) {
+                throw file.error(
+                    "known-authorities", element: wrong, "`known-authorities` holds hosts, and this is none",
+                    hint: "write it like \"login.contoso.com\", without https:// and path")
+            }
+            if !isLocked("known-authorities") { knownAuthorities = hosts }
         }
         if let name = try file.string("group") {
             guard name.isScopeToken, name.utf8.count <= 128 else {

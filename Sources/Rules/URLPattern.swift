@@ -50,6 +50,9 @@ public struct URLPattern: Sendable, Equatable {
     /// The host, which may have wildcards.
     public var host: RequestHost { RequestHost(name: labels.joined(separator: "."), port: port) }
 
+    /// Whether what should be a user name is one with a password behind it.
+    public var hasPassword: Bool { username?.contains(":") == true }
+
     /// Whether the pattern has a path.
     public var hasPath: Bool { !segments.isEmpty }
 

@@ -55,20 +55,25 @@ public struct SettingsText: Sendable {
             hint: "make it writable, or change it by hand")
     }
 
+    private static func unreadable(_ path: String) -> SettingsError {
+        SettingsError(
+            file: path, line: nil, message: "cannot be read: \(String(cString: strerror(errno)).lowercased())",
+            hint: "check its permissions")
+    }
+
     private static func read(_ path: String) throws(SettingsError) -> String? {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             guard errno != ENOENT, errno != ENOTDIR else { return nil }
-            throw SettingsError(
-                file: path, line: nil, message: "cannot be read: \(String(cString: strerror(errno)).lowercased())",
-                hint: "check its permissions")
+            throw unreadable(path)
         }
         defer { close(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count <= longest {
             let count = Glibc.read(file, &chunk, chunk.count)
-            guard count > 0 else { break }
+            guard count >= 0 else { throw unreadable(path) }
+            if count == 0 { break }
             bytes += chunk[..<count]
         }
         guard bytes.count <= longest, let text = String(validating: bytes, as: UTF8.self) else {

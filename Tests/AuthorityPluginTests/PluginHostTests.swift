@@ -79,6 +79,17 @@ struct PluginHostTests {
         #expect(error?.message == row.message)
     }
 
+    @Test func `a renewal is for the account that was asked about and no other`() async throws {
+        let id = try await run("polite").account.homeAccountID
+        var request = PluginRequest.sample(.renew)
+        request.account = id.uppercased()
+        #expect(try await run("polite", request).account.homeAccountID == id)
+        request.account = "somebody.else"
+        let error = await #expect(throws: PluginError.self) { try await run("polite", request) }
+        #expect(error?.code == .internal)
+        #expect(error?.message == "the fake plugin answered for another account than it was asked about")
+    }
+
     @Test func `a polite plugin's result is read, and what it says is made fit to show`() async throws {
         let person = FakePerson()
         let result = try await run("polite", person: person)

@@ -57,14 +57,8 @@ class World:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def install(self):
-        """Lays lanyard out as script/install does."""
-        shutil.copy2(self.binaries / "lanyard", self.folder / "bin/lanyard")
-        for name in ("lanyard-authority", "lanyard-sandbox"):
-            shutil.copy2(self.binaries / name, self.folder / "lib/lanyard" / name)
-        for manifest in CHECKOUT.glob("plugins/*/plugin.toml"):
-            target = self.folder / "lib/lanyard/plugins" / manifest.parent.name
-            target.mkdir(parents=True)
-            shutil.copy2(manifest, target)
+        """Lays lanyard out as script/install does: what users run is what is measured, not what the linker left behind."""
+        subprocess.run([CHECKOUT / "script/tree", self.binaries, self.folder], check=True)
         self.lanyard = str(self.folder / "bin/lanyard")
 
     def build_peer(self):

@@ -84,6 +84,16 @@ import Testing
         }
     }
 
+    @Test func `without a host the command in the hint names authority, client and scope`() async throws {
+        try await World.with { world in
+            let ended = try await world.get(at: "common")
+            #expect(ended.status == 2)
+            let command =
+                "lanyard login --authority \(world.sandbox.authority)/common --client-id \(world.sandbox.clientID)"
+            #expect(ended.errors.contains("hint: sign in: \(command) --scope api://sandbox-git/.default\n"), "\(ended)")
+        }
+    }
+
     @Test func `a name chooses among accounts, and signs in one that has not`() async throws {
         try await World.with { world in
             try await world.signIn("alice@contoso.example", "carol@fabrikam.example")
@@ -127,6 +137,25 @@ import Testing
             #expect(third.status == 2 && third.output.isEmpty, "\(third)")
             let asked = try await world.get(path, world.browser(as: "alice@contoso.example"))
             #expect(asked.status == 0 && asked.value("password") != second)
+        }
+    }
+
+    @Test func `a token got by name is erased by name`() async throws {
+        try await World.with { world in
+            let wish =
+                "authority=\(world.sandbox.authority)/common\nclient_id=\(world.sandbox.clientID)\nscope[]=https://graph.microsoft.com/User.Read\n"
+            func get(_ extra: [String: String] = [:]) async throws -> String? {
+                try await world.lanyard(["get"], extra, input: wish).value("password")
+            }
+            let first = try #require(await get(world.browser(as: "alice@contoso.example")))
+            #expect(try await get() == first)
+            let ended = try await world.lanyard(["erase"], input: "\(wish)password=\(first)\n")
+            #expect(ended.status == 0 && ended.output.isEmpty && ended.errors.isEmpty, "\(ended)")
+            let second = try #require(await get())
+            #expect(second != first)
+            // Without host and wish there is nothing that could be meant.
+            #expect(try await world.lanyard(["erase"], input: "password=\(second)\n").status == 0)
+            #expect(try await get() == second)
         }
     }
 
@@ -174,6 +203,21 @@ import Testing
             #expect(words.lines.count == 2 && words.lines.first == "login", "\(words)")
             #expect(
                 words.lines.last?.contains("it's") == true && words.lines.last?.contains("a&b;$(touch pwned)") == true)
+        }
+    }
+
+    @Test(arguments: ["capability", "rule list --json", "--version"])
+    func `a result that can't be written is a failure, and one that nobody reads is none`(
+        _ command: String
+    ) async throws {
+        try await Home.with { home in
+            let full = try await run("/bin/sh", ["-c", "lanyard \(command) >/dev/full"], environment: home.environment)
+            #expect(full.status == 1)
+            #expect(full.errors.contains("lanyard: error: the result can't be written: No space left"), "\(full)")
+            // The reader is gone before the result comes.
+            let script = "{ sleep 0.3; lanyard \(command); echo $? >&2; } | true"
+            let unread = try await run("/bin/sh", ["-c", script], environment: home.environment)
+            #expect(unread.errors == "0\n")
         }
     }
 

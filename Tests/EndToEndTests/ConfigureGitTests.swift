@@ -165,9 +165,10 @@ import Testing
         }
     }
 
-    @Test func `git finds lanyard where it is not on the path, even with a space in it`() async throws {
+    @Test(arguments: ["my programs", "Tom's <own> (1+1) [programs]"])
+    func `git finds lanyard where it is not on the path, whatever that is called`(_ name: String) async throws {
         try await Home.with { home in
-            let folder = home.folder + "/my programs"
+            let folder = "\(home.folder)/\(name)"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             for name in ["lanyard", "git-credential-lanyard"] {
                 try FileManager.default.copyItem(atPath: Built.lanyard, toPath: "\(folder)/\(name)")

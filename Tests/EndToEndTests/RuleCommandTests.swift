@@ -47,6 +47,8 @@ import Testing
             "no client id is configured"
         ),
         (["rule", "add", "http:// x"], "is not a URL"),
+        (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL holds a password"),
+        (["configure", "git", "https://bob:geheim@git.example/x", "--yes"] + options, "the URL holds a password"),
         (["rule", "add", "git.example", "--redirect-port", "80"], "a redirect port is a number"),
         (["rule", "add", "git.example", "--query-parameter", "state=1"], "is the protocol's own"),
     ])

@@ -27,6 +27,13 @@ struct AnswerTests {
         #expect(response.scope == nil)
     }
 
+    @Test(arguments: [(Int.min, 0), (0, 0), (Int.max, 315_360_000)])
+    func `an absolute time that no clock can show is bounded`(_ time: Int, _ lifetime: Int) throws {
+        let body = #"{"access_token":"at","expires_on":"\#(time)","refresh_on":"\#(time)"}"#
+        let response = try TokenResponse(Self.answer(body), from: "host", stage: .redemption)
+        #expect((response.expiresIn, response.refreshIn) == (lifetime, lifetime))
+    }
+
     @Test(arguments: [
         ("<!doctype html><title>Welcome to the hotel</title>", PluginError.Code.unavailable),
         ("{\"access_token\":\"a", .unavailable), ("", .unavailable), ("[]", .unavailable),

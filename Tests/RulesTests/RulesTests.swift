@@ -164,6 +164,9 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             text: "known-authorities = [\n  \"a\",\n  3,\n]", line: 3,
             message: "`known-authorities` holds something that is no string in quotes", hint: nil),
         Case(
+            text: "known-authorities = [\n  \"login.a.example:8443\",\n  \"https://login.b.example\",\n]", line: 3,
+            message: "`known-authorities` holds hosts, and this is none", hint: "write it like \"login.contoso.com\""),
+        Case(
             text: "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\",\n\"a b\"]\n", line: 5,
             message: "a scope holds no space", hint: nil),
         Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
@@ -194,6 +197,15 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(error.line == example.line)
         #expect(error.message.hasPrefix(example.message))
         if let hint = example.hint { #expect(error.hint?.hasPrefix(hint) == true) }
+    }
+
+    @Test func `authorities' hosts are known without the port that https has by itself`() throws {
+        let read = try configuration(
+            """
+            authority = "https://login.a.example:443/organizations"
+            known-authorities = ["Login.B.example:443", "login.c.example:8443"]
+            """)
+        #expect(read.configuredHosts == ["login.a.example", "login.b.example", "login.c.example:8443"])
     }
 
     @Test func `later files win key by key, but not over a locked key`() throws {

@@ -31,6 +31,19 @@ import Testing
         #expect(token.members["refresh_on"] == .string("2800"))
     }
 
+    @Test func `a time that nobody could reckon with is none, and survives`() throws {
+        let (least, most) = (Int64.min, String(Int.max))
+        let json = #"{"secret":"s","home_account_id":"h","last_modification_time":"\#(least)"}"#
+        let read = try #require(CredentialRecord(kind: .refreshToken, json: json.utf8))
+        guard case .refreshToken(let token) = read else { throw ProbeFailure(output: json) }
+        #expect(token.lastModificationTime == nil)
+        #expect(read.members["last_modification_time"] == .string(String(least)))
+        for time in [String(least), most] {
+            let access = #"{"secret":"s","expires_on":"\#(time)"}"#
+            #expect(CredentialRecord(kind: .accessToken, json: access.utf8) == nil)
+        }
+    }
+
     @Test(arguments: ["", "[]", "{}", #"{"secret":""}"#, #"{"secret":"s"}"#, #"{"secret":"s","expires_on":"never"}"#])
     func `what is no access token is refused`(_ json: String) {
         #expect(CredentialRecord(kind: .accessToken, json: json.utf8) == nil)

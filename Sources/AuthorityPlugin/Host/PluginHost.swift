@@ -48,6 +48,11 @@ public struct PluginHost: Sendable {
         guard match.environmentHosts.contains(result.account.environment) else {
             throw .broken(plugin.name, "answered for another authority than it was asked about")
         }
+        // A renewal is for the account whose refresh token it is, whatever the plugin or its authority make of it.
+        guard
+            request.operation == .authorize
+                || request.account.map({ $0.lowercased() == result.account.homeAccountID.lowercased() }) ?? true
+        else { throw .broken(plugin.name, "answered for another account than it was asked about") }
         return result
     }
 

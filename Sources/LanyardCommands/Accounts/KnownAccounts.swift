@@ -67,7 +67,7 @@ extension Failure {
         self.init(
             "several accounts are called \(name.displayable(limit: 200))",
             hints: zip(accounts, accounts.labels).map { account, label in
-                "\(label.displayable(limit: 100)): \(command) \(account.homeAccountID.displayable(limit: 200))"
+                "\(label.displayable(limit: 100)): \(command) \(Failure.word(account.homeAccountID, limit: 200))"
             }, status: .usage)
     }
 }

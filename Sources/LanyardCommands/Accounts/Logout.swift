@@ -65,11 +65,10 @@ struct Logout: AsyncParsableCommand {
             try session.acquirer.signOut(known, of: clients)
         }
         guard done.removed > 0 else {
+            let command = "lanyard logout \(ShellWords.quote(name))"
             throw Failure(
                 "only other clients have signed \(name) in: \(Self.list(done.remaining))",
-                hints: [
-                    "sign one of them out: lanyard logout \(name) --client-id ID, or every one: lanyard logout \(name) --forget"
-                ])
+                hints: ["sign one of them out: \(command) --client-id ID, or every one: \(command) --forget"])
         }
         let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
         session.context.console.note("signed out \(name)\(others)")

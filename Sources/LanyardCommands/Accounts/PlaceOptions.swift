@@ -19,19 +19,17 @@ struct PlaceOptions: ParsableArguments {
     }
 
     private static func authority(of url: String, _ session: Session) throws(Failure) -> String {
-        guard let wanted = try session.resolve(try CredentialRequest(urlForPeople: url)) else {
-            throw Failure(noRuleMaps: url)
-        }
+        let request = try CredentialRequest(urlForPeople: url)
+        guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
         return wanted.authority
     }
 }
 
 extension Failure {
     /// A URL that nothing maps.
-    init(noRuleMaps url: String) {
+    init(noRuleMaps request: CredentialRequest) {
         self.init(
-            "no rule maps \(url.displayable(limit: 500))",
-            hints: ["make one: lanyard rule add \(ShellWords.quote(url.displayable(limit: 500)))"])
+            "no rule maps \(request.url)", hints: ["make one: lanyard rule add \(ShellWords.quote(request.url))"])
     }
 
     /// An authority that no plugin serves.

@@ -33,15 +33,7 @@ struct TokenOptions: ParsableArguments {
     func request(in session: Session) throws(Failure) -> (request: TokenRequest, url: String?) {
         var asked = CredentialRequest()
         if let url = try place(in: session) {
-            var attributes = Attributes()
-            do {
-                try attributes.append("url", url.contains("://") ? url : "https://\(url)")
-                asked = try CredentialRequest(attributes)
-            } catch {
-                throw Failure(
-                    "\(url.displayable(limit: 200)) is not a URL",
-                    hints: ["write it like https://dev.azure.com/contoso"])
-            }
+            asked = try CredentialRequest(urlForPeople: url)
         }
         asked.wish.authority = authority
         asked.wish.clientID = clientId
@@ -51,7 +43,7 @@ struct TokenOptions: ParsableArguments {
         try signIn.write(to: &asked.wish)
         guard let request = try session.resolve(asked) else {
             guard asked.host != nil else { throw Failure(.incomplete) }
-            throw Failure(noRuleMaps: asked.url)
+            throw Failure(noRuleMaps: asked)
         }
         return (request, asked.host == nil ? nil : asked.url)
     }

@@ -74,7 +74,7 @@ struct Use: AsyncParsableCommand {
 
 extension AccountRecord {
     /// The command that chooses it.
-    var useCommand: String { "lanyard use \(nameForPeople)" }
+    var useCommand: String { "lanyard use \(ShellWords.quote(nameForPeople))" }
 }
 
 extension Failure {

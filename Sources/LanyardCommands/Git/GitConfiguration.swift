@@ -50,8 +50,7 @@ struct GitConfiguration: Sendable {
 
     /// Takes a value away from a key of a file; other values of it stay.
     static func remove(_ key: String, _ value: String, from file: String) async throws(Failure) {
-        let pattern =
-            "^\(value.map { $0.isLetter || $0.isNumber || "/=-_".contains($0) ? "\($0)" : "\\\($0)" }.joined())$"
+        let pattern = "^\(value.map { ".^$*+?()[]{}|\\".contains($0) ? "\\\($0)" : "\($0)" }.joined())$"
         let result = try await Git.run(["config", "--file", file, "--unset-all", key, pattern])
         // 5 says that there is nothing to take away.
         guard [0, 5].contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }

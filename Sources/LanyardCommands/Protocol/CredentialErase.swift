@@ -12,7 +12,9 @@ struct CredentialErase {
 
     func run() throws(Failure) {
         let request = try context.readRequest()
-        guard let query = PasswordQuery(request) else { return }
+        let query = PasswordQuery(request)
+        // A script's own request names a token and no place.
+        guard query != nil || (request.scheme == nil && request.host == nil && !request.wish.isEmpty) else { return }
         // What was refused must not be answered again, wherever it came from and whatever is stored by now.
         context.answers.forget()
         let session = try Session(context)
@@ -21,10 +23,11 @@ struct CredentialErase {
             do throws(AcquisitionError) {
                 try session.acquirer.reject(request.credential ?? request.password, for: wanted)
             } catch {
-                throw Failure(error, request: wanted, url: request.url)
+                throw Failure(error, request: wanted, url: request.place)
             }
             return
         }
+        guard let query else { return }
         do throws(StoreError) {
             _ = try session.passwords.erase(query)
         } catch {

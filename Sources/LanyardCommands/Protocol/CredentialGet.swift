@@ -41,7 +41,7 @@ struct CredentialGet {
             if let answer = try password(for: request, session) { try context.write(answer, for: request) }
             return nil
         }
-        let stored = try session.stored(for: wanted, url: request.url)
+        let stored = try session.stored(for: wanted, url: request.place)
         let pending = PendingGet(
             request: request, wanted: wanted, session: session, stored: stored, remembered: remembered)
         guard case .token(let token) = stored else { return pending }
@@ -80,7 +80,7 @@ struct PendingGet: Sendable {
     func finish() async -> ExitStatus {
         let console = session.context.console
         do throws(Failure) {
-            try write(try await session.token(for: wanted, url: request.url, stored: stored))
+            try write(try await session.token(for: wanted, url: request.place, stored: stored))
             return .done
         } catch {
             // The person said no: git must not go on to ask for a password.
@@ -125,11 +125,14 @@ extension CredentialRequest {
         throw Failure("the request names no \(missing)", hints: [Failure.protocolHint])
     }
 
-    /// The request's place as a URL, fit to show.
-    var url: String {
-        guard let scheme, let host else { return "the request" }
+    /// The request's place as a URL, fit to show; nil where it names none, as a script's own may.
+    var place: String? {
+        guard let scheme, let host else { return nil }
         return "\(scheme)://\(host.text)/\(path ?? "")".displayable(limit: 500)
     }
+
+    /// The request's place in a sentence.
+    var url: String { place ?? "the request" }
 }
 
 extension PasswordQuery {

@@ -69,7 +69,7 @@ struct RememberedAnswer: Sendable {
     }
 
     /// What of a request decides its answer.
-    private static func fields(of request: CredentialRequest) -> [String?] {
+    static func fields(of request: CredentialRequest) -> [String?] {
         let wish = request.wish
         let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
         return [
@@ -92,5 +92,7 @@ extension String {
     fileprivate var bringsClaims: Bool { lowercased().contains("claims") }
 
     /// Whether a challenge names an authority, and so perhaps the tenant.
-    fileprivate var namesAuthority: Bool { lowercased().contains("authorization") }
+    ///
+    /// The parameters that are heeded for it are `authority`, `authorization` and `authorization_uri`.
+    fileprivate var namesAuthority: Bool { lowercased().contains("authori") }
 }

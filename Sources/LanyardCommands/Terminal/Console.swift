@@ -1,5 +1,6 @@
 import AuthorityPlugin
 import CredentialProtocol
+import Synchronization
 import SystemPackage
 
 // The rules of what a person reads, kept in one place:
@@ -18,6 +19,7 @@ struct Console: Sendable {
     /// What the person sees of stderr.
     let screen: Screen
     private let status: StatusLine
+    private let delivery = Delivery()
 
     /// The console of these streams; the environment says what the terminal behind stderr can do.
     init(output: FileDescriptor, errors: FileDescriptor, environment: [String: String]) {
@@ -27,10 +29,17 @@ struct Console: Sendable {
         status = StatusLine(errors, on: screen)
     }
 
-    /// Writes a result to stdout as it is; a reader that has gone is no error.
+    /// Writes a result to stdout as it is; a reader that has gone is no error, and of what else fails `undelivered` tells.
     func write(_ bytes: [UInt8]) {
         status.clear()
-        _ = try? output.writeAll(bytes)
+        do { _ = try output.writeAll(bytes) } catch Errno.brokenPipe {} catch { delivery.fail(error) }
+    }
+
+    /// Why a result is not on stdout, or not all of it; nil where it is.
+    var undelivered: Failure? {
+        delivery.reason.map { reason in
+            Failure("the result can't be written: \(reason)", hints: ["see where stdout leads, and try again"])
+        }
     }
 
     /// Writes a line of a result to stdout.
@@ -100,6 +109,18 @@ struct Console: Sendable {
 
     private func say(_ text: String) {
         status.aside { _ = try? errors.writeAll(Array("\(text)\n".utf8)) }
+    }
+}
+
+/// What became of a process's results; all that hold it see the same.
+private final class Delivery: Sendable {
+    private let failure = Mutex<String?>(nil)
+
+    /// The first reason why something could not be written.
+    var reason: String? { failure.withLock(\.self) }
+
+    func fail(_ error: any Error) {
+        failure.withLock { reason in reason = reason ?? "\(error)" }
     }
 }
 

@@ -58,7 +58,8 @@ struct TokenResponse: Sendable, Equatable {
     }
 
     private static func lifetime(_ seconds: LenientNumber?, until time: LenientNumber?, now: Date) -> Int? {
-        let left = time.map { Double($0.value) - now.timeIntervalSince1970 }
+        // Bounded first: not every number of seconds is one that can be subtracted from, or be an integer again.
+        let left = time.map { min(max(Double($0.value) - now.timeIntervalSince1970, 0), Double(longestLifetime)) }
         guard let value = seconds?.value ?? left.map({ Int($0.rounded(.down)) }) else { return nil }
         return min(max(value, 0), longestLifetime)
     }

@@ -106,6 +106,12 @@ extension Session {
                 "\(url.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"],
                 status: .usage)
         }
+        // It would be written into files, and matches no request.
+        guard !pattern.hasPassword else {
+            throw Failure(
+                "the URL holds a password, which has no place in the configuration",
+                hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.text)/…"], status: .usage)
+        }
         return pattern
     }
 
