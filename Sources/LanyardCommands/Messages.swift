@@ -72,19 +72,20 @@ extension Failure {
         self.init(shown, hints: [hint], cause: .keyring)
     }
 
+    /// Takes the password without its line's end, which would count as a part of it.
+    private static let unlocking =
+        "sh -c 'stty -echo; read -r p; stty echo; printf %s \"$p\"' | gnome-keyring-daemon --replace --unlock"
+
     private static func keyring(_ reason: StoreError.Reason) -> (message: String, hint: String) {
         switch reason {
         case .locked:
-            ("the keyring is locked", "unlock it: gnome-keyring-daemon --replace --unlock, with the password on stdin")
+            ("the keyring is locked", "type its password after this, to unlock it: \(unlocking)")
         case .noSessionBus:
             ("there is no D-Bus session, so no keyring can be reached", "run inside one: dbus-run-session -- COMMAND")
         case .noProvider:
             ("no keyring service is installed or running", "install one: sudo apt install gnome-keyring")
         case .noDefaultCollection:
-            (
-                "there is no default keyring yet",
-                "make one: gnome-keyring-daemon --replace --unlock, with its new password on stdin"
-            )
+            ("there is no default keyring yet", "type its new password after this, to make one: \(unlocking)")
         case .timedOut:
             ("the keyring service does not answer", "restart it: pkill gnome-keyring-d, then try again")
         case .denied: ("the keyring service refused", "answer its prompt, or try again")
