@@ -78,8 +78,9 @@ extension Configuration {
     }
 
     private func confine(_ scopes: [String], to mapped: TokenRequest, host: RequestHost) throws(ResolutionError) {
-        let resources = Set(mapped.scopes.map(\.resourceOfScope))
-        for scope in scopes where !resources.contains(scope.resourceOfScope) {
+        // OpenID Connect's own scopes belong to no resource: who may have a refresh token may not have Graph for that.
+        let resources = Set(mapped.scopes.filter { !$0.isOpenIDScope }.map(\.resourceOfScope))
+        for scope in scopes where !scope.isOpenIDScope && !resources.contains(scope.resourceOfScope) {
             throw .notMapped(host: host.text, scope: scope)
         }
     }
@@ -88,7 +89,11 @@ extension Configuration {
         let wish = request.wish
         guard wish.scopes.allSatisfy(\.isScopeToken) else { throw .badScope }
         if !wish.scopes.isEmpty { resolved.scopes = wish.scopes }
-        if let authority = wish.authority { resolved.authority = authority }
+        if let authority = wish.authority, authority != resolved.authority {
+            resolved.authority = authority
+            // A rule's kind is that of its own authority.
+            resolved.kind = nil
+        }
         while resolved.authority.hasSuffix("/") { resolved.authority.removeLast() }
         resolved.authorityIsConfigured = names(authority: resolved.authority)
         if let id = wish.clientID { resolved.clientID = id }
@@ -130,6 +135,9 @@ extension String {
         guard hasPrefix("https://") else { return nil }
         return RequestHost(String(dropFirst(8).prefix { $0 != "/" }))?.withoutPort(443)
     }
+
+    /// Whether a scope is one of OpenID Connect's, which every application may ask for.
+    fileprivate var isOpenIDScope: Bool { ["openid", "profile", "email", "offline_access"].contains(lowercased()) }
 
     /// The resource a scope belongs to: all before its last segment; a bare scope is Microsoft Graph's.
     public var resourceOfScope: String {

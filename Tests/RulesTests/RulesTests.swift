@@ -110,6 +110,23 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(try resolve("http://h.example/") == nil)
     }
 
+    @Test func `a rule with OpenID Connect's own scopes opens no resource, and they need none`() throws {
+        let text = """
+            client-id = "00000000-0000-0000-0000-000000000001"
+            [[rule]]
+            url = "https://o.example"
+            authority = "https://login.example/common"
+            scopes = ["api://o/x", "offline_access", "profile"]
+            """
+        func scopes(_ scope: String) throws -> [String]? {
+            let request = try request("https://o.example/", ["scope[]=\(scope)"])
+            return try configuration(text).resolve(request) { _ in nil }?.scopes
+        }
+        #expect(throws: ResolutionError.notMapped(host: "o.example", scope: "User.Read")) { try scopes("User.Read") }
+        #expect(try scopes("offline_access") == ["offline_access"])
+        #expect(try scopes("api://o/y") == ["api://o/y"])
+    }
+
     @Test func `a token never goes to a host that is not mapped to its resource`() throws {
         #expect(throws: ResolutionError.notMapped(host: "unknown.test", scope: "api://host/x")) {
             try resolve("https://unknown.test/", ["scope[]=api://host/x"])
