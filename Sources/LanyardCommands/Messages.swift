@@ -113,7 +113,7 @@ extension Failure {
             self.init(
                 "the account \(name.displayable(limit: 100)) has not signed in"
                     + (known.isEmpty ? "" : "; these have: \(names)"),
-                hints: ["sign in: \(Self.login(request, url: url)) --account \(Self.word(name, limit: 100))"],
+                hints: ["sign in: \(Self.login(request.naming(name), url: url))"],
                 status: .interactionRequired)
         case .interactionRequired(let cause):
             let why = cause.map { "\(Self.kind(of: $0)): \(Self.words(of: $0))" } ?? ""
@@ -208,10 +208,11 @@ extension Failure {
 
     /// The command that would sign in.
     ///
-    /// It asks for the request's claims, else for those that the authority wants; what shapes the sign-in comes along where
+    /// It names the request's account, and asks for the request's claims, else for those that the authority wants; what shapes the sign-in comes along where
     /// no rule can bring it.
     private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
-        let claims = claimsOption(request.claims ?? claims)
+        let account = request.account.map { " --account \(word($0, limit: 100))" } ?? ""
+        let claims = account + claimsOption(request.claims ?? claims)
         if let url { return "lanyard login \(word(url, limit: 500))\(claims)" }
         let scopes = request.scopes.map { " --scope \(word($0, limit: 200))" }.joined()
         return
@@ -226,5 +227,14 @@ extension Failure {
         ]
         options += request.extraQuery.sorted { $0.key < $1.key }.map { ("--query-parameter", "\($0.key)=\($0.value)") }
         return options.map { option, value in value.map { " \(option) \(word($0, limit: 300))" } ?? "" }.joined()
+    }
+}
+
+extension TokenRequest {
+    /// The same for this account.
+    fileprivate func naming(_ account: String) -> TokenRequest {
+        var request = self
+        request.account = account
+        return request
     }
 }

@@ -29,6 +29,18 @@ import TokenStore
         #expect(failure?.hints.contains { $0.hasSuffix("lanyard use 'a.b;reboot'") } == true, "\(failure?.hints ?? [])")
     }
 
+    @Test func `a hint to sign in names the account that was asked for, once`() {
+        var request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            scopes: [])
+        request.account = "alice@x.example"
+        let url = "https://git.example"
+        for error in [AcquisitionError.interactionRequired(nil), .noSuchAccount("alice@x.example", known: [])] {
+            let hints = Failure(error, request: request, url: url).hints
+            #expect(hints == ["sign in: lanyard login https://git.example --account alice@x.example"])
+        }
+    }
+
     private static func known(_ account: AccountRecord) -> KnownAccount {
         KnownAccount(
             account: account, profiles: [account], environments: [account.environment], clientIDs: [], canRenew: false)
