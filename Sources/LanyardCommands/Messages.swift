@@ -211,12 +211,18 @@ extension Failure {
     /// It names the request's account, and asks for the request's claims, else for those that the authority wants; what shapes the sign-in comes along where
     /// no rule can bring it.
     private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
+        let claims = claimsOption(request.claims ?? claims)
         let account = request.account.map { " --account \(word($0, limit: 100))" } ?? ""
-        let claims = account + claimsOption(request.claims ?? claims)
-        if let url { return "lanyard login \(word(url, limit: 500))\(claims)" }
-        let scopes = request.scopes.map { " --scope \(word($0, limit: 200))" }.joined()
-        return
-            "lanyard login --authority \(word(request.authority, limit: 255)) --client-id \(word(request.clientID, limit: 100))\(scopes)\(signInOptions(request))\(claims)"
+        let place = url.map { " \(word($0, limit: 500))" } ?? ""
+        // What a URL's rule says need not be said again.
+        func option(_ name: String, _ value: String, _ which: TokenRequest.Named) -> String {
+            url == nil || request.named.contains(which) ? " \(name) \(word(value, limit: 255))" : ""
+        }
+        let authority = option("--authority", request.authority, .authority)
+        let client = option("--client-id", request.clientID, .clientID)
+        let scopes = request.scopes.map { option("--scope", $0, .scopes) }.joined()
+        let shape = url == nil ? signInOptions(request) : ""
+        return "lanyard login\(place)\(authority)\(client)\(scopes)\(shape)\(account)\(claims)"
     }
 
     /// The options that shape the request's sign-in, each with a blank before it.

@@ -88,15 +88,22 @@ extension Configuration {
     private func take(_ request: CredentialRequest, into resolved: inout TokenRequest) throws(ResolutionError) {
         let wish = request.wish
         guard wish.scopes.allSatisfy(\.isScopeToken) else { throw .badScope }
-        if !wish.scopes.isEmpty { resolved.scopes = wish.scopes }
+        if !wish.scopes.isEmpty {
+            resolved.scopes = wish.scopes
+            resolved.named.insert(.scopes)
+        }
         if let authority = wish.authority, authority != resolved.authority {
             resolved.authority = authority
+            resolved.named.insert(.authority)
             // A rule's kind is that of its own authority.
             resolved.kind = nil
         }
         while resolved.authority.hasSuffix("/") { resolved.authority.removeLast() }
         resolved.authorityIsConfigured = names(authority: resolved.authority)
-        if let id = wish.clientID { resolved.clientID = id }
+        if let id = wish.clientID {
+            resolved.clientID = id
+            resolved.named.insert(.clientID)
+        }
         if resolved.clientID.isEmpty {
             guard let id = clientID else { throw .noClientID(authority: resolved.authority) }
             resolved.clientID = id

@@ -12,6 +12,16 @@ public struct TokenRequest: Sendable, Equatable {
         case consumer
     }
 
+    /// What a consumer may name.
+    public enum Named: Sendable {
+        /// The authority.
+        case authority
+        /// The client id.
+        case clientID
+        /// The scopes.
+        case scopes
+    }
+
     /// Why the token is for this consumer.
     public var origin: Origin
     /// The authority's URL.
@@ -24,6 +34,8 @@ public struct TokenRequest: Sendable, Equatable {
     public var clientID: String
     /// The scopes wanted.
     public var scopes: [String]
+    /// What of these the consumer named itself; the rest comes from rules and configuration.
+    public var named: Set<Named> = []
     /// The account named for the request, by user name or home account id: it or none.
     public var account: String?
     /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.

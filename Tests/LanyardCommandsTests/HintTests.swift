@@ -41,6 +41,18 @@ import TokenStore
         }
     }
 
+    @Test func `a hint to sign in for a URL names what the consumer named itself, and nothing of the rule`() {
+        var request = TokenRequest(
+            origin: .rule("https://git.example"), authority: "https://login.example/b", authorityIsConfigured: true,
+            clientID: "c", scopes: ["s", "t"])
+        func hint() -> String? {
+            Failure(.interactionRequired(nil), request: request, url: "https://git.example").hints.first
+        }
+        #expect(hint() == "sign in: lanyard login https://git.example")
+        request.named = [.clientID, .scopes]
+        #expect(hint() == "sign in: lanyard login https://git.example --client-id c --scope s --scope t")
+    }
+
     private static func known(_ account: AccountRecord) -> KnownAccount {
         KnownAccount(
             account: account, profiles: [account], environments: [account.environment], clientIDs: [], canRenew: false)
