@@ -11,8 +11,9 @@ import TokenStore
 /// the resource that wants them, until it is redeemed for them or the person signs in.
 /// The refresh token itself stays: it may serve elsewhere, and only its authority can say that it is dead.
 struct Rejection {
-    /// The member of a refresh token's record that holds when its tokens were refused.
-    static let member = "lanyard_rejected_on"
+    /// The member of a refresh token's record that holds when its tokens were refused, an object by client: a family's
+    /// token goes on to serve the others.
+    private static let member = "lanyard_rejected_on"
     /// The member of an access token's record that says it was renewed and not signed in for.
     static let renewedMember = "lanyard_renewed"
     /// The value of that member where claims were asked for as it was renewed.
@@ -42,11 +43,10 @@ struct Rejection {
         let rejected = Self.homes(hopeless)
         marked = records.refreshTokens.compactMap { record in
             let home = record.homeAccountID.lowercased()
-            guard record.clientID.lowercased() == clientID.lowercased(), noted.union(rejected).contains(home) else {
-                return nil
-            }
+            let mayServe = record.clientID.lowercased() == clientID.lowercased() || record.familyID != nil
+            guard mayServe, noted.union(rejected).contains(home) else { return nil }
             var record = record
-            if rejected.contains(home) { record.other[Self.member] = .string(String(now)) }
+            if rejected.contains(home) { Self.mark(.string(String(now)), in: &record, for: request) }
             if noted.contains(home) { Self.note(claims, in: &record, for: request) }
             return record
         }
@@ -61,10 +61,21 @@ struct Rejection {
         token.other[claimsMember]?.members?[request.resource]?.text
     }
 
+    /// Whether renewing with this token was found not to help the request's client.
+    static func isMarked(_ token: RefreshTokenRecord, for request: TokenRequest) -> Bool {
+        token.other[member]?.members?[request.clientID.lowercased()] != nil
+    }
+
     /// Forgets what was noted, once the token has been redeemed for the request's resource.
     static func forget(in token: inout RefreshTokenRecord, for request: TokenRequest) {
-        token.other[member] = nil
+        mark(nil, in: &token, for: request)
         note(nil, in: &token, for: request)
+    }
+
+    private static func mark(_ time: JSONValue?, in token: inout RefreshTokenRecord, for request: TokenRequest) {
+        var marks = token.other[member]?.members ?? [:]
+        marks[request.clientID.lowercased()] = time
+        token.other[member] = marks.isEmpty ? nil : .object(marks)
     }
 
     private static func note(_ claims: String?, in token: inout RefreshTokenRecord, for request: TokenRequest) {

@@ -40,7 +40,7 @@ extension TokenAcquirer {
         of found: SilentAccount, _ request: TokenRequest, _ authority: Authority
     ) async throws(AcquisitionError) -> (token: AcquiredToken?, error: PluginError?) {
         var last: PluginError?
-        for refreshToken in found.selection.refreshTokens where refreshToken.other[Rejection.member] == nil {
+        for refreshToken in found.selection.refreshTokens where !Rejection.isMarked(refreshToken, for: request) {
             switch await redeem(refreshToken, request, authority) {
             case .success(let result):
                 let token = try keep(result, request, authority, redeemed: refreshToken, known: found.records)

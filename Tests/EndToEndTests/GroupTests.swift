@@ -28,6 +28,27 @@ import Testing
         }
     }
 
+    @Test func `a refused token is not renewed by its family's again, and that serves the others`() async throws {
+        try await World.with { world in
+            let browser = world.browser(as: "alice@contoso.example")
+            #expect(try await world.lanyard(["login"] + Self.token(world, Self.editor), browser).status == 0)
+            let wish = """
+                authority=\(world.sandbox.authority)/contoso.example
+                scope[]=https://graph.microsoft.com/User.Read
+                client_id=\(Self.viewer)
+
+                """
+            // What was renewed just now and is refused: renewing doesn't help.
+            let got = try await world.lanyard(["get"], input: wish)
+            let token = try #require(got.value("password"), "\(got)")
+            #expect(try await world.lanyard(["erase"], input: wish + "password=\(token)\n").status == 0)
+            #expect(try await world.lanyard(["get"], input: wish).status == 2)
+            let editor = try await world.lanyard(
+                ["token", "--scope", "api://sandbox-git/.default"] + Self.place(world))
+            #expect(editor.status == 0, "\(editor)")
+        }
+    }
+
     @Test func `another group sees nothing of it`() async throws {
         try await World.with { world in
             let browser = world.browser(as: "alice@contoso.example")
@@ -39,6 +60,10 @@ import Testing
             let text = try await world.lanyard(["accounts"], ["LANYARD_CONFIG": world.sandbox.folder + "/config.toml"])
             #expect(text.output.contains("alice@contoso.example"), "\(text)")
         }
+    }
+
+    private static func place(_ world: World) -> [String] {
+        ["--authority", "\(world.sandbox.authority)/contoso.example", "--client-id", editor]
     }
 
     private static func token(_ world: World, _ client: String) -> [String] {
