@@ -202,7 +202,8 @@ public struct TokenAcquirer: Sendable {
         tell(.usingKeyring)
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.
-            try store.save(made.others + [.account(made.account), .accessToken(current)])
+            // The account last: who sees it finds its token too, and does not renew beside the one who signs in.
+            try store.save(made.others + [.accessToken(current), .account(made.account)])
             try deleteOverlapping(current, known: known)
         }
         guard result.declinedScopes.isEmpty else {
