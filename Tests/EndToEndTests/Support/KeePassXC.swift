@@ -5,6 +5,7 @@ import KeyringFixture
 struct KeePassXC {
     private let world: World
     private static let password = "staple"
+    private static let collection = "/org/freedesktop/secrets/collection/secrets"
 
     /// Runs the body while KeePassXC serves an open database in a world that has no other provider.
     static func with(_ body: @Sendable (World, KeePassXC) async throws -> Void) async throws {
@@ -15,8 +16,9 @@ struct KeePassXC {
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
             }
-            try await provider.eventually("KeePassXC serves its database") {
-                try await provider.call("Service.ReadAlias", "string:default").output.contains("/collection/")
+            // It shows the database first and opens it afterwards.
+            try await provider.eventually("KeePassXC serves its open database") {
+                try await provider.property("Locked", of: Self.collection).contains("boolean false")
             }
             try await body(world, provider)
         }
@@ -24,14 +26,13 @@ struct KeePassXC {
 
     /// Locks the database as its lock button does.
     func lock() async throws {
-        let collection = "/org/freedesktop/secrets/collection/secrets"
-        let asked = try await call("Service.Lock", "array:objpath:\(collection)")
+        let asked = try await call("Service.Lock", "array:objpath:\(Self.collection)")
         guard let prompt = asked.output.split(separator: "\"").last(where: { $0.contains("/prompt/") }) else {
             throw KeePassXCError("no prompt: \(asked.error)")
         }
         try await call(at: String(prompt), "Prompt.Prompt", "string:")
         try await eventually("the database is locked") {
-            let state = try await property("Locked", of: collection)
+            let state = try await property("Locked", of: Self.collection)
             return !state.contains("boolean false")
         }
     }
