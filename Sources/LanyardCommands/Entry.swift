@@ -11,14 +11,15 @@ public enum Lanyard {
     /// git's verbs are dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
     /// succeeds: git may come to know more of them (gitcredentials(7)).
     public static func run(arguments: [String]) -> Never {
-        // What `exec` gives its command back; only the main thread still has it.
-        _ = Inheritance.atStart
+        let rest = Array(arguments.dropFirst())
+        let verb = rest.count == 1 ? ProtocolVerb(rawValue: rest[0]) : nil
+        // What `exec` gives its command back, which git's verbs never need; only the main thread still has it.
+        if verb == nil { _ = Inheritance.atStart }
         // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
-        let rest = Array(arguments.dropFirst())
-        if rest.count == 1, let verb = ProtocolVerb(rawValue: rest[0]) {
+        if let verb {
             switch verb.begin(InteractionOptions.Values()) {
             case .ended(let status): leave(status.rawValue)
             case .pending(let get): finish { await get.finish().rawValue }

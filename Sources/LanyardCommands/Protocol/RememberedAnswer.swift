@@ -12,8 +12,6 @@ struct RememberedAnswer: Sendable {
     private let request: CredentialRequest
     private let context: CommandContext
     private let name: AnswerName
-    /// What stands for the files that nothing here writes: the configuration and the plugins.
-    private let settings: AnswerName
 
     /// Looks at what decides the answer; nil where each answer must be made anew.
     init?(_ request: CredentialRequest, in context: CommandContext) {
@@ -21,15 +19,11 @@ struct RememberedAnswer: Sendable {
         guard !request.wwwAuthenticate.contains(where: \.bringsClaims) else { return nil }
         self.request = request
         self.context = context
-        let userFile = Configuration.userFile(environment: context.environment)
         // Which of the two counts is in the configuration, which isn't read for this.
         let selections = [false, true].map { SelectionFile(environment: context.environment, isShared: $0)?.path }
-        let files =
-            [Configuration.systemFile] + [userFile].compactMap(\.self)
-            + PluginRegistry.folders(environment: context.environment, executable: context.executable)
-        settings = context.answers.name(fields: [], files: files)
         name = context.answers.name(
-            fields: Self.fields(of: request) + Self.fields(of: context), files: files + selections.compactMap(\.self))
+            fields: Self.fields(of: request) + Self.fields(of: context),
+            files: Self.settings(in: context) + selections.compactMap(\.self))
     }
 
     /// The answer, where it was given before and still counts.
@@ -37,13 +31,15 @@ struct RememberedAnswer: Sendable {
 
     /// Starts to find the answer, before anything is read that decides it; nil where it can't be kept.
     func begun() -> Begun? {
-        context.answers.key().map { Begun(remembered: self, key: $0) }
+        context.answers.key().map { Begun(remembered: self, key: $0, settings: settings) }
     }
 
     /// An answer on its way.
     struct Begun: Sendable {
         fileprivate let remembered: RememberedAnswer
         fileprivate let key: AnswerKey
+        /// The state of the settings before they were read.
+        fileprivate let settings: AnswerName
 
         /// Keeps the answer for as long as its token needs no renewal.
         ///
@@ -55,7 +51,7 @@ struct RememberedAnswer: Sendable {
             // The person may have chosen an account as well, which makes it another answer. What was asked for comes from
             // the configuration of before, though: where that has been edited since, it is nobody's answer.
             guard let renewed = RememberedAnswer(remembered.request, in: remembered.context),
-                renewed.settings == remembered.settings, let key = remembered.context.answers.key(),
+                renewed.settings == settings, let key = remembered.context.answers.key(),
                 case .token(let stored) = try? session.acquirer.stored(for: wanted)
             else { return }
             renewed.write(stored, key)
@@ -66,6 +62,16 @@ struct RememberedAnswer: Sendable {
         guard let lines = try? token.answer.attributes(for: request) else { return }
         context.answers.keep(
             lines.encoded, as: name, now: Int(context.now), until: token.freshUntil, key: key)
+    }
+
+    /// What stands for the present state of the files that nothing here writes.
+    private var settings: AnswerName { context.answers.name(fields: [], files: Self.settings(in: context)) }
+
+    /// The configuration's files and the plugins' folders.
+    private static func settings(in context: CommandContext) -> [String] {
+        let userFile = Configuration.userFile(environment: context.environment)
+        return [Configuration.systemFile] + [userFile].compactMap(\.self)
+            + PluginRegistry.folders(environment: context.environment, executable: context.executable)
     }
 
     /// What of a request decides its answer.
