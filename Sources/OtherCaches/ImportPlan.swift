@@ -31,7 +31,7 @@ public struct ImportPlan: Sendable, Equatable {
         }
         var homes = judge.homesStored
         for entry in entries where entry.skipped == nil || entry.skipped == .stored || entry.skipped == .newerStored {
-            if let home = entry.record.home { homes.insert(home) }
+            if let home = entry.record.homeAccountID?.lowercased() { homes.insert(home) }
         }
         for case .account(let account) in sorted {
             let isWanted = rules.clientIDs == nil || homes.contains(account.homeAccountID.lowercased())
@@ -57,7 +57,7 @@ private struct Judge {
                 (RecordIdentity($0, environment: rules.environment($0.environment)?.first ?? $0.environment), $0)
             }
         ) { one, other in (one.moment ?? 0) >= (other.moment ?? 0) ? one : other }
-        homesStored = Set(stored.filter { if case .account = $0 { false } else { true } }.compactMap(\.home))
+        homesStored = Set(stored.filter { $0.kind != .account }.compactMap { $0.homeAccountID?.lowercased() })
     }
 
     func entry(for record: CredentialRecord, _ seen: inout Set<RecordIdentity>) -> ImportPlan.Entry {
@@ -93,19 +93,6 @@ private struct Judge {
         case .idToken(let token): return rules.allows(client: token.clientID) ? nil : .otherClient
         case .appMetadata(let metadata): return rules.allows(client: metadata.clientID) ? nil : .otherClient
         case .account: return nil
-        }
-    }
-}
-
-extension CredentialRecord {
-    /// Whose it is, lower-cased; nil for what is known of a client.
-    var home: String? {
-        switch self {
-        case .accessToken(let record): record.homeAccountID.lowercased()
-        case .refreshToken(let record): record.homeAccountID.lowercased()
-        case .idToken(let record): record.homeAccountID.lowercased()
-        case .account(let record): record.homeAccountID.lowercased()
-        case .appMetadata: nil
         }
     }
 }

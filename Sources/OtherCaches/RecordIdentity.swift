@@ -26,38 +26,6 @@ struct RecordIdentity: Hashable {
 }
 
 extension CredentialRecord {
-    /// The authority's host that the record is kept under.
-    var environment: String {
-        get {
-            switch self {
-            case .accessToken(let record): record.environment
-            case .refreshToken(let record): record.environment
-            case .idToken(let record): record.environment
-            case .account(let record): record.environment
-            case .appMetadata(let record): record.environment
-            }
-        }
-        set {
-            switch self {
-            case .accessToken(var record):
-                record.environment = newValue
-                self = .accessToken(record)
-            case .refreshToken(var record):
-                record.environment = newValue
-                self = .refreshToken(record)
-            case .idToken(var record):
-                record.environment = newValue
-                self = .idToken(record)
-            case .account(var record):
-                record.environment = newValue
-                self = .account(record)
-            case .appMetadata(var record):
-                record.environment = newValue
-                self = .appMetadata(record)
-            }
-        }
-    }
-
     /// How new the record is, in seconds since 1970; nil where it doesn't tell.
     var moment: Int? {
         switch self {

@@ -58,16 +58,3 @@ extension AccountRecord {
     /// Whether this is the account's record in the tenant it comes from.
     public var isHome: Bool { realm.lowercased() == homeTenant }
 }
-
-extension CredentialRecord {
-    /// The host it is kept under.
-    var environment: String {
-        switch self {
-        case .accessToken(let record): record.environment
-        case .refreshToken(let record): record.environment
-        case .idToken(let record): record.environment
-        case .account(let record): record.environment
-        case .appMetadata(let record): record.environment
-        }
-    }
-}

@@ -174,30 +174,6 @@ extension TokenAcquirer {
     }
 }
 
-extension CredentialRecord {
-    /// Whose record it is; nil for an application's.
-    var homeAccountID: String? {
-        switch self {
-        case .accessToken(let record): record.homeAccountID
-        case .refreshToken(let record): record.homeAccountID
-        case .idToken(let record): record.homeAccountID
-        case .account(let record): record.homeAccountID
-        case .appMetadata: nil
-        }
-    }
-
-    /// Whose application's record it is; nil for an account.
-    var clientID: String? {
-        switch self {
-        case .accessToken(let record): record.clientID
-        case .refreshToken(let record): record.clientID
-        case .idToken(let record): record.clientID
-        case .appMetadata(let record): record.clientID
-        case .account: nil
-        }
-    }
-}
-
 extension PluginError.Code {
     /// Whether the person may still get through.
     var wantsPerson: Bool { self == .interactionRequired }

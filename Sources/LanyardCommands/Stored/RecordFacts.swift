@@ -6,9 +6,9 @@ import TokenStore
 struct RecordFacts {
     let kind: CredentialKind
     let environment: String
-    var homeAccountID = ""
+    let homeAccountID: String
     var username = ""
-    var clientID = ""
+    let clientID: String
     var tenant = ""
     var scopes: [String] = []
     var family: String?
@@ -20,26 +20,18 @@ struct RecordFacts {
     /// Takes them from a record; user names of accounts come by lower-cased home account id.
     init(_ record: CredentialRecord, usernames: [String: String]) {
         kind = record.kind
+        environment = record.environment
+        homeAccountID = record.homeAccountID ?? ""
+        clientID = record.clientID ?? ""
         switch record {
         case .accessToken(let token):
-            environment = token.environment
-            (homeAccountID, clientID, tenant) = (token.homeAccountID, token.clientID, token.realm)
-            (scopes, tokenType) = (token.scopes, token.tokenType)
+            (tenant, scopes, tokenType) = (token.realm, token.scopes, token.tokenType)
             (storedOn, expiresOn) = (token.cachedAt, token.expiresOn)
             usableUntil = max(token.expiresOn, token.extendedExpiresOn ?? 0)
-        case .refreshToken(let token):
-            environment = token.environment
-            (homeAccountID, clientID, family) = (token.homeAccountID, token.clientID, token.familyID)
-            storedOn = token.lastModificationTime
-        case .idToken(let token):
-            environment = token.environment
-            (homeAccountID, clientID, tenant) = (token.homeAccountID, token.clientID, token.realm)
-        case .account(let account):
-            environment = account.environment
-            (homeAccountID, username, tenant) = (account.homeAccountID, account.username, account.realm)
-        case .appMetadata(let metadata):
-            environment = metadata.environment
-            (clientID, family) = (metadata.clientID, metadata.familyID)
+        case .refreshToken(let token): (family, storedOn) = (token.familyID, token.lastModificationTime)
+        case .idToken(let token): tenant = token.realm
+        case .account(let account): (username, tenant) = (account.username, account.realm)
+        case .appMetadata(let metadata): family = metadata.familyID
         }
         if username.isEmpty { username = usernames[homeAccountID.lowercased()] ?? "" }
     }

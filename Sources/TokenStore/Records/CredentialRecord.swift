@@ -82,6 +82,62 @@ extension CredentialRecord {
     }
 }
 
+extension CredentialRecord {
+    /// The authority's host that the record is kept under.
+    package var environment: String {
+        get {
+            switch self {
+            case .accessToken(let record): record.environment
+            case .refreshToken(let record): record.environment
+            case .idToken(let record): record.environment
+            case .account(let record): record.environment
+            case .appMetadata(let record): record.environment
+            }
+        }
+        set {
+            switch self {
+            case .accessToken(var record):
+                record.environment = newValue
+                self = .accessToken(record)
+            case .refreshToken(var record):
+                record.environment = newValue
+                self = .refreshToken(record)
+            case .idToken(var record):
+                record.environment = newValue
+                self = .idToken(record)
+            case .account(var record):
+                record.environment = newValue
+                self = .account(record)
+            case .appMetadata(var record):
+                record.environment = newValue
+                self = .appMetadata(record)
+            }
+        }
+    }
+
+    /// Whose record it is; nil for an application's.
+    package var homeAccountID: String? {
+        switch self {
+        case .accessToken(let record): record.homeAccountID
+        case .refreshToken(let record): record.homeAccountID
+        case .idToken(let record): record.homeAccountID
+        case .account(let record): record.homeAccountID
+        case .appMetadata: nil
+        }
+    }
+
+    /// Whose application's record it is; nil for an account.
+    package var clientID: String? {
+        switch self {
+        case .accessToken(let record): record.clientID
+        case .refreshToken(let record): record.clientID
+        case .idToken(let record): record.clientID
+        case .appMetadata(let record): record.clientID
+        case .account: nil
+        }
+    }
+}
+
 extension CredentialKind {
     /// What an object of the unified cache is; nil where it does not tell.
     ///

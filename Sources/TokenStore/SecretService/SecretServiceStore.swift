@@ -124,12 +124,13 @@ extension KeyringState {
 extension CredentialRecord {
     /// What a keyring's own interface shows for the item; nothing that tells whose it is.
     fileprivate var label: String {
-        switch self {
-        case .accessToken(let record): "lanyard: access token for \(record.environment.displayable(limit: 100))"
-        case .refreshToken(let record): "lanyard: refresh token for \(record.environment.displayable(limit: 100))"
-        case .idToken(let record): "lanyard: id token for \(record.environment.displayable(limit: 100))"
-        case .account(let record): "lanyard: account at \(record.environment.displayable(limit: 100))"
-        case .appMetadata(let record): "lanyard: client at \(record.environment.displayable(limit: 100))"
+        let host = environment.displayable(limit: 100)
+        return switch self {
+        case .accessToken: "lanyard: access token for \(host)"
+        case .refreshToken: "lanyard: refresh token for \(host)"
+        case .idToken: "lanyard: id token for \(host)"
+        case .account: "lanyard: account at \(host)"
+        case .appMetadata: "lanyard: client at \(host)"
         }
     }
 }
