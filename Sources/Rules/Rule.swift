@@ -18,13 +18,13 @@ public struct Rule: Sendable, Equatable {
     /// The domain of who signs in.
     public var domainHint: String?
     /// Further parameters of the sign-in page, checked.
-    public var queryParameters: [String: String]
+    public var queryParameters: [String: String] = [:]
     /// The loopback port that the sign-in comes back to, where it is fixed.
     public var redirectPort: Int?
     /// The B2C policy that resets a forgotten password.
     public var resetPolicy: String?
-    /// The file that holds the rule.
-    public var file: String
+    /// The file that holds the rule; empty for one that is yet to be written.
+    public var file = ""
     /// The line that the rule begins at, from 1.
     public var line: Int?
 
@@ -33,6 +33,13 @@ public struct Rule: Sendable, Equatable {
         "url", "authority", "client-id", "scopes", "account", "kind", "domain-hint", "query-parameters",
         "redirect-port", "reset-policy",
     ]
+
+    /// Makes a rule of what every rule has, to be written.
+    public init(pattern: URLPattern, authority: String, scopes: [String]) {
+        self.pattern = pattern
+        self.authority = authority
+        self.scopes = scopes
+    }
 
     /// Reads a `[[rule]]` table.
     ///

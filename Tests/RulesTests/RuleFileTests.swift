@@ -13,8 +13,8 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    private func rule(_ url: String) throws -> NewRule {
-        var rule = NewRule(
+    private func rule(_ url: String) throws -> Rule {
+        var rule = Rule(
             pattern: try #require(URLPattern(url)), authority: "https://login.example/contoso", scopes: ["a/.default"])
         rule.clientID = "id"
         return rule
@@ -46,7 +46,7 @@ import Testing
         let path = folder + "/config.toml"
         try Self.written.write(toFile: path, atomically: true, encoding: .utf8)
         try RuleFile(reading: path).add(try rule("https://d.example"), schema: nil)
-        #expect(try text(path) == Self.written + "\n\n" + rule("https://d.example").text)
+        #expect(try text(path) == Self.written + "\n\n" + rule("https://d.example").toml)
         #expect(try RuleFile(reading: path).rules.map(\.pattern.text).last == "https://d.example")
     }
 
@@ -105,7 +105,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/a/b/config.toml"
         try RuleFile(reading: path).add(try rule("https://d.example"), schema: "file:///x/config.schema.json")
-        #expect(try text(path) == "#:schema file:///x/config.schema.json\n\n" + rule("https://d.example").text)
+        #expect(try text(path) == "#:schema file:///x/config.schema.json\n\n" + rule("https://d.example").toml)
         for (place, mode) in [(path, 0o600), (folder + "/a", 0o700), (folder + "/a/b", 0o700)] {
             let found = try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int
             #expect(found == mode)

@@ -30,14 +30,14 @@ public struct RuleFile: Sendable {
     ///   - rule: the rule.
     ///   - schema: where the schema of the configuration is, for the first line of a file that is made.
     /// - Throws: `SettingsError` where the file can't be changed, or no longer is what was read.
-    public func add(_ rule: NewRule, schema: String?) throws(SettingsError) {
+    public func add(_ rule: Rule, schema: String?) throws(SettingsError) {
         let start = file.text == nil ? schema.map { "#:schema \($0)\n" } ?? "" : text
         let opened = try TableBlocks(of: "rule", file: file.path, text: start)
-        let changed = opened.appending(rule.text)
+        let changed = opened.appending(rule.toml)
         let after = try Self.configuration(file.path, changed).rules
         guard try isOnlyRules(changed), after.count == rules.count + 1, after.dropLast().elementsEqual(rules, by: ==),
-            after.last.map(rule.isMeant(by:)) == true
-        else { throw unsure("add this by hand:\n\(rule.text)") }
+            after.last?.anywhere == rule.anywhere
+        else { throw unsure("add this by hand:\n\(rule.toml)") }
         try file.replace(with: changed)
     }
 
@@ -51,7 +51,7 @@ public struct RuleFile: Sendable {
         var expected = rules
         expected.remove(at: index)
         let after = try Self.configuration(file.path, changed).rules
-        guard try isOnlyRules(changed), after.map(\.withoutLine) == expected.map(\.withoutLine) else {
+        guard try isOnlyRules(changed), after.map(\.anywhere) == expected.map(\.anywhere) else {
             throw unsure(hint)
         }
         try file.replace(with: changed)
@@ -82,8 +82,9 @@ public struct RuleFile: Sendable {
 
 extension Rule {
     /// The rule wherever it stands.
-    fileprivate var withoutLine: Rule {
+    fileprivate var anywhere: Rule {
         var rule = self
+        rule.file = ""
         rule.line = nil
         return rule
     }

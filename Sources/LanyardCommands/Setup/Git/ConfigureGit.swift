@@ -44,7 +44,7 @@ struct ConfigureGit: AsyncParsableCommand {
     }
 
     /// The rule to write: what the options say, or what the person answers; nil for none.
-    private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> NewRule? {
+    private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
         guard let pattern else { return nil }
         let asking = scope.yes || scope.dryRun ? nil : Asking(session.context)
         if rule.isEmpty {

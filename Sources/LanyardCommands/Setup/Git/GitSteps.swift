@@ -6,7 +6,7 @@ struct GitSteps {
     let session: Session
     let options: GitScopeOptions
     let plan: GitPlan
-    let rule: NewRule?
+    let rule: Rule?
 
     private var console: Console { session.context.console }
 
@@ -35,7 +35,7 @@ struct GitSteps {
         }
         if let rule {
             console.note("this \(would) added to \(session.context.short(session.userFile)):")
-            for line in rule.text.split(separator: "\n") { console.note("  \(line.description.displayable())") }
+            for line in rule.toml.split(separator: "\n") { console.note("  \(line.description.displayable())") }
         }
     }
 }

@@ -14,10 +14,10 @@ struct RuleDraft {
     /// The rule.
     ///
     /// - Throws: `Failure` that says what is missing and with which option to give it.
-    func rule() async throws(Failure) -> NewRule {
+    func rule() async throws(Failure) -> Rule {
         let known = session.resource(of: pattern)
         // What is wrong is said before anything is asked.
-        var rule = NewRule(pattern: pattern, authority: "", scopes: [])
+        var rule = Rule(pattern: pattern, authority: "", scopes: [])
         try options.writeSignIn(to: &rule)
         let authority = try await authority()
         rule.authority = authority
@@ -129,7 +129,7 @@ extension Session {
     }
 
     /// Writes a rule into the user's file, unless it has one for the same URLs.
-    func write(_ rule: NewRule) throws(Failure) {
+    func write(_ rule: Rule) throws(Failure) {
         try requireRulesUnlocked()
         do {
             let file = try RuleFile(reading: userFile)

@@ -47,7 +47,7 @@ struct RuleOptions: ParsableArguments {
     /// Puts what shapes the sign-in into a rule.
     ///
     /// - Throws: `Failure` with the status of a wrong command line.
-    func writeSignIn(to rule: inout NewRule) throws(Failure) {
+    func writeSignIn(to rule: inout Rule) throws(Failure) {
         do throws(SignInParameterError) {
             rule.domainHint = try domainHint.map(SignInParameters.domain)
             rule.queryParameters = try SignInParameters.parameters(queryParameter)
