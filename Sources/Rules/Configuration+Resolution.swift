@@ -98,7 +98,7 @@ extension Configuration {
             // A rule's kind is that of its own authority.
             resolved.kind = nil
         }
-        while resolved.authority.hasSuffix("/") { resolved.authority.removeLast() }
+        resolved.authority = resolved.authority.withoutTrailingSlashes
         resolved.authorityIsConfigured = names(authority: resolved.authority)
         if let id = wish.clientID {
             resolved.clientID = id
@@ -137,6 +137,13 @@ extension Configuration {
 }
 
 extension String {
+    /// An authority's URL as plugins are asked about it.
+    public var withoutTrailingSlashes: String {
+        var url = self[...]
+        while url.last == "/" { url.removeLast() }
+        return String(url)
+    }
+
     /// The host of an https URL, without a port that is the scheme's own.
     var hostOfURL: RequestHost? {
         guard hasPrefix("https://") else { return nil }

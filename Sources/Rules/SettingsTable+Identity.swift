@@ -4,8 +4,7 @@ import SettingsFile
 extension SettingsTable {
     /// Checks an authority's URL: https, with a host and a path.
     func authority(_ url: String) throws(SettingsError) -> String {
-        var text = url
-        while text.hasSuffix("/") { text.removeLast() }
+        let text = url.withoutTrailingSlashes
         guard let pattern = URLPattern(text), pattern.scheme == "https" else {
             throw error(
                 "authority", "`authority` must be an https URL",

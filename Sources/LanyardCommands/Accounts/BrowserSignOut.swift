@@ -44,11 +44,10 @@ struct BrowserSignOut {
         let rules = configuration.rules.map { ($0.authority, $0.clientID ?? configuration.clientID) }
         let named = rules + [configuration.authority].compactMap(\.self).map { ($0, configuration.clientID) }
         for (url, clientID) in named {
-            let trimmed = url.withoutTrailingSlashes
-            guard let place = session.acquirer.place(of: trimmed), known.profiles.contains(where: place.owns) else {
+            guard let place = session.acquirer.place(of: url), known.profiles.contains(where: place.owns) else {
                 continue
             }
-            return (trimmed, clientID)
+            return (url, clientID)
         }
         return nil
     }

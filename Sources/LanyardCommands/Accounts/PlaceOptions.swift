@@ -40,15 +40,6 @@ extension Failure {
     }
 }
 
-extension String {
-    /// An authority's URL as plugins are asked about it.
-    var withoutTrailingSlashes: String {
-        var url = self[...]
-        while url.last == "/" { url.removeLast() }
-        return String(url)
-    }
-}
-
 extension CredentialRequest {
     /// Reads a URL as people write it, perhaps without its scheme.
     init(urlForPeople url: String) throws(Failure) {

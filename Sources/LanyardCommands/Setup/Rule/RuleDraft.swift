@@ -32,12 +32,11 @@ struct RuleDraft {
         let given = options.authority ?? session.configuration.authority
         let suggestion = "https://login.microsoftonline.com/organizations"
         let asked = given == nil ? await asking?.text("authority", suggesting: suggestion) : nil
-        guard var url = given ?? asked, !url.isEmpty else {
+        guard let url = (given ?? asked)?.withoutTrailingSlashes, !url.isEmpty else {
             throw Failure(
                 "a rule needs an authority",
                 hints: ["name it, such as: --authority https://login.microsoftonline.com/contoso.com"])
         }
-        while url.hasSuffix("/") { url.removeLast() }
         guard session.registry.match(authority: url, kind: options.kind, isConfigured: true) != nil else {
             throw Failure(
                 "no plugin serves the authority \(url.displayable(limit: 255))",
