@@ -19,7 +19,7 @@ struct PlaceOptions: ParsableArguments {
     }
 
     private static func authority(of url: String, _ session: Session) throws(Failure) -> String {
-        let request = try CredentialRequest(urlForPeople: url)
+        let request = try CredentialRequest(url: url, status: .failed)
         guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
         return wanted.authority
     }
@@ -37,19 +37,5 @@ extension Failure {
         self.init(
             "no plugin serves the authority \(url.displayable(limit: 255))",
             hints: ["write it like https://login.microsoftonline.com/organizations"])
-    }
-}
-
-extension CredentialRequest {
-    /// Reads a URL as people write it, perhaps without its scheme.
-    init(urlForPeople url: String) throws(Failure) {
-        var attributes = Attributes()
-        do {
-            try attributes.append("url", url.contains("://") ? url : "https://\(url)")
-            try self.init(attributes)
-        } catch {
-            throw Failure(
-                "\(url.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"])
-        }
     }
 }

@@ -17,7 +17,7 @@ struct Explainer {
         let context = CommandContext.current
         session = try Session(context)
         quiet = try Session(context, options: .init(isInteractive: false))
-        request = try CredentialRequest(url: url.contains("://") ? url : "https://\(url)")
+        request = try CredentialRequest(url: url)
         request.wish.account = account
         explanation = Explanation(url: request.url, now: Int(context.now), context: context)
     }

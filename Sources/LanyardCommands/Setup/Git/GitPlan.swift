@@ -75,18 +75,3 @@ extension Session {
         pattern.hasPath && !configuration.rules.contains { !$0.pattern.hasPath && $0.pattern.host == pattern.host }
     }
 }
-
-extension CredentialRequest {
-    /// What git would ask for a URL.
-    init(url: String) throws(Failure) {
-        var attributes = Attributes()
-        do {
-            try attributes.append("url", url)
-            self = try CredentialRequest(attributes)
-        } catch {
-            throw Failure(
-                "\(url.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"],
-                status: .usage)
-        }
-    }
-}

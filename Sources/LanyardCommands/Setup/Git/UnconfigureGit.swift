@@ -78,7 +78,7 @@ struct UnconfigureGit: AsyncParsableCommand {
     }
 
     private static func place(_ url: String) throws(Failure) -> String {
-        guard let pattern = URLPattern(url.contains("://") ? url : "https://\(url)") else {
+        guard let pattern = URLPattern(url.withScheme) else {
             throw Failure("\(url.displayable(limit: 200)) is not a URL", status: .usage)
         }
         return "\(pattern.scheme)://\(pattern.host.text)"

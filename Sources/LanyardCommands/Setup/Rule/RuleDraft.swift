@@ -98,22 +98,6 @@ struct RuleDraft {
 }
 
 extension Session {
-    /// The pattern that a person means by a URL; https where they name no scheme.
-    func pattern(_ url: String) throws(Failure) -> URLPattern {
-        guard let pattern = URLPattern(url.contains("://") ? url : "https://\(url)") else {
-            throw Failure(
-                "\(url.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"],
-                status: .usage)
-        }
-        // It would be written into files, and matches no request.
-        guard !pattern.hasPassword else {
-            throw Failure(
-                "the URL holds a password, which has no place in the configuration",
-                hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.text)/…"], status: .usage)
-        }
-        return pattern
-    }
-
     /// The well-known consumer of tokens at a pattern's host.
     func resource(of pattern: URLPattern) -> PluginResource? {
         guard pattern.scheme == "https" else { return nil }

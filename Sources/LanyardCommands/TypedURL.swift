@@ -1,0 +1,45 @@
+import CredentialProtocol
+import Rules
+
+// URLs as people type them, perhaps without their scheme.
+
+extension String {
+    /// The URL with `https` where nothing else is said.
+    var withScheme: String { contains("://") ? self : "https://\(self)" }
+}
+
+extension CredentialRequest {
+    /// What git would ask for a URL; `status` is the failure's where it is none.
+    init(url: String, status: ExitStatus = .usage) throws(Failure) {
+        var attributes = Attributes()
+        do {
+            try attributes.append("url", url.withScheme)
+            try self.init(attributes)
+        } catch {
+            throw Failure(notURL: url, status: status)
+        }
+    }
+}
+
+extension Session {
+    /// The pattern that a person means by a URL.
+    func pattern(_ url: String) throws(Failure) -> URLPattern {
+        guard let pattern = URLPattern(url.withScheme) else { throw Failure(notURL: url, status: .usage) }
+        // It would be written into files, and matches no request.
+        guard !pattern.hasPassword else {
+            throw Failure(
+                "the URL holds a password, which has no place in the configuration",
+                hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.text)/…"], status: .usage)
+        }
+        return pattern
+    }
+}
+
+extension Failure {
+    /// What was typed for a URL and is none.
+    fileprivate init(notURL text: String, status: ExitStatus) {
+        self.init(
+            "\(text.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"],
+            status: status)
+    }
+}
