@@ -148,7 +148,7 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol", "JSON", "Vectors"],
+            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol", "JSON", "SeededRandom", "Vectors"],
             swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -159,7 +159,8 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
-            name: "RulesTests", dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SettingsFile"],
+            name: "RulesTests",
+            dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SeededRandom", "SettingsFile"],
             swiftSettings: strict),
         .testTarget(
             name: "TokenAcquisitionTests",
@@ -184,6 +185,7 @@ let package = Package(
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
             swiftSettings: strict),
+        .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .executableTarget(
             name: "StoreProbe", dependencies: ["CredentialProtocol", "TokenStore"], path: "Tests/StoreProbe",
             swiftSettings: strict),
@@ -201,7 +203,9 @@ let package = Package(
         .executableTarget(name: "FakePlugin", path: "Tests/FakePlugin", swiftSettings: strict),
         .testTarget(
             name: "AuthorityPluginTests",
-            dependencies: ["AuthorityPlugin", "CredentialProtocol", "ExamplePlugin", "FakePlugin", system],
+            dependencies: [
+                "AuthorityPlugin", "CredentialProtocol", "ExamplePlugin", "FakePlugin", "SeededRandom", system,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SandboxTests",
@@ -219,7 +223,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CLinux", "KeyringFixture", "Seclusion", "StoreProbe", "lanyard", "lanyard-authority",
+                "CLinux", "KeyringFixture", "Seclusion", "SeededRandom", "StoreProbe", "lanyard", "lanyard-authority",
                 "lanyard-sandbox",
                 subprocess, system,
             ],

@@ -1,4 +1,5 @@
 import CredentialProtocol
+import SeededRandom
 import Testing
 
 @Suite struct AttributeParserTests {
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test func `random bytes never crash the parser, and what parses can be written again`() throws {
-        var generator = SeededGenerator(state: 42)
+        var generator = SeededGenerator(seed: 42)
         let alphabet: [UInt8] = [0x0A, 0x0D, 0x3D, 0x5B, 0x5D, 0x61, 0x62, 0x00, 0xC3, 0xA9, 0x20]
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
@@ -111,18 +112,5 @@ import Testing
                 #expect(try again.consume(block.encoded + [0x0A]) == [block])
             }
         }
-    }
-}
-
-/// SplitMix64: the same numbers on every run.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

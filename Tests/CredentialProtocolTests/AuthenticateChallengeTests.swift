@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import CredentialProtocol
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test func `whatever comes, reading ends and keeps its bounds`() {
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         let alphabet = Array("AB=\"\\, \tbearer=é{}:;@")
         for _ in 0..<2_000 {
             let length = Int.random(in: 0...60, using: &generator)

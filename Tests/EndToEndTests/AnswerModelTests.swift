@@ -1,5 +1,6 @@
 import Foundation
 import KeyringFixture
+import SeededRandom
 import Testing
 
 /// What many processes at once were told, checked against what they may be told.
@@ -16,7 +17,7 @@ import Testing
             await withTaskGroup { group in
                 for worker in 0..<3 {
                     group.addTask {
-                        var dice = Dice(seed: UInt64(worker) + 1)
+                        var dice = SeededGenerator(seed: UInt64(worker) + 1)
                         while ContinuousClock.now < end, (try? await Self.step(&dice, world, model)) != nil {}
                     }
                 }
@@ -29,9 +30,9 @@ import Testing
         }
     }
 
-    private static func step(_ dice: inout Dice, _ world: World, _ model: AnswerModel) async throws {
-        let user = users[dice.roll(2)]
-        switch dice.roll(20) {
+    private static func step(_ dice: inout SeededGenerator, _ world: World, _ model: AnswerModel) async throws {
+        let user = users[Int.random(in: 0..<2, using: &dice)]
+        switch Int.random(in: 0..<20, using: &dice) {
         case 0...12: try await get(world, model)
         case 13, 14: try await erase(world, model)
         case 15: try await logout(user, world, model)
@@ -127,22 +128,5 @@ private actor AnswerModel {
         guard dead[token] == nil else { return }
         dead[token] = (cause, .now)
         outcome.kills += 1
-    }
-}
-
-/// Numbers that look random and are the same in every run (SplitMix64).
-struct Dice {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func roll(_ sides: UInt64) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ mixed >> 31) % sides)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandom
 import Testing
 
 /// A process that is killed at any moment takes nothing with it that was acknowledged, and leaves a store that works.
@@ -12,7 +13,7 @@ import Testing
         try await World.with { world in
             let other = "protocol=https\nhost=other.example\nusername=u\n"
             try await world.lanyard(["store"], input: other + "password=untouched\n")
-            var dice = Dice(seed: 41)
+            var dice = SeededGenerator(seed: 41)
             var may: Set<String?> = [nil]
             var killed = 0
             let whole = try await Self.duration {
@@ -22,7 +23,7 @@ import Testing
             for number in 1...(2 * Self.runs) {
                 let stores = number % 3 != 0
                 let input = Self.place + (stores ? "password=\(number)\n" : "")
-                let moment = Duration.microseconds(dice.roll(UInt64(whole / .microseconds(1))))
+                let moment = Duration.microseconds(Int.random(in: 0..<Int(whole / .microseconds(1)), using: &dice))
                 let ended = try Self.kill(["lanyard", stores ? "store" : "erase"], input, after: moment, in: world)
                 let wanted = stores ? String(number) : nil
                 if ended { may = [wanted] } else { may.insert(wanted) }
@@ -47,10 +48,10 @@ import Testing
             let browser = world.browser(as: "alice@contoso.example")
             #expect(try await world.lanyard(["login", url], browser).status == 0)
             let whole = try await Self.duration { try await world.lanyard(["token", url], Self.uncached) }
-            var dice = Dice(seed: 43)
+            var dice = SeededGenerator(seed: 43)
             var killed = 0
             for number in 1...Self.runs {
-                let moment = Duration.microseconds(dice.roll(UInt64(whole / .microseconds(1))))
+                let moment = Duration.microseconds(Int.random(in: 0..<Int(whole / .microseconds(1)), using: &dice))
                 if try !Self.kill(["lanyard", "token", url], "", after: moment, in: world) { killed += 1 }
                 guard number % 5 == 0 else { continue }
                 let ended = try await world.lanyard(["token", url], Self.uncached)
