@@ -145,36 +145,18 @@ import Testing
                 default:
                     "printf 'event=result\\naccess_token=t\\nexpires_in=3600\\nscope[]=x\\nhome_account_id=a.b\\nenvironment=evil.example\\nrealm=r\\nusername=u\\n\\n'; sleep 1"
                 }
-            let folder = world.folder + "/plugins/broken"
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try """
-            name = "broken"
-            version = "1"
-            description = "a broken plugin"
-            protocols = ["v1"]
-            executable = "broken"
-            kind = "aad"
-            flows = ["browser"]
-            [[authority]]
-            hosts = ["*"]
-            path = "/broken"
-            """.write(toFile: folder + "/plugin.toml", atomically: true, encoding: .utf8)
-            try "#!/bin/sh\n\(script)\n".write(toFile: folder + "/broken", atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder + "/broken")
+            let place = try world.install(
+                plugin: "broken", script: script,
+                manifest: """
+                    kind = "aad"
+                    [[authority]]
+                    hosts = ["*"]
+                    path = "/broken"
+                    """)
             try world.configure(before: "timeout = 10")
-            let rule = """
-
-                [[rule]]
-                url = "https://broken.example"
-                authority = "\(world.sandbox.authority)/broken"
-                client-id = "c"
-                scopes = ["x"]
-                """
-            let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            try (old + rule).write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            try world.configure(rule: "https://broken.example", at: "broken", client: "c", scope: "x")
             let ended = try await world.lanyard(
-                ["get"], ["LANYARD_PLUGIN_PATH": world.folder + "/plugins", "BROWSER": "true"],
+                ["get"], place.merging(["BROWSER": "true"]) { $1 },
                 input: "url=https://broken.example/\n", timeout: .seconds(120))
             #expect(ended.status == 1, "\(ended)")
             #expect(ended.output.isEmpty || ended.lines == ["quit=1"], "\(ended)")

@@ -212,30 +212,22 @@ import Testing
     @Test func `a well-known host's server chooses the tenant, and no other authority`() async throws {
         try await World.with { world in
             // A plugin that knows a host, as the first-party ones know dev.azure.com.
-            let folder = world.folder + "/plugins/hosts"
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try """
-            name = "hosts"
-            version = "1"
-            description = "hosts of the test"
-            protocols = ["v1"]
-            executable = "/bin/true"
-            flows = ["browser"]
-            [[authority]]
-            hosts = ["none.example"]
-            path = "/{realm}"
-            [[resource]]
-            name = "Repositories"
-            hosts = ["repos.example"]
-            scopes = ["api://sandbox-git/.default"]
-            """.write(toFile: folder + "/plugin.toml", atomically: true, encoding: .utf8)
+            let place = try world.install(
+                plugin: "hosts", script: "exit",
+                manifest: """
+                    [[authority]]
+                    hosts = ["none.example"]
+                    path = "/{realm}"
+                    [[resource]]
+                    name = "Repositories"
+                    hosts = ["repos.example"]
+                    scopes = ["api://sandbox-git/.default"]
+                    """)
             try world.configure(
                 before: """
                     client-id = "\(world.sandbox.clientID)"
                     authority = "\(world.sandbox.authority)/organizations"
                     """)
-            let place = ["LANYARD_PLUGIN_PATH": world.folder + "/plugins"]
             let browser = world.browser(as: Self.alice).merging(place) { $1 }
             func tenant(_ header: String) async throws -> String? {
                 let ended = try await world.lanyard(

@@ -5,12 +5,17 @@ import Testing
 @Suite struct PolicyTests {
     private static let erin = "erin@example.net"
     private static let tenant = "contosob2c.onmicrosoft.example"
+    private static let scope = "https://\(tenant)/sandbox-git/Repo.Read"
 
     private static func login(_ world: World, _ policy: String, _ further: [String] = []) -> [String] {
         [
             "login", "--authority", "\(world.sandbox.authority)/tfp/\(tenant)/\(policy)", "--client-id",
-            world.sandbox.b2cClientID, "--scope", "https://\(tenant)/sandbox-git/Repo.Read",
+            world.sandbox.b2cClientID, "--scope", scope,
         ] + further
+    }
+
+    private static func configure(_ world: World, _ url: String, _ path: String, _ further: String = "") throws {
+        try world.configure(rule: url, at: path, client: world.sandbox.b2cClientID, scope: scope, further)
     }
 
     /// A browser that presses "Forgot your password?" where it has to sign in, and keeps its session.
@@ -43,14 +48,9 @@ import Testing
 
     @Test func `git gets there by the rule's reset policy`() async throws {
         try await World.with { world in
-            try world.configure(
-                rule: """
-                    url = "\(world.sandbox.resource)/b2c/hello.git"
-                    authority = "\(world.sandbox.authority)/tfp/\(Self.tenant)/B2C_1_susi"
-                    client-id = "\(world.sandbox.b2cClientID)"
-                    scopes = ["https://\(Self.tenant)/sandbox-git/Repo.Read"]
-                    reset-policy = "B2C_1_reset"
-                    """)
+            try Self.configure(
+                world, "\(world.sandbox.resource)/b2c/hello.git", "tfp/\(Self.tenant)/B2C_1_susi",
+                "reset-policy = \"B2C_1_reset\"")
             let cloned = try await world.git(
                 ["-c", "credential.useHttpPath=true", "clone", "\(world.sandbox.resource)/b2c/hello.git"],
                 Self.forgetful(world))
@@ -95,18 +95,9 @@ import Testing
 
     @Test func `a custom domain with a policy named otherwise needs its kind, and no more`() async throws {
         try await World.with { world in
-            func rule(_ name: String, _ kind: String) throws {
-                try world.configure(
-                    rule: """
-                        url = "https://\(name).example"
-                        authority = "\(world.sandbox.authority)/\(Self.tenant)/customers"
-                        client-id = "\(world.sandbox.b2cClientID)"
-                        scopes = ["https://\(Self.tenant)/sandbox-git/Repo.Read"]
-                        \(kind)
-                        """)
-            }
-            try rule("told", "kind = \"b2c\"")
-            try rule("untold", "")
+            let place = "\(Self.tenant)/customers"
+            try Self.configure(world, "https://told.example", place, "kind = \"b2c\"")
+            try Self.configure(world, "https://untold.example", place)
             let told = try await world.lanyard(["token", "https://told.example"], world.browser(as: Self.erin))
             #expect(told.status == 0, "\(told)")
             let untold = try await world.lanyard(["token", "https://untold.example"], world.browser(as: Self.erin))

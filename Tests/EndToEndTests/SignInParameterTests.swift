@@ -31,15 +31,12 @@ import Testing
         try await World.with { world in
             let port = try await freePort()
             try world.configure(
-                rule: """
-                    url = "\(world.sandbox.resource)/contoso/hello.git"
-                    authority = "\(world.sandbox.authority)/contoso.example"
-                    client-id = "\(world.sandbox.clientID)"
-                    scopes = ["api://sandbox-git/.default"]
-                    domain-hint = "contoso.example"
-                    redirect-port = \(port)
-                    query-parameters = { dc = "ESTS-1", slice = "rule" }
-                    """)
+                rule: "\(world.sandbox.resource)/contoso/hello.git", at: "contoso.example",
+                """
+                domain-hint = "contoso.example"
+                redirect-port = \(port)
+                query-parameters = { dc = "ESTS-1", slice = "rule" }
+                """)
             let ended = try await world.get(
                 "contoso/hello.git", world.browser(as: Self.alice),
                 lines: "query_parameter[]=slice=pipe\nlogin_hint=\(Self.alice)\n")

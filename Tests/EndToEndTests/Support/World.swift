@@ -55,10 +55,42 @@ final class World: Sendable {
         try (text + "\n" + old).write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
-    /// Adds a rule to the user's configuration.
-    func configure(rule text: String) throws {
+    /// Adds a rule to the user's configuration, for an authority at a path of the sandbox's.
+    func configure(
+        rule url: String, at path: String, client: String? = nil, scope: String = "api://sandbox-git/.default",
+        _ further: String = ""
+    ) throws {
         let old = try String(contentsOfFile: configFile, encoding: .utf8)
-        try "\(old)\n[[rule]]\n\(text)\n".write(toFile: configFile, atomically: true, encoding: .utf8)
+        try """
+        \(old)
+        [[rule]]
+        url = "\(url)"
+        authority = "\(sandbox.authority)/\(path)"
+        client-id = "\(client ?? sandbox.clientID)"
+        scopes = ["\(scope)"]
+        \(further)
+
+        """.write(toFile: configFile, atomically: true, encoding: .utf8)
+    }
+
+    /// Installs a plugin that is a shell's script, and gives the environment in which it is found.
+    func install(plugin name: String, script: String, manifest further: String) throws -> [String: String] {
+        let files = FileManager.default
+        let place = "\(folder)/plugins/\(name)"
+        try files.createDirectory(
+            atPath: place, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try """
+        name = "\(name)"
+        version = "1"
+        description = "the test's own"
+        protocols = ["v1"]
+        executable = "\(name)"
+        flows = ["browser"]
+        \(further)
+        """.write(toFile: place + "/plugin.toml", atomically: true, encoding: .utf8)
+        try "#!/bin/sh\n\(script)\n".write(toFile: "\(place)/\(name)", atomically: true, encoding: .utf8)
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: "\(place)/\(name)")
+        return ["LANYARD_PLUGIN_PATH": folder + "/plugins"]
     }
 
     /// `lanyard get` for a token by name, at a path of the sandbox's authority.
