@@ -2,21 +2,8 @@ import CredentialProtocol
 
 /// What a person's sign-in may be given besides authority, client and scopes, checked before anything is sent.
 public enum SignInParameters {
-    /// OpenID Connect's prompts (OpenID Connect Core 1.0, 3.1.2.1), with Entra's `create`.
-    public static let prompts = ["none", "login", "consent", "select_account", "create"]
-
     /// The most further parameters that a request may have.
     static let mostParameters = 32
-
-    /// The parameters that are the protocol's: never to be set from outside, whether this request has them or not.
-    ///
-    /// A plugin refuses them too; knowing them here lets the error name the line of the rule.
-    private static let reserved: Set<String> = [
-        "claims", "client_assertion", "client_assertion_type", "client_id", "client_info", "client_secret", "code",
-        "code_challenge", "code_challenge_method", "code_verifier", "domain_hint", "grant_type", "id_token_hint",
-        "login_hint", "nonce", "p", "prompt", "redirect_uri", "refresh_token", "request", "request_uri",
-        "response_mode", "response_type", "scope", "state", "x-anchormailbox",
-    ]
 
     /// Reads `NAME=VALUE` texts.
     ///
@@ -37,7 +24,8 @@ public enum SignInParameters {
             guard name.isParameterName, value.utf8.count <= 2048, !value.hasControl else {
                 throw .malformedParameter("\(name)=\(value)")
             }
-            guard !reserved.contains(name.lowercased()) else { throw .reservedParameter(name) }
+            // A plugin refuses them too; here the error can name the line of the rule.
+            guard !AuthorizationParameters.reserved.contains(name.lowercased()) else { throw .reservedParameter(name) }
         }
         return parameters
     }
@@ -54,7 +42,7 @@ public enum SignInParameters {
     }
 
     static func prompt(_ text: String) throws(SignInParameterError) -> String {
-        guard prompts.contains(text) else { throw .unknownPrompt(text) }
+        guard AuthorizationParameters.prompts.contains(text) else { throw .unknownPrompt(text) }
         return text
     }
 
@@ -117,7 +105,7 @@ public enum SignInParameterError: Error, Sendable, Equatable {
         case .malformedParameter, .tooManyParameters: "write it like dc=ESTS-PUB-WEULR1"
         case .reservedParameter: "take it out: lanyard sets it where it is needed"
         case .badPort: "register http://localhost with the application, and choose a free port such as 8400"
-        case .unknownPrompt: "use one of \(SignInParameters.prompts.joined(separator: ", "))"
+        case .unknownPrompt: "use one of \(AuthorizationParameters.prompts.joined(separator: ", "))"
         case .badDomain: "write it like contoso.com, or consumers or organizations"
         case .badLoginHint: "write it like alice@contoso.com"
         case .badPolicy: "write it like B2C_1_password_reset"

@@ -21,8 +21,6 @@ struct AuthorizationRequest: Sendable {
     /// Ties the id token to this request: the digest of a secret that is never sent.
     let nonce = AuthorizationRequest.digest(RandomText.urlSafe())
 
-    private static let prompts: Set<String> = ["none", "login", "consent", "select_account", "create"]
-
     /// The page to open.
     ///
     /// - Throws: `invalid-request` where `prompt` is not one of OpenID Connect's or an extra parameter is a reserved one.
@@ -36,10 +34,10 @@ struct AuthorizationRequest: Sendable {
             ("response_mode", responseMode.rawValue),
         ]
         if let prompt = request.prompt {
-            guard Self.prompts.contains(prompt) else {
+            guard AuthorizationParameters.prompts.contains(prompt) else {
                 throw PluginError(
                     .invalidRequest, "prompt \"\(prompt.displayable(limit: 40))\" is not known",
-                    hint: "use one of none, login, consent, select_account, create")
+                    hint: "use one of \(AuthorizationParameters.prompts.joined(separator: ", "))")
             }
             fields.append(("prompt", prompt))
         }
@@ -50,14 +48,6 @@ struct AuthorizationRequest: Sendable {
         return FormEncoding.append(fields, to: endpoint)
     }
 
-    /// The parameters that are lanyard's to set, whether this request has them or not.
-    private static let reserved: Set<String> = [
-        "claims", "client_assertion", "client_assertion_type", "client_id", "client_info", "client_secret", "code",
-        "code_challenge", "code_challenge_method", "code_verifier", "domain_hint", "grant_type", "id_token_hint",
-        "login_hint", "nonce", "p", "prompt", "redirect_uri", "refresh_token", "request", "request_uri",
-        "response_mode", "response_type", "scope", "state", "x-anchormailbox",
-    ]
-
     private static func extra(_ parameters: [String]) throws(PluginError) -> [FormEncoding.Field] {
         var fields: [FormEncoding.Field] = []
         for parameter in parameters {
@@ -65,7 +55,7 @@ struct AuthorizationRequest: Sendable {
             guard halves.count == 2, !halves[0].isEmpty else {
                 throw PluginError(.invalidRequest, "an extra parameter has no name", hint: "write it as NAME=VALUE")
             }
-            guard !reserved.contains(halves[0].lowercased()) else {
+            guard !AuthorizationParameters.reserved.contains(halves[0].lowercased()) else {
                 throw PluginError(
                     .invalidRequest, "the parameter \(halves[0]) is set by lanyard itself",
                     hint: "take it out of the extra parameters")
