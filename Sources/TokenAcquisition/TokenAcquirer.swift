@@ -192,7 +192,8 @@ public struct TokenAcquirer: Sendable {
         _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?,
         known: StoredRecords?
     ) throws(AcquisitionError) -> AcquiredToken {
-        let made = RecordsOfResult(result, request: request, place: authority.place, redeemed: redeemed, now: clock())
+        let made = RecordsOfResult(
+            result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
         var token = made.accessToken
         let source: AcquiredToken.Source = redeemed == nil ? .signedIn : .renewed
         if source == .renewed {
