@@ -208,8 +208,8 @@ extension Failure {
 
     /// The command that would sign in.
     ///
-    /// It names the request's account, and asks for the request's claims, else for those that the authority wants; what shapes the sign-in comes along where
-    /// no rule can bring it.
+    /// It names the request's account, and asks for the request's claims, else for those that the authority wants; what
+    /// shapes the sign-in comes along where no rule can bring it.
     private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
         let claims = claimsOption(request.claims ?? claims)
         let account = request.account.map { " --account \(word($0, limit: 100))" } ?? ""

@@ -10,8 +10,8 @@ struct Use: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Choose the account that is used from now on.",
         discussion: """
-            It is used where nothing names another. `-` goes back to the one used before. Without an account it asks you at a terminal, and elsewhere prints \
-            the current one.
+            It is used where nothing names another. `-` goes back to the one used before. Without an account it asks \
+            you at a terminal, and elsewhere prints the current one.
             """)
 
     @Argument(help: "The account, by user name or identifier, or `-`.")

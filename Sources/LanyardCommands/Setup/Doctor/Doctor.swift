@@ -6,8 +6,8 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look at everything that lanyard needs.",
         discussion: """
-            Says what to do about what is missing. Asks nothing, unlocks nothing and connects to nothing but the session bus. Exit status 1 where something \
-            doesn't work, 0 otherwise.
+            Says what to do about what is missing. Asks nothing, unlocks nothing and connects to nothing but the \
+            session bus. Exit status 1 where something doesn't work, 0 otherwise.
             """)
 
     @Flag(help: "Print JSON.")
