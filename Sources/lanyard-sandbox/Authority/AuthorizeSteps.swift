@@ -74,7 +74,6 @@ extension World {
     }
 
     private func signIn(_ visit: Visit, _ interaction: Interaction, at authority: AuthorityPath) -> Response {
-        var interaction = interaction
         let username = visit.form["loginfmt"] ?? ""
         guard let user = directory.user(username),
             authority.realm.policy == nil || authority.realm.admits(user, in: directory)
@@ -84,10 +83,7 @@ extension World {
         guard visit.form["passwd"] == user.password else {
             return retry(visit, interaction, authority, "Your account or password is incorrect (AADSTS50126).")
         }
-        let signedIn = SignedIn(username: user.username, at: .now)
-        interaction.signedIn = signedIn
-        let response = advance(interaction, visit, at: authority)
-        return response.remembering(ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie)))
+        return goOn(interaction, SignedIn(username: user.username, at: .now), visit, at: authority)
     }
 
     /// A new password, from the page of a B2C policy that resets it.
@@ -102,8 +98,14 @@ extension World {
             } ?? .page(Pages.stale, status: .badRequest)
         }
         directory.update(user.username) { $0.password = password }
+        return goOn(interaction, SignedIn(username: user.username, at: .now), visit, at: authority)
+    }
+
+    /// Goes on as the person who is signed in now, whom the browser's session remembers.
+    private func goOn(
+        _ interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit, at authority: AuthorityPath
+    ) -> Response {
         var interaction = interaction
-        let signedIn = SignedIn(username: user.username, at: .now)
         interaction.signedIn = signedIn
         let response = advance(interaction, visit, at: authority)
         return response.remembering(ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie)))
@@ -123,13 +125,10 @@ extension World {
     private func remember(
         proofsOf interaction: Interaction, _ signedIn: SignedIn, _ visit: Visit, at authority: AuthorityPath
     ) -> Response {
-        var interaction = interaction
         var proved = signedIn
         let tenant = directory.user(signedIn.username).flatMap { authority.realm.issuer(for: $0, in: directory) }
         proved.proofs.formUnion(interaction.proofsWanted(by: tenant))
-        interaction.signedIn = proved
-        let response = advance(interaction, visit, at: authority)
-        return response.remembering(ledger.remember(proved, inSession: visit.cookie(Self.sessionCookie)))
+        return goOn(interaction, proved, visit, at: authority)
     }
 
     /// A new account in the realm's own tenant; elsewhere only among personal accounts.
@@ -150,11 +149,7 @@ extension World {
                 Pages.create(form: form, authority, self.directory, message: "Choose another username and a password.")
             } ?? .page(Pages.stale, status: .badRequest)
         }
-        var interaction = interaction
-        let signedIn = SignedIn(username: username, at: .now)
-        interaction.signedIn = signedIn
-        let response = advance(interaction, visit, at: authority)
-        return response.remembering(ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie)))
+        return goOn(interaction, SignedIn(username: username, at: .now), visit, at: authority)
     }
 
     /// The redirect with a code, or the device's approval.
