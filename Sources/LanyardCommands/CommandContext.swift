@@ -1,4 +1,5 @@
 import Glibc
+import Rules
 import SystemPackage
 import TokenStore
 
@@ -24,6 +25,9 @@ struct CommandContext: Sendable {
     func variable(_ name: String) -> String? {
         environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
+
+    /// A variable's value as git would read a boolean; nil where it is absent or no boolean.
+    func boolean(_ name: String) -> Bool? { environment[name].flatMap(Bool.init(gitWord:)) }
 
     /// What was answered before.
     var answers: SealedAnswers { SealedAnswers(environment: environment) }

@@ -53,17 +53,12 @@ extension Configuration {
             }
         }
         let cache = "LANYARD_ANSWER_CACHE"
-        guard let value = environment[cache]?.lowercased(), !value.isEmpty else { return }
-        guard let truth = Self.truths[value] else {
+        guard let value = environment[cache], !value.isEmpty else { return }
+        guard let truth = Bool(gitWord: value) else {
             throw SettingsError(file: cache, line: nil, message: "the value must be 0 or 1")
         }
         try apply(SettingsTable(file: cache, text: "answer-cache = \(truth)"), isSystem: false)
     }
-
-    /// The words that git takes for booleans.
-    private static let truths = [
-        "0": false, "false": false, "no": false, "off": false, "1": true, "true": true, "yes": true, "on": true,
-    ]
 
     /// The longest configuration file that is read, in bytes.
     private static let longestFile = 1 << 20

@@ -1,4 +1,5 @@
 import CredentialProtocol
+import Rules
 
 /// git's configuration, read and written by git itself.
 struct GitConfiguration: Sendable {
@@ -59,13 +60,18 @@ struct GitConfiguration: Sendable {
     /// Whether git's `credential.interactive` forbids prompts for a URL.
     static func forbidsPrompts(for url: String) async -> Bool {
         guard let value = await value(of: "credential.interactive", for: url) else { return false }
-        return ["false", "never", "0", "no", "off"].contains(value.lowercased())
+        return forbidsPrompts(value)
+    }
+
+    /// Whether a value of `credential.interactive` does.
+    static func forbidsPrompts(_ value: String) -> Bool {
+        value.lowercased() == "never" || Bool(gitWord: value) == false
     }
 
     /// Whether git tells helpers the path of a URL.
     static func sendsPath(for url: String) async -> Bool {
         guard let value = await value(of: "credential.useHttpPath", for: url) else { return false }
-        return ["true", "yes", "on", "1", ""].contains(value.lowercased())
+        return value.isEmpty || Bool(gitWord: value) == true
     }
 
     /// What a key is for a URL; nil where it isn't set, or git can't tell.

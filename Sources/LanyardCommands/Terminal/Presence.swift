@@ -26,9 +26,9 @@ struct Presence: Sendable, Equatable {
     /// `browser` is the configured command, or `Configuration.noBrowser`.
     init(_ context: CommandContext, browser: String?, isInteractive: Bool, isAskedFor: Bool) {
         let forbidden =
-            !isInteractive || context.variable("GIT_TERMINAL_PROMPT").isFalse
-            || context.variable("LANYARD_INTERACTIVE").isFalse
-            || context.variable("CI").isTrue
+            !isInteractive || context.boolean("GIT_TERMINAL_PROMPT") == false
+            || context.boolean("LANYARD_INTERACTIVE") == false
+            || context.boolean("CI") == true
         guard !forbidden else {
             self = .nobody
             return
@@ -47,10 +47,4 @@ struct Presence: Sendable, Equatable {
         self.hasDisplay = hasDisplay
         self.isRemote = isRemote
     }
-}
-
-extension String? {
-    /// How git reads a false boolean.
-    fileprivate var isFalse: Bool { ["0", "false", "no", "off"].contains(self?.lowercased()) }
-    fileprivate var isTrue: Bool { ["1", "true", "yes", "on"].contains(self?.lowercased()) }
 }

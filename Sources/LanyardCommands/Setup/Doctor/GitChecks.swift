@@ -67,7 +67,7 @@ struct GitChecks {
 
     private func interaction(_ entries: [GitConfiguration.Entry]) -> [Finding] {
         let off = entries.last { $0.key == "credential.interactive" }
-        guard let off, ["false", "never", "0", "no", "off"].contains(off.value.lowercased()) else { return [] }
+        guard let off, GitConfiguration.forbidsPrompts(off.value) else { return [] }
         return [
             .warn(
                 "git.interactive",

@@ -23,11 +23,7 @@ struct PersonChecks {
     /// The variable that says that nobody is there.
     private var silencing: String? {
         guard !presence.isSomebodyThere, presence == .nobody else { return nil }
-        return ["CI", "GIT_TERMINAL_PROMPT", "LANYARD_INTERACTIVE"].first { name in
-            let isOff = ["0", "false", "no", "off"].contains(context.variable(name)?.lowercased() ?? "")
-            let isOn = ["1", "true", "yes", "on"].contains(context.variable(name)?.lowercased() ?? "")
-            return name == "CI" ? isOn : isOff
-        }
+        return ["CI", "GIT_TERMINAL_PROMPT", "LANYARD_INTERACTIVE"].first { context.boolean($0) == ($0 == "CI") }
     }
 
     private var place: Finding? {
