@@ -24,13 +24,12 @@ public struct FinishedProcess: Sendable {
     public static func run(
         _ executable: String, _ arguments: [String] = [], environment: [String: String], input: String = ""
     ) async throws -> FinishedProcess {
-        let keyed = environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) }
         let clock = ContinuousClock()
         let start = clock.now
         let result = try await Subprocess.run(
             executable.hasPrefix("/") ? .path(FilePath(executable)) : .name(executable),
             arguments: Arguments(arguments),
-            environment: .custom(Dictionary(uniqueKeysWithValues: keyed)), input: .string(input),
+            environment: .exactly(environment), input: .string(input),
             output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
         let status: Int =
             switch result.terminationStatus {
@@ -39,5 +38,12 @@ public struct FinishedProcess: Sendable {
             }
         return FinishedProcess(
             status: status, output: result.standardOutput, error: result.standardError, duration: clock.now - start)
+    }
+}
+
+extension Environment {
+    /// These variables and no others.
+    static func exactly(_ variables: [String: String]) -> Environment {
+        .custom(Dictionary(uniqueKeysWithValues: variables.map { (Key(stringLiteral: $0.key), $0.value) }))
     }
 }

@@ -98,9 +98,7 @@ extension KeyringFixture {
         // The password must not end in a line feed, which would count.
         _ = try await Subprocess.run(
             .name("gnome-keyring-daemon"), arguments: ["--unlock", "--components=secrets"],
-            environment: .custom(
-                Dictionary(
-                    uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) })),
+            environment: .exactly(environment),
             input: .string(Self.password), output: .discarded, error: .discarded)
         try await eventually("a provider") { try await provider() != nil }
     }
@@ -142,10 +140,9 @@ extension KeyringFixture {
     ) async throws -> Result {
         // A service that the bus starts has the bus's environment.
         let configuration = providers ? "--session" : "--config-file=" + (try emptyConfiguration())
-        let keyed = environment.map { (Environment.Key(stringLiteral: $0.key), $0.value) }
         return try await Subprocess.run(
             .name("dbus-daemon"), arguments: [configuration, "--nofork", "--nopidfile", "--address=" + address],
-            environment: .custom(Dictionary(uniqueKeysWithValues: keyed)), input: .none, output: .discarded,
+            environment: .exactly(environment), input: .none, output: .discarded,
             error: .discarded
         ) { bus in
             let result: Swift.Result<Result, any Error>
