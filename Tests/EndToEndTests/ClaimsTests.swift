@@ -24,20 +24,6 @@ import Testing
         return (headers.first?.split(separator: " ").dropFirst().first.map(String.init), lines.joined())
     }
 
-    /// The `tid` of a JSON Web Token.
-    private func tenantOf(_ token: String) throws -> String? {
-        try payload(of: token)["tid"] as? String
-    }
-
-    private func payload(of token: String) throws -> [String: Any] {
-        let parts = token.split(separator: ".")
-        try #require(parts.count == 3)
-        var payload = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
-        payload += String(repeating: "=", count: (4 - payload.count % 4) % 4)
-        let data = try #require(Data(base64Encoded: payload))
-        return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
-    }
-
     @Test func `a server's claims challenge is answered once, by the person, then by the refresh token`() async throws {
         try await World.with { world in
             let first = try await world.get("contoso/guarded.git", world.browser(as: Self.alice))
@@ -189,8 +175,8 @@ import Testing
             let browser = world.browser(as: tells ? Self.alice : "erin@example.net")
             for environment in [browser, [:]] {
                 let ended = try await world.lanyard(["token", url], environment)
-                let claims = try payload(of: try #require(ended.lines.first, "\(ended)"))
-                #expect((claims["xms_cc"] as? [String] == ["CP1"]) == tells, "\(claims)")
+                let told = try #require(claims(of: ended.lines.first), "\(ended)")
+                #expect((told["xms_cc"] as? [String] == ["CP1"]) == tells, "\(told)")
             }
         }
     }
@@ -233,7 +219,7 @@ import Testing
                 let ended = try await world.lanyard(
                     ["get"], browser, input: "url=https://repos.example/\nwwwauth[]=\(header)\n")
                 #expect(ended.status == 0, "\(ended)")
-                return try tenantOf(try #require(ended.value("password")))
+                return ended.tenant
             }
             let home = "c0a70500-0000-4000-8000-00000c0a7050"
             let guest = "fab81ca0-0000-4000-8000-0000fab81ca0"

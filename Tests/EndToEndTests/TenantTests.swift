@@ -16,11 +16,11 @@ import Testing
 
             let guest = try await world.get("fabrikam/hello.git")
             #expect(guest.status == 0 && guest.value("username") == Self.alice, "\(guest)")
-            #expect(tenant(of: guest) == Self.fabrikam)
+            #expect(guest.tenant == Self.fabrikam)
             let requests = try await world.sandbox.authorityRequests()
             #expect(requests.renewals == ["/\(Self.fabrikam)/oauth2/v2.0/token"])
             #expect(requests.signIns.isEmpty)
-            #expect(tenant(of: try await world.get("contoso/hello.git")) == Self.contoso)
+            #expect(try await world.get("contoso/hello.git").tenant == Self.contoso)
 
             let listed = try await world.lanyard(["accounts", "--json"]).output
             #expect(listed.components(separatedBy: "homeAccountId").count == 2, "one account: \(listed)")
@@ -86,7 +86,7 @@ import Testing
             #expect(second.status == 0 && second.value("password") != first.value("password"), "\(second)")
             #expect(
                 try await world.sandbox.authorityRequests().renewals == ["/\(realm.redeemedAt)/oauth2/v2.0/token"])
-            #expect(tenant(of: second) == realm.redeemedAt)
+            #expect(second.tenant == realm.redeemedAt)
         }
     }
 
@@ -102,17 +102,4 @@ import Testing
             #expect(try await world.get(at: "consumers").value("username") == user)
         }
     }
-}
-
-/// The tenant that issued the token of an answer.
-private func tenant(of answer: Ended) -> String? {
-    guard let token = answer.value("password") else { return nil }
-    let parts = token.split(separator: ".")
-    guard parts.count == 3 else { return nil }
-    var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
-    while text.utf8.count % 4 != 0 { text += "=" }
-    guard let data = Data(base64Encoded: String(text)),
-        let claims = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
-    else { return nil }
-    return claims["tid"] as? String
 }
