@@ -172,7 +172,7 @@ let package = Package(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon",
-                "AADTenant", "AADB2C", "Vectors", subprocess, system,
+                "AADTenant", "AADB2C", "SandboxFixture", "Vectors", subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -185,6 +185,7 @@ let package = Package(
         .target(
             name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
             swiftSettings: strict),
+        .target(name: "SandboxFixture", path: "Tests/SandboxFixture", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .executableTarget(
             name: "StoreProbe", dependencies: ["CredentialProtocol", "TokenStore"], path: "Tests/StoreProbe",
@@ -210,7 +211,7 @@ let package = Package(
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "lanyard-sandbox", crypto, logging, subprocess, system,
+                "SandboxFixture", "lanyard-sandbox", crypto, logging, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -223,9 +224,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CLinux", "KeyringFixture", "Seclusion", "SeededRandom", "StoreProbe", "lanyard", "lanyard-authority",
-                "lanyard-sandbox",
-                subprocess, system,
+                "CLinux", "KeyringFixture", "SandboxFixture", "Seclusion", "SeededRandom", "StoreProbe", "lanyard",
+                "lanyard-authority", "lanyard-sandbox", subprocess, system,
             ],
             exclude: ["Scripts"], swiftSettings: strict),
     ]

@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import SandboxFixture
 import Subprocess
 import SystemPackage
 
@@ -12,14 +13,6 @@ import SystemPackage
 
 /// A running `lanyard-sandbox`: a real authority over TLS, and its scripted browser.
 struct Sandbox: Sendable {
-    private struct Description: Decodable {
-        var authority: String
-        var ca_file: String
-        var control_token: String
-        var client_id: String
-        var b2c_client_id: String
-    }
-
     /// One request of the sandbox's log.
     struct Visit: Decodable, Sendable {
         var method: String
@@ -36,12 +29,7 @@ struct Sandbox: Sendable {
     static let declining = "dec11e00-0000-4000-8000-0000000000c3"
     static let withoutDeviceCode = "ca000000-0000-4000-8000-0000000000d4"
 
-    let authority: String
-    let caFile: String
-    let b2cClient: String
-    private let client: String
-    private let directory: String
-    private let token: String
+    private let description: SandboxDescription
     private let control: HTTPClient
 
     private static let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
@@ -71,24 +59,17 @@ struct Sandbox: Sendable {
     }
 
     private init(directory: String) async throws {
-        let file = "\(directory)/sandbox.json"
-        for _ in 0..<200 where !FileManager.default.fileExists(atPath: file) {
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        let description = try JSONDecoder().decode(
-            Description.self, from: Data(contentsOf: URL(filePath: file)))
-        self.directory = directory
-        authority = description.authority
-        caFile = description.ca_file
-        token = description.control_token
-        client = description.client_id
-        b2cClient = description.b2c_client_id
-        let trust = try TrustRoots.configuration(caFile: description.ca_file, environment: [:])
+        description = try await SandboxDescription(at: directory)
+        let trust = try TrustRoots.configuration(caFile: description.caFile, environment: [:])
         var configuration = HTTPClient.Configuration(tlsConfiguration: trust)
         configuration.dnsOverride = ["localhost": "127.0.0.1"]
         control = HTTPClient(
             eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     }
+
+    var authority: String { description.authority }
+    var caFile: String { description.caFile }
+    var b2cClient: String { description.b2cClientID }
 
     /// The sandbox's host and port.
     var environment: String { String(authority.dropFirst("https://".count)) }
@@ -99,7 +80,7 @@ struct Sandbox: Sendable {
     ) -> PluginRequest {
         var request = PluginRequest(operation)
         request.authority = authority + path
-        request.clientID = client
+        request.clientID = description.clientID
         request.scopes = ["api://sandbox-git/.default"]
         request.flows = flows
         request.caFile = caFile
@@ -149,7 +130,7 @@ struct Sandbox: Sendable {
     private func command(_ method: HTTPMethod, _ path: String, _ body: String) async throws -> ByteBuffer {
         var request = HTTPClientRequest(url: "\(authority)/_sandbox/\(path)")
         request.method = method
-        request.headers = ["x-sandbox-control": token]
+        request.headers = ["x-sandbox-control": description.controlToken]
         if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
         let response = try await control.execute(request, timeout: .seconds(10))
         guard response.status.code < 300 else { throw SandboxRefusal(status: response.status.code) }

@@ -14,7 +14,7 @@ import Testing
             let identity = claims(of: answer.text("id_token") ?? "")
             let tenant = "c0a70500-0000-4000-8000-00000c0a7050"
             #expect(identity["nonce"] as? String == "the nonce")
-            #expect(identity["aud"] as? String == sandbox.description.client_id)
+            #expect(identity["aud"] as? String == sandbox.clientID)
             #expect(identity["iss"] as? String == "\(sandbox.authority)/\(tenant)/v2.0")
             #expect(identity["preferred_username"] as? String == "alice@contoso.example")
             #expect(answer.text("scope")?.contains("api://sandbox-git/Repo.Read") == true)
@@ -127,7 +127,7 @@ import Testing
     @Test func `a B2C policy has its own accounts and its own ways out`() async throws {
         try await withSandbox { sandbox in
             var flow = SignInFlow(sandbox: sandbox, realm: "/tfp/contosob2c.onmicrosoft.example/b2c_1_susi")
-            flow.clientID = sandbox.description.b2c_client_id
+            flow.clientID = sandbox.b2cClientID
             flow.user = "erin@example.net"
             flow.scope = "https://contosob2c.onmicrosoft.example/sandbox-git/Repo.Read openid offline_access"
             let answer = try await flow.tokens()

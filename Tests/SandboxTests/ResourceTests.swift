@@ -118,7 +118,7 @@ import Testing
             let silent = try await sandbox.post(
                 "\(sandbox.authority)/common/oauth2/v2.0/token",
                 [
-                    "grant_type": "refresh_token", "client_id": sandbox.description.client_id, "claims": wanted,
+                    "grant_type": "refresh_token", "client_id": sandbox.clientID, "claims": wanted,
                     "refresh_token": plain.text("refresh_token") ?? "", "scope": SignInFlow.git,
                 ])
             #expect(silent.text("error") == "invalid_grant")

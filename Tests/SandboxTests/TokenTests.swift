@@ -86,7 +86,7 @@ import Testing
         try await sandbox.post(
             "\(sandbox.authority)/common/oauth2/v2.0/token",
             [
-                "grant_type": "refresh_token", "client_id": client ?? sandbox.description.client_id,
+                "grant_type": "refresh_token", "client_id": client ?? sandbox.clientID,
                 "refresh_token": token, "scope": scope,
             ])
     }
@@ -94,7 +94,7 @@ import Testing
     private func start(_ sandbox: RunningSandbox, client: String? = nil) async throws -> RunningSandbox.Answer {
         try await sandbox.post(
             "\(sandbox.authority)/common/oauth2/v2.0/devicecode",
-            ["client_id": client ?? sandbox.description.client_id, "scope": SignInFlow.git])
+            ["client_id": client ?? sandbox.clientID, "scope": SignInFlow.git])
     }
 
     private func poll(
@@ -104,7 +104,7 @@ import Testing
             "\(sandbox.authority)/common/oauth2/v2.0/token",
             [
                 "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
-                "client_id": sandbox.description.client_id, "device_code": device.text("device_code") ?? "",
+                "client_id": sandbox.clientID, "device_code": device.text("device_code") ?? "",
             ])
     }
 

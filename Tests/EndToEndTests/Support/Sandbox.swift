@@ -1,4 +1,5 @@
 import Foundation
+import SandboxFixture
 
 /// A running sandbox and its control interface.
 final class Sandbox: Sendable {
@@ -20,22 +21,8 @@ final class Sandbox: Sendable {
         }
     }
 
-    private struct Facts: Decodable {
-        let authority: String
-        let resource: String
-        let ca_file: String
-        let control_token: String
-        let client_id: String
-        let b2c_client_id: String
-    }
-
     let folder: String
-    let authority: String
-    let resource: String
-    let caFile: String
-    let clientID: String
-    let b2cClientID: String
-    private let controlToken: String
+    private let description: SandboxDescription
     private let process: Process
 
     /// The password of every user.
@@ -53,28 +40,24 @@ final class Sandbox: Sendable {
         try process.run()
         self.process = process
         self.folder = folder
-        let file = URL(fileURLWithPath: folder + "/sandbox.json")
-        var facts: Facts?
-        for _ in 0..<600 where facts == nil {
-            try await Task.sleep(for: .milliseconds(50))
-            facts = (try? Data(contentsOf: file)).flatMap { try? JSONDecoder().decode(Facts.self, from: $0) }
-        }
-        guard let facts else {
+        do {
+            description = try await SandboxDescription(at: folder)
+        } catch {
             process.terminate()
-            throw SandboxError.didNotStart
+            throw error
         }
-        authority = facts.authority
-        resource = facts.resource
-        caFile = facts.ca_file
-        controlToken = facts.control_token
-        clientID = facts.client_id
-        b2cClientID = facts.b2c_client_id
     }
 
     func stop() {
         process.terminate()
         process.waitUntilExit()
     }
+
+    var authority: String { description.authority }
+    var resource: String { description.resource }
+    var caFile: String { description.caFile }
+    var clientID: String { description.clientID }
+    var b2cClientID: String { description.b2cClientID }
 
     /// `host:port` of the resources.
     var resourceHost: String { String(resource.dropFirst("https://".count)) }
@@ -97,7 +80,7 @@ final class Sandbox: Sendable {
     private func control(_ method: String, _ name: String, _ body: String? = nil) async throws -> String {
         var arguments = [
             "--silent", "--show-error", "--fail", "--max-time", "20", "--cacert", caFile, "--request", method,
-            "--header", "X-Sandbox-Control: \(controlToken)", "\(authority)/_sandbox/\(name)",
+            "--header", "X-Sandbox-Control: \(description.controlToken)", "\(authority)/_sandbox/\(name)",
         ]
         if let body { arguments += ["--header", "Content-Type: application/json", "--data-binary", body] }
         let ended = try await run("curl", arguments, environment: ["PATH": "/usr/bin:/bin"])
@@ -107,7 +90,6 @@ final class Sandbox: Sendable {
 }
 
 enum SandboxError: Error {
-    case didNotStart
     case control(String)
 }
 

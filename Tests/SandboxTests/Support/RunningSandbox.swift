@@ -3,22 +3,13 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import SandboxFixture
 import Subprocess
 import SystemPackage
 import Testing
 
 /// A sandbox that runs for the length of one test: the built program, over real HTTPS.
 struct RunningSandbox: Sendable {
-    struct Description: Decodable, Sendable {
-        var authority: String
-        var resource: String
-        var ca_file: String
-        var control_token: String
-        var client_id: String
-        var b2c_client_id: String
-        var pid: Int32
-    }
-
     struct Answer: Sendable {
         var status: Int
         var fields: HTTPHeaders
@@ -31,11 +22,13 @@ struct RunningSandbox: Sendable {
     }
 
     let directory: String
-    let description: Description
+    let description: SandboxDescription
     let http: HTTPClient
 
     var authority: String { description.authority }
     var resource: String { description.resource }
+    var clientID: String { description.clientID }
+    var b2cClientID: String { description.b2cClientID }
 
     func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
         try await send(url, method: .GET, headers: headers, body: nil)
@@ -52,7 +45,7 @@ struct RunningSandbox: Sendable {
     func control(_ method: String, _ path: String, _ body: String? = nil) async throws -> Answer {
         try await send(
             "\(authority)/_sandbox/\(path)", method: HTTPMethod(rawValue: method),
-            headers: ["X-Sandbox-Control": description.control_token], body: body)
+            headers: ["X-Sandbox-Control": description.controlToken], body: body)
     }
 
     private func send(
@@ -96,15 +89,9 @@ func withSandbox(
 }
 
 private func use(sandboxAt directory: String, _ test: (RunningSandbox) async throws -> Void) async throws {
-    let deadline = ContinuousClock.now + .seconds(30)
-    var ready: Data?
-    while ready == nil, ContinuousClock.now < deadline {
-        ready = try? Data(contentsOf: URL(filePath: directory + "/sandbox.json"))
-        if ready == nil { try await Task.sleep(for: .milliseconds(50)) }
-    }
-    let description = try JSONDecoder().decode(RunningSandbox.Description.self, from: try #require(ready))
+    let description = try await SandboxDescription(at: directory)
     var tls = TLSConfiguration.makeClientConfiguration()
-    tls.trustRoots = .file(description.ca_file)
+    tls.trustRoots = .file(description.caFile)
     let http = HTTPClient(
         eventLoopGroupProvider: .singleton,
         configuration: .init(tlsConfiguration: tls, redirectConfiguration: .disallow))
@@ -149,7 +136,7 @@ enum Program {
 
     /// git with nothing of this computer's configuration.
     static func git(_ arguments: [String], sandbox: RunningSandbox, token: String? = nil) async throws -> Outcome {
-        var options = ["-c", "http.sslCAInfo=\(sandbox.description.ca_file)", "-c", "credential.helper="]
+        var options = ["-c", "http.sslCAInfo=\(sandbox.description.caFile)", "-c", "credential.helper="]
         if let token { options += ["-c", "http.extraHeader=Authorization: \(token)"] }
         return try await run(
             .name("git"), options + arguments,

@@ -32,7 +32,7 @@ struct SignInFlow: Sendable {
     /// The query of the request, before anything a test changes.
     func url(redirectURI: String) -> String {
         var query = [
-            "client_id": clientID ?? sandbox.description.client_id, "response_type": "code",
+            "client_id": clientID ?? sandbox.clientID, "response_type": "code",
             "redirect_uri": redirectURI, "scope": scope, "state": "the state", "nonce": "the nonce",
             "code_challenge": Self.challenge, "code_challenge_method": "S256", "client_info": "1",
             "response_mode": mode,
@@ -80,7 +80,7 @@ struct SignInFlow: Sendable {
         _ redirect: Redirect, changing changes: [String: String] = [:]
     ) async throws -> RunningSandbox.Answer {
         var form = [
-            "grant_type": "authorization_code", "client_id": clientID ?? sandbox.description.client_id,
+            "grant_type": "authorization_code", "client_id": clientID ?? sandbox.clientID,
             "code": redirect.fields["code"] ?? "", "redirect_uri": redirect.redirectURI,
             "code_verifier": Self.verifier, "client_info": "1",
         ]

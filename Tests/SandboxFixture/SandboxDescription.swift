@@ -1,0 +1,44 @@
+import FoundationEssentials
+
+/// Where a sandbox serves and whom it knows, as it says itself once it serves.
+public struct SandboxDescription: Decodable, Sendable {
+    /// The authority's URL.
+    public let authority: String
+    /// The URL of the resources.
+    public let resource: String
+    /// The file with the certificate to trust.
+    public let caFile: String
+    /// What opens the control interface.
+    public let controlToken: String
+    /// The application of workforce tenants.
+    public let clientID: String
+    /// The application of the B2C tenant.
+    public let b2cClientID: String
+
+    private enum CodingKeys: String, CodingKey {
+        case authority, resource
+        case caFile = "ca_file"
+        case controlToken = "control_token"
+        case clientID = "client_id"
+        case b2cClientID = "b2c_client_id"
+    }
+
+    /// Waits until the sandbox that was started in a folder serves.
+    ///
+    /// - Throws: `SandboxDidNotStart` after half a minute.
+    public init(at folder: String) async throws {
+        for _ in 0..<600 {
+            if let file = FileManager.default.contents(atPath: folder + "/sandbox.json"),
+                let description = try? JSONDecoder().decode(Self.self, from: file)
+            {
+                self = description
+                return
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw SandboxDidNotStart()
+    }
+}
+
+/// A sandbox that does not come up.
+public struct SandboxDidNotStart: Error {}
