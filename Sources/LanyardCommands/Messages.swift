@@ -100,7 +100,7 @@ extension Failure {
         switch error {
         case .unknownAuthority(let authority):
             self.init(
-                "no plugin serves the authority \(authority.displayable(limit: 255))",
+                unknownAuthority: authority,
                 hints: ["name it in a [[rule]] in \(Self.userFile), or install its plugin; see lanyard-plugin(7)"])
         case .ambiguousAccount(let accounts, let isShared):
             self.init(

@@ -33,9 +33,10 @@ extension Failure {
     }
 
     /// An authority that no plugin serves.
-    init(unknownAuthority url: String) {
-        self.init(
-            "no plugin serves the authority \(url.displayable(limit: 255))",
-            hints: ["write it like https://login.microsoftonline.com/organizations"])
+    init(
+        unknownAuthority url: String,
+        hints: [String] = ["write it like https://login.microsoftonline.com/organizations"]
+    ) {
+        self.init("no plugin serves the authority \(url.displayable(limit: 255))", hints: hints)
     }
 }

@@ -75,9 +75,7 @@ extension Session {
     func place(of authority: String) throws(Failure) -> AuthorityPlace {
         let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
         guard let match = registry.match(authority: authority, isConfigured: known) else {
-            throw Failure(
-                "no plugin serves the authority \(authority.displayable(limit: 255))",
-                hints: ["see which are stored: lanyard cache list"])
+            throw Failure(unknownAuthority: authority, hints: ["see which are stored: lanyard cache list"])
         }
         return AuthorityPlace(
             environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)

@@ -53,8 +53,7 @@ struct ConfigureGit: AsyncParsableCommand {
             guard await asking.confirms("\(shown) has no rule yet; make one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw Failure(
-                "there is a rule for \(other.pattern.text.displayable(limit: 200)) already, at \(other.place(session.context))",
-                hints: ["leave out the options that make a rule, or change it there"])
+                taken: other, session.context, hint: "leave out the options that make a rule, or change it there")
         }
         return try await RuleDraft(session: session, pattern: pattern, options: rule, asking: asking).rule()
     }

@@ -39,7 +39,7 @@ struct RuleDraft {
         }
         guard session.registry.match(authority: url, kind: options.kind, isConfigured: true) != nil else {
             throw Failure(
-                "no plugin serves the authority \(url.displayable(limit: 255))",
+                unknownAuthority: url,
                 hints: [
                     "write it with its tenant, such as https://login.microsoftonline.com/contoso.com",
                     "see which plugins there are: lanyard plugin list",
@@ -117,11 +117,8 @@ extension Session {
         do {
             let file = try RuleFile(reading: userFile)
             if let other = file.rule(for: rule.pattern) {
-                throw Failure(
-                    "there is a rule for \(other.pattern.text.displayable(limit: 200)) already, at \(other.place(context))",
-                    hints: [
-                        "change it there, or remove it first: lanyard rule remove \(other.pattern.text.displayable(limit: 200))"
-                    ])
+                let remove = "lanyard rule remove \(other.pattern.text.displayable(limit: 200))"
+                throw Failure(taken: other, context, hint: "change it there, or remove it first: \(remove)")
             }
             try file.add(rule, schema: InstalledFiles(context).schema)
         } catch let error as SettingsError {
@@ -137,4 +134,12 @@ extension Session {
 extension Rule {
     /// `FILE:LINE`, for people.
     func place(_ context: CommandContext) -> String { context.short(file) + (line.map { ":\($0)" } ?? "") }
+}
+
+extension Failure {
+    /// A rule in the place of one that was to be made.
+    init(taken other: Rule, _ context: CommandContext, hint: String) {
+        let url = other.pattern.text.displayable(limit: 200)
+        self.init("there is a rule for \(url) already, at \(other.place(context))", hints: [hint])
+    }
 }
