@@ -19,6 +19,7 @@ struct KeyScanner {
         var lastLine: Int
     }
 
+    /// The lines of tables with a header and, where they were asked for, of keys and elements.
     private(set) var lines: [[KeyLines.Step]: Int] = [:]
     /// What the parser must not see; the scan ends there.
     private(set) var fault: TOMLGuard.Fault?
@@ -26,11 +27,13 @@ struct KeyScanner {
     private(set) var headers: [Header] = []
     private var nested = 0
     private var tablesSoFar: [[KeyLines.Step]: Int] = [:]
+    private let notesKeys: Bool
     private let bytes: [UInt8]
     private var index = 0
     private var line = 1
 
-    init(_ text: String) {
+    init(_ text: String, notesKeys: Bool = false) {
+        self.notesKeys = notesKeys
         bytes = Array(text.utf8)
     }
 
@@ -75,8 +78,9 @@ struct KeyScanner {
     private mutating func pair(in table: [KeyLines.Step]) {
         let before = index
         let start = line
+        let names = key()
         var place = table
-        for name in key() { place = note(.key(name), of: place, at: start) }
+        if notesKeys { for name in names { place = note(.key(name), of: place, at: start) } }
         if byte == UInt8(ascii: "=") {
             advance()
             value(at: place)
@@ -90,7 +94,7 @@ struct KeyScanner {
         defer { nested -= 1 }
         guard nested <= Self.mostNested else { return fail("arrays and tables nest too deeply") }
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "'"): _ = string()
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): skipString()
         case UInt8(ascii: "["): array(at: place)
         case UInt8(ascii: "{"): inlineTable(at: place)
         default: bareValue()
@@ -123,7 +127,7 @@ struct KeyScanner {
             let before = index
             if byte == UInt8(ascii: "}") || byte >= 0x80 { return fail("an array holds something that is no value") }
             if byte != UInt8(ascii: ",") {
-                value(at: note(.element(count), of: place, at: line))
+                value(at: notesKeys ? note(.element(count), of: place, at: line) : [])
                 count += 1
             }
             if index == before { advance() }
@@ -158,20 +162,24 @@ struct KeyScanner {
         return start == index ? nil : String(decoding: bytes[start..<index], as: UTF8.self)
     }
 
-    /// Passes a string of any of the four kinds and gives what is between its quotes.
-    private mutating func string() -> String {
+    private mutating func string() -> String { String(decoding: bytes[skipString()], as: UTF8.self) }
+
+    /// Passes a string of any of the four kinds and tells what is between its quotes.
+    @discardableResult
+    private mutating func skipString() -> Range<Int> {
         let quote = bytes[index]
         let end = [UInt8](repeating: quote, count: bytes[index...].starts(with: [quote, quote, quote]) ? 3 : 1)
         for _ in end { advance() }
         let start = index
-        while let byte, !bytes[index...].starts(with: end) {
+        while let byte {
+            if byte == quote, end.count == 1 || bytes[index...].starts(with: end) { break }
             if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
                 advance()
                 if Self.escapesOfNUL.contains(where: { bytes[index...].starts(with: $0) }) { fail("a NUL character") }
             }
             advance()
         }
-        let text = String(decoding: bytes[start..<index], as: UTF8.self)
+        let text = start..<index
         for _ in end { advance() }
         // A string in three quotes may end in up to two more.
         while end.count == 3, byte == quote { advance() }

@@ -30,7 +30,7 @@ enum TOMLGuard {
         var scanner = KeyScanner(text)
         scanner.scan()
         if let fault = scanner.fault { throw fault }
-        return KeyLines(scanner.lines)
+        return KeyLines(text, tables: scanner.lines)
     }
 }
 
