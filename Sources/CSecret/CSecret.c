@@ -2,6 +2,7 @@
 #include "CSecret.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,6 +57,11 @@ FORWARD(gboolean, g_variant_get_boolean, (GVariant *value), (value))
 FORWARD(uint32_t, g_variant_get_uint32, (GVariant *value), (value))
 FORWARD(uint64_t, g_variant_get_uint64, (GVariant *value), (value))
 FORWARD(void, g_variant_unref, (GVariant *value), (value))
+FORWARD(void, g_type_query, (GType type, GTypeQuery *query), (type, query))
+FORWARD(GType, g_type_register_static_simple, (GType parent, const gchar *name, guint class_size, GClassInitFunc
+    class_init, guint instance_size, GInstanceInitFunc instance_init, GTypeFlags flags), (parent, name, class_size,
+    class_init, instance_size, instance_init, flags))
+FORWARD(gpointer, g_type_class_peek_parent, (gpointer type_class), (type_class))
 FORWARD(void, g_object_unref, (gpointer object), (object))
 FORWARD(GCancellable *, g_cancellable_new, (void), ())
 FORWARD(void, g_cancellable_cancel, (GCancellable *cancellable), (cancellable))
@@ -68,9 +74,7 @@ FORWARD(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, 
     *object_path, const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply,
     GDBusCallFlags flags, gint milliseconds, GCancellable *cancellable, GError **error), (connection, bus_name,
     object_path, interface, method, parameters, reply, flags, milliseconds, cancellable, error))
-FORWARD(SecretService *, secret_service_get_sync, (SecretServiceFlags flags, GCancellable *cancellable, GError
-    **error), (flags, cancellable, error))
-FORWARD(void, secret_service_disconnect, (void), ())
+FORWARD(GType, secret_service_get_type, (void), ())
 FORWARD(gboolean, secret_service_ensure_session_sync, (SecretService *service, GCancellable *cancellable,
     GError **error), (service, cancellable, error))
 FORWARD(gboolean, secret_service_search_for_dbus_paths_sync, ( SecretService *service, const SecretSchema *schema,
@@ -104,3 +108,36 @@ FORWARD(SecretValue *, secret_value_new, (const gchar *secret, gssize length, co
     length, content_type))
 FORWARD(const gchar *, secret_value_get, (SecretValue *value, gsize *length), (value, length))
 FORWARD(void, secret_value_unref, (gpointer value), (value))
+
+// A subclass, for libsecret's own constructor sets the flags of the proxy, which can't be set any later.
+
+static GType type;
+static GObject *(*inherited_constructor)(GType type, guint count, GObjectConstructParam *properties);
+
+static GObject *construct(GType type, guint count, GObjectConstructParam *properties) {
+    GObject *object = inherited_constructor(type, count, properties);
+    GDBusProxyFlags flags = G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS;
+    ((__typeof__(&g_object_set))resolve("g_object_set"))(object, "g-flags", flags, NULL);
+    return object;
+}
+
+static void initialize_class(gpointer type_class, gpointer data) {
+    (void)data;
+    GObjectClass *parent = g_type_class_peek_parent(type_class);
+    inherited_constructor = parent->constructor;
+    ((GObjectClass *)type_class)->constructor = construct;
+}
+
+static void register_type(void) {
+    GTypeQuery parent;
+    g_type_query(secret_service_get_type(), &parent);
+    type = g_type_register_static_simple(
+        parent.type, "LanyardSecretService", parent.class_size, initialize_class, parent.instance_size, NULL,
+        G_TYPE_FLAG_NONE);
+}
+
+SecretService *lanyard_secret_service_new(GCancellable *cancellable, GError **error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_type);
+    return ((__typeof__(&g_initable_new))resolve("g_initable_new"))(type, cancellable, error, NULL);
+}

@@ -39,9 +39,9 @@ struct CommandContext: Sendable {
         var variables: [String: String] = [:]
         var next = environ
         while let entry = next.pointee {
-            let text = String(cString: entry)
-            if let equals = text.firstIndex(of: "=") {
-                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            if let equals = strchr(entry, CInt(UInt8(ascii: "="))) {
+                let name = UnsafeRawBufferPointer(start: entry, count: equals - entry)
+                variables[String(decoding: name, as: UTF8.self)] = String(cString: equals + 1)
             }
             next += 1
         }

@@ -52,12 +52,19 @@ extension Configuration {
                 throw SettingsError(file: variable, line: nil, message: error.message, hint: error.hint)
             }
         }
-        let cache = "LANYARD_ANSWER_CACHE"
+        let cache = Self.answerCacheVariable
         guard let value = environment[cache], !value.isEmpty else { return }
         guard let truth = Bool(gitWord: value) else {
             throw SettingsError(file: cache, line: nil, message: "the value must be 0 or 1")
         }
         try apply(SettingsTable(file: cache, text: "answer-cache = \(truth)"), isSystem: false)
+    }
+
+    private static let answerCacheVariable = "LANYARD_ANSWER_CACHE"
+
+    /// Whether the environment turns the answer cache off, as far as the configuration, which isn't read, lets it.
+    public static func turnsOffAnswerCache(environment: [String: String]) -> Bool {
+        environment[answerCacheVariable].flatMap(Bool.init(gitWord:)) == false
     }
 
     /// The longest configuration file that is read, in bytes.

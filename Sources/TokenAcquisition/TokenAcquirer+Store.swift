@@ -63,8 +63,10 @@ extension TokenAcquirer {
 
     /// The account for a request with what is stored for it, or nil where nobody has signed in.
     func silentAccount(for request: TokenRequest, _ authority: Authority) throws(AcquisitionError) -> SilentAccount? {
+        // Read first: the keyring may still be on its way.
+        let history = selection?.read() ?? []
         let records = try load(authority.place)
-        let known = known(records.accounts, authority)
+        let known = known(records.accounts, authority, history)
         guard let account = try known.account(named: request.account, hint: request.userHint) else { return nil }
         let selection = SilentSelection(
             records, place: authority.place, account: account, request: request, now: clock())
@@ -72,8 +74,11 @@ extension TokenAcquirer {
     }
 
     /// The accounts of an authority among those that are stored, and which of them were chosen.
-    func known(_ accounts: [AccountRecord], _ authority: Authority) -> AccountSelection {
-        AccountSelection(accounts, at: authority.place, history: selection?.read() ?? [], isShared: isShared)
+    func known(
+        _ accounts: [AccountRecord], _ authority: Authority, _ history: [SelectedAccount]? = nil
+    ) -> AccountSelection {
+        AccountSelection(
+            accounts, at: authority.place, history: history ?? selection?.read() ?? [], isShared: isShared)
     }
 
     /// Runs the body while no other process gets a token for the same authority, client and account.

@@ -31,12 +31,14 @@ typedef signed long gssize;
 typedef uint32_t GQuark;
 typedef void *gpointer;
 typedef const void *gconstpointer;
+typedef gsize GType;
 typedef void (*GDestroyNotify)(gpointer data);
 typedef guint (*GHashFunc)(gconstpointer key);
 typedef gboolean (*GEqualFunc)(gconstpointer one, gconstpointer other);
 
 typedef struct _GHashTable GHashTable;
 typedef struct _GVariant GVariant;
+typedef struct _GSList GSList;
 typedef struct _GVariantType GVariantType;
 typedef struct _GCancellable GCancellable;
 typedef struct _GDBusConnection GDBusConnection;
@@ -53,6 +55,32 @@ typedef struct _GLogField {
     gconstpointer value;
     gssize length;
 } GLogField;
+
+typedef struct _GObject GObject;
+typedef struct _GObjectConstructParam GObjectConstructParam;
+typedef struct { GType g_type; } GTypeClass;
+
+// Its beginning, which is all that is touched.
+typedef struct _GObjectClass {
+    GTypeClass g_type_class;
+    GSList *construct_properties;
+    GObject *(*constructor)(GType type, guint count, GObjectConstructParam *properties);
+} GObjectClass;
+
+typedef struct _GTypeQuery {
+    GType type;
+    const gchar *type_name;
+    guint class_size;
+    guint instance_size;
+} GTypeQuery;
+
+typedef void (*GClassInitFunc)(gpointer type_class, gpointer data);
+typedef void (*GInstanceInitFunc)(void *instance, gpointer type_class);
+typedef enum { G_TYPE_FLAG_NONE = 0 } GTypeFlags;
+typedef enum {
+    G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES = 1 << 0,
+    G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS = 1 << 1
+} GDBusProxyFlags;
 
 typedef enum { G_LOG_LEVEL_DEBUG = 1 << 7 } GLogLevelFlags;
 typedef enum { G_LOG_WRITER_HANDLED = 1, G_LOG_WRITER_UNHANDLED = 0 } GLogWriterOutput;
@@ -88,6 +116,14 @@ uint32_t g_variant_get_uint32(GVariant *value);
 uint64_t g_variant_get_uint64(GVariant *value);
 void g_variant_unref(GVariant *value);
 
+void g_type_query(GType type, GTypeQuery *query);
+GType g_type_register_static_simple(
+    GType parent, const gchar *name, guint class_size, GClassInitFunc class_init, guint instance_size,
+    GInstanceInitFunc instance_init, GTypeFlags flags);
+gpointer g_type_class_peek_parent(gpointer type_class);
+void g_object_set(gpointer object, const gchar *first_property_name, ...);
+gpointer g_initable_new(
+    GType type, GCancellable *cancellable, GError **error, const gchar *first_property_name, ...);
 void g_object_unref(gpointer object);
 GCancellable *g_cancellable_new(void);
 void g_cancellable_cancel(GCancellable *cancellable);
@@ -108,14 +144,12 @@ typedef struct _SecretItem SecretItem;
 typedef struct _SecretValue SecretValue;
 typedef struct _SecretSchema SecretSchema;
 
-typedef enum { SECRET_SERVICE_NONE = 0 } SecretServiceFlags;
 typedef enum { SECRET_COLLECTION_NONE = 0 } SecretCollectionFlags;
 typedef enum { SECRET_COLLECTION_CREATE_NONE = 0 } SecretCollectionCreateFlags;
 typedef enum { SECRET_ITEM_NONE = 0 } SecretItemFlags;
 typedef enum { SECRET_ITEM_CREATE_NONE = 0 } SecretItemCreateFlags;
 
-SecretService *secret_service_get_sync(SecretServiceFlags flags, GCancellable *cancellable, GError **error);
-void secret_service_disconnect(void);
+GType secret_service_get_type(void);
 gboolean secret_service_ensure_session_sync(SecretService *service, GCancellable *cancellable, GError **error);
 gboolean secret_service_search_for_dbus_paths_sync(
     SecretService *service, const SecretSchema *schema, GHashTable *attributes, GCancellable *cancellable,
@@ -153,3 +187,9 @@ void secret_value_unref(gpointer value);
 
 #pragma GCC visibility pop
 #endif
+
+/// Connects to the Secret Service as secret_service_open_sync does, less what nothing here asks for.
+///
+/// libsecret has the service's properties read, and its signals and those of its name watched. Nobody here looks at
+/// them, and each costs a wait for the bus or the provider.
+SecretService *lanyard_secret_service_new(GCancellable *cancellable, GError **error);

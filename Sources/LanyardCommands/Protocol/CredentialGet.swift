@@ -15,15 +15,19 @@ struct CredentialGet {
 
     /// Answers from what is stored, where that is enough; what remains to be done is for the authority or the person.
     func answerFromStore() throws(Failure) -> PendingGet? {
+        // Where nothing can be remembered, the keyring is needed whatever is asked; else once it is known not to be.
+        let mayBeRemembered = RememberedAnswer.areAny(in: context)
+        if !mayBeRemembered { KeyringOpening.begin() }
         let request = try context.readRequest()
         try request.requireTarget()
         let remembered = RememberedAnswer(request, in: context)
-        if let answer = remembered?.recalled {
-            context.console.write(answer)
-            return nil
+        if mayBeRemembered {
+            if let answer = remembered?.recalled {
+                context.console.write(answer)
+                return nil
+            }
+            KeyringOpening.begin()
         }
-        // While the configuration is read.
-        KeyringOpening.begin()
         do throws(Failure) {
             return try look(for: request, remembered?.begun())
         } catch  where error.cause == .keyring {

@@ -15,7 +15,7 @@ struct RememberedAnswer: Sendable {
 
     /// Looks at what decides the answer; nil where each answer must be made anew.
     init?(_ request: CredentialRequest, in context: CommandContext) {
-        guard request.wish.claims == nil, request.wish.prompt == nil else { return nil }
+        guard Self.mayBeKept(in: context), request.wish.claims == nil, request.wish.prompt == nil else { return nil }
         guard !request.wwwAuthenticate.contains(where: \.bringsClaims) else { return nil }
         self.request = request
         self.context = context
@@ -24,6 +24,15 @@ struct RememberedAnswer: Sendable {
         name = context.answers.name(
             fields: Self.fields(of: request) + Self.fields(of: context),
             files: Self.settings(in: context) + selections.compactMap(\.self))
+    }
+
+    /// Whether anything at all is remembered that may be given; looks at no request.
+    static func areAny(in context: CommandContext) -> Bool {
+        mayBeKept(in: context) && context.answers.areAny
+    }
+
+    private static func mayBeKept(in context: CommandContext) -> Bool {
+        !Configuration.turnsOffAnswerCache(environment: context.environment)
     }
 
     /// The answer, where it was given before and still counts.

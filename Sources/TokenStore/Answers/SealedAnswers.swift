@@ -38,6 +38,14 @@ public struct SealedAnswers: Sendable, Equatable {
         return AnswerKey.read(Self.keyDescription) ?? AnswerKey.replace(Self.keyDescription)
     }
 
+    /// Whether there is any, readable or not.
+    public var areAny: Bool {
+        guard let runtimeDirectory, let directory = AnswerDirectory(in: runtimeDirectory, making: false) else {
+            return false
+        }
+        return !directory.isEmpty
+    }
+
     /// The answer of that name, or nil; what is there and can't count any more is removed.
     public func answer(_ name: AnswerName, now: Int) -> [UInt8]? {
         guard let runtimeDirectory, let directory = AnswerDirectory(in: runtimeDirectory, making: false) else {

@@ -14,9 +14,9 @@ enum GLibLog {
             return G_LOG_WRITER_HANDLED
         }, nil, nil)
 
-    static func route(to logger: Logger) {
+    static func route(to logger: Logger?) {
         _ = installed
-        destination.withLock { $0 = logger }
+        if let logger { destination.withLock { $0 = logger } }
     }
 
     private static func write(fields: UnsafeBufferPointer<GLogField>) {

@@ -3,8 +3,9 @@ internal import Logging
 
 /// libsecret, which is opened when a keyring is first needed.
 enum SecretLibrary {
-    /// Opens it, and has what it and GLib log go to the logger; costs nothing where it is open.
-    static func open(logger: Logger = Logger(label: "lanyard.keyring")) throws(ProviderFailure) {
+    /// Opens it, and has what it and GLib log go to the logger, to none where none was named yet; costs nothing where it is
+    /// open.
+    static func open(logger: Logger? = nil) throws(ProviderFailure) {
         if let problem = lanyard_secret_open() {
             throw .found(StoreError(.noLibrary, detail: String(cString: problem)))
         }

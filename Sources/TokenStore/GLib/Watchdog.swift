@@ -7,9 +7,9 @@ internal import Synchronization
 ///
 /// libsecret's own patience is 50 seconds and more. It has to be stopped before the provider shows a prompt: cancelling
 /// then dismisses the prompt, and gnome-keyring 42 aborts on that and loses every keyring the person had unlocked.
-final class Watchdog {
-    /// What the calls it guards must be given.
-    let cancellable: OpaquePointer
+final class Watchdog: Sendable {
+    /// What the calls it guards must be given; GCancellable is made to be used by several threads.
+    nonisolated(unsafe) let cancellable: OpaquePointer
     private let seconds: Double
 
     /// Starts to guard.

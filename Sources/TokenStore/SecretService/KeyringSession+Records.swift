@@ -13,6 +13,7 @@ extension KeyringSession {
     func unlockedRecords(matching query: RecordQuery) throws(ProviderFailure) -> StoredRecords {
         var found = StoredRecords()
         let paths = try paths(matching: query)
+        JSONValue.prepare()
         let secrets = try secrets(of: paths)
         for path in paths {
             if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }) {

@@ -4,12 +4,12 @@ internal import Logging
 
 /// The Secret Service for the length of one operation, on one thread and within one deadline.
 struct KeyringSession: ~Copyable {
-    let service: GRef
+    let service: SecretServiceProxy
     let watchdog: Watchdog
     let configuration: KeyringConfiguration
     let mayPrompt: Bool
-    /// What opened the connection, while it may not be done with it.
-    private let opening: OpeningConnection?
+    /// The agreement on a key for secrets, where it was begun before.
+    private let agreement: KeyAgreement?
 
     /// Runs an operation; once more where the provider vanishes during it, because one that crashed is started anew.
     ///
@@ -21,16 +21,15 @@ struct KeyringSession: ~Copyable {
         do throws(ProviderFailure) {
             let environment = SessionEnvironment.process
             try environment.check()
-            let opening = KeyringOpening.take()
-            defer { opening?.waitForSession() }
-            try opening?.waitForConnection()
+            let agreement = try KeyringOpening.take()
+            defer { agreement?.wait() }
             try SecretLibrary.open(logger: logger)
             let watchdog = Watchdog(seconds: configuration.deadline)
             do throws(ProviderFailure) {
-                return try body(KeyringSession(configuration, watchdog, environment, opening))
+                return try body(KeyringSession(configuration, watchdog, environment, agreement))
             } catch  where error.isVanished {
                 logger.debug("the keyring's provider vanished: \(error.storeError.detail.displayable())")
-                secret_service_disconnect()
+                SecretServiceProxy.forget()
                 return try body(KeyringSession(configuration, watchdog, environment, nil))
             }
         } catch {
@@ -39,18 +38,16 @@ struct KeyringSession: ~Copyable {
     }
 
     /// To be called before secrets are read or sent, which needs a key that the provider knows.
-    func prepareForSecrets() { opening?.waitForSession() }
+    func prepareForSecrets() { agreement?.wait() }
 
     private init(
         _ configuration: KeyringConfiguration, _ watchdog: Watchdog, _ environment: SessionEnvironment,
-        _ opening: OpeningConnection?
+        _ agreement: KeyAgreement?
     ) throws(ProviderFailure) {
-        let pointer = try calling { secret_service_get_sync(SECRET_SERVICE_NONE, watchdog.cancellable, $0) }
-        guard let service = GRef(owned: pointer) else { throw .found(StoreError(.broken, detail: "no service")) }
-        self.service = service
+        service = try SecretServiceProxy.shared(watchdog)
         self.watchdog = watchdog
         self.configuration = configuration
-        self.opening = opening
+        self.agreement = agreement
         mayPrompt = configuration.mayPrompt && !environment.isRemote
     }
 }
