@@ -24,7 +24,8 @@ import Testing
     @Test func `a password is stored, replaced, found and erased`() async throws {
         try await KeePassXC.with { world, _ in
             for password in ["one", "two"] {
-                let stored = try await world.lanyard(["store"], input: Self.place + "username=u\npassword=\(password)\n")
+                let stored = try await world.lanyard(
+                    ["store"], input: Self.place + "username=u\npassword=\(password)\n")
                 #expect(stored.errors.isEmpty)
                 let found = try await world.lanyard(["get"], input: Self.place)
                 #expect(found.value("password") == password, "\(found)")
