@@ -212,6 +212,11 @@ extension PluginError {
     /// Whether a family's refresh token was refused because the client is none of the family.
     var isClientMismatch: Bool { suberror == "client_mismatch" }
 
+    /// What stands for the authority's word where the server refused what it had renewed.
+    static var refused: PluginError {
+        PluginError(.interactionRequired, "the server refused the token that had just been renewed")
+    }
+
     /// What stands for the authority's word where nothing but the server's is known.
     static func missing(_ claims: String) -> PluginError {
         var error = PluginError(.interactionRequired, "the server misses claims in the token")

@@ -135,9 +135,10 @@ public struct TokenAcquirer: Sendable {
         case .renewed(let token): return token
         case .needsPerson(let error):
             try refuseCancelled(request, authority, account: found.account, since: asked)
+            let isRefused = found.selection.refreshTokens.contains { Rejection.isMarked($0, for: request) }
+            let reason = error ?? missed.map(PluginError.missing) ?? (isRefused ? .refused : nil)
             return try await askPerson(
-                request, authority, account: found.account, because: error ?? missed.map(PluginError.missing),
-                person: await person())
+                request, authority, account: found.account, because: reason, person: await person())
         }
     }
 
@@ -145,7 +146,7 @@ public struct TokenAcquirer: Sendable {
         _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?,
         person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
-        guard let person, request.prompt != "none" else { throw .interactionRequired(error) }
+        guard let person, request.prompt != "none" else { throw .interactionRequired(error, account: account) }
         return try await signIn(request, authority, account: account, because: error, person: person)
     }
 
@@ -172,7 +173,7 @@ public struct TokenAcquirer: Sendable {
         setbacks.forget(key)
         let token = try keep(result, request, authority, redeemed: nil, known: nil)
         if let wanted = request.account, !token.account.isNamed(wanted) {
-            throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
+            throw .wrongAccount(wanted: wanted, signedIn: token.account)
         }
         selectFirst(token.account, authority)
         return token
