@@ -91,7 +91,7 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> Result {
         let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         do {
-            return try await singleFlight.withLock(key: key, deadline: Self.longestWait, waiting: waiting) {
+            return try await singleFlight.withLock(key: key, deadline: longestWait, waiting: waiting) {
                 try await body()
             }
         } catch let error as AcquisitionError {
@@ -100,9 +100,6 @@ extension TokenAcquirer {
             throw .busy
         }
     }
-
-    /// Seconds to wait for another process: longer than a person has by default.
-    static let longestWait = 960.0
 
     func storing<Result>(_ body: () throws(StoreError) -> Result) throws(AcquisitionError) -> Result {
         do { return try body() } catch { throw .store(error) }

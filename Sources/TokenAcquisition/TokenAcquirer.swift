@@ -34,6 +34,8 @@ public struct TokenAcquirer: Sendable {
     let knownHosts: [String]
     let selection: SelectionFile?
     let isShared: Bool
+    /// Seconds to wait for another process: longer than a person has, who may be signing in there.
+    var longestWait: Double
     let clock: @Sendable () -> Int
     let tell: @Sendable (AcquisitionProgress) -> Void
 
@@ -54,6 +56,7 @@ public struct TokenAcquirer: Sendable {
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
         isShared = configuration.deviceMode == .shared
+        longestWait = Double(configuration.timeout) + 60
         self.selection = selection
         self.clock = clock
         self.tell = tell
