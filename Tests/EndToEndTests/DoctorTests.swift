@@ -129,6 +129,12 @@ import Testing
                 #expect(!ended.output.lowercased().contains(word), "\(word): \(ended)")
             }
             #expect(ended.output.contains("https://HOST/…"), "\(ended)")
+            let own = String(cString: try #require(getpwuid(geteuid())).pointee.pw_dir)
+            for (folder, shown) in [("/home/zoe", "/home/USER/"), (own, "~/")] {
+                let missing = ["LANYARD_CONFIG": folder + "/lanyard.toml"]
+                let named = try await home.lanyard(["doctor", "--report"], missing)
+                #expect(named.output.contains(" \(shown)lanyard.toml"), "\(named)")
+            }
             #expect(ended.lines.first?.hasPrefix("pass  system") == true)
         }
     }
