@@ -109,7 +109,11 @@ struct LanyardCommand: AsyncParsableCommand {
             let status = exitCode(for: error)
             let text = fullMessage(for: error)
             let console = CommandContext.current.console
-            if status == .success { console.print(text) } else { console.complain(text) }
+            guard status != .success else {
+                console.print(text)
+                return status.rawValue
+            }
+            console.complain(CommandTree.lanyard.unknownCommand(in: arguments)?.complaint(instead: text) ?? text)
             return status.rawValue
         }
     }

@@ -115,17 +115,10 @@ extension Failure {
                     + (known.isEmpty ? "" : "; these have: \(names)"),
                 hints: ["sign in: \(Self.login(request.naming(name), url: url))"],
                 status: .interactionRequired)
-        case .interactionRequired(let cause):
-            let why = cause.map { "\(Self.kind(of: $0)): \(Self.words(of: $0))" } ?? ""
-            let hint = cause?.hint.map { [$0.displayable(limit: 500)] } ?? []
-            self.init(
-                "interaction required\(why)",
-                hints: hint + ["sign in: \(Self.login(request, url: url, claims: cause?.claims))"],
-                status: .interactionRequired)
+        case .interactionRequired(let cause, let account):
+            self.init(lackingInteraction: cause, of: account, request: request, url: url)
         case .wrongAccount(let wanted, let signedIn):
-            self.init(
-                "\(signedIn.displayable(limit: 100)) signed in, but the account wanted is \(wanted.displayable(limit: 100))",
-                hints: ["sign in again and pick it: \(Self.login(request, url: url)) --prompt select_account"])
+            self.init(signedIn: signedIn, insteadOf: wanted, request: request, url: url)
         case .scopesDeclined(let granted, let declined):
             self.init(
                 "declined: \(Self.list(declined)); granted: \(Self.list(granted))",
@@ -168,13 +161,13 @@ extension Failure {
     }
 
     /// What a plugin says, with what names the request in the authority's logs.
-    private static func words(of error: PluginError) -> String {
+    static func words(of error: PluginError) -> String {
         let message = error.message.displayable(limit: 800)
         return error.correlationID.map { "\(message) (correlation id \($0.displayable(limit: 64)))" } ?? message
     }
 
     /// What kind of interaction the authority wants, as far as it tells (MSAL's classification).
-    private static func kind(of error: PluginError) -> String {
+    static func kind(of error: PluginError) -> String {
         switch error.interaction {
         case .consentRequired: " (consent)"
         case .userPasswordExpired: " (expired password)"
@@ -210,7 +203,7 @@ extension Failure {
     ///
     /// It names the request's account, and asks for the request's claims, else for those that the authority wants; what
     /// shapes the sign-in comes along where no rule can bring it.
-    private static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
+    static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
         let claims = claimsOption(request.claims ?? claims)
         let account = request.account.map { " --account \(word($0, limit: 100))" } ?? ""
         let place = url.map { " \(word($0, limit: 500))" } ?? ""

@@ -134,7 +134,7 @@ struct Session: Sendable {
     /// Has the person sign in.
     func signIn(_ request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
         guard let person = await person(for: url) else {
-            throw Failure(.interactionRequired(nil), request: request, url: url)
+            throw Failure(nobodyToSignIn: request, url: url)
         }
         defer { context.console.endProgress() }
         do throws(AcquisitionError) {

@@ -128,6 +128,7 @@ extension Configuration {
         resolved.redirectPort = try wish.redirectPort.map(SignInParameters.port) ?? resolved.redirectPort
         resolved.resetPolicy = try wish.resetPolicy.map(SignInParameters.policy) ?? resolved.resetPolicy
         resolved.extraQuery.merge(try SignInParameters.parameters(wish.queryParameters)) { $1 }
+        try SignInParameters.bound(resolved.extraQuery)
     }
 
     /// Whether a rule, `authority` or `known-authorities` names the authority's host.

@@ -19,7 +19,7 @@ public enum SignInParameters {
 
     /// The same parameters, once every name and value is known to be one.
     static func checked(_ parameters: [String: String]) throws(SignInParameterError) -> [String: String] {
-        guard parameters.count <= mostParameters else { throw .tooManyParameters }
+        try bound(parameters)
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
             guard name.isParameterName, value.utf8.count <= 2048, !value.hasControl else {
                 throw .malformedParameter("\(name)=\(value)")
@@ -28,6 +28,11 @@ public enum SignInParameters {
             guard !AuthorizationParameters.reserved.contains(name.lowercased()) else { throw .reservedParameter(name) }
         }
         return parameters
+    }
+
+    /// Refuses more parameters than a request may have, wherever they come from.
+    static func bound(_ parameters: [String: String]) throws(SignInParameterError) {
+        guard parameters.count <= mostParameters else { throw .tooManyParameters }
     }
 
     /// A port that a listener of one's own may have.
@@ -102,7 +107,8 @@ public enum SignInParameterError: Error, Sendable, Equatable {
     /// What to do about it.
     public var hint: String {
         switch self {
-        case .malformedParameter, .tooManyParameters: "write it like dc=ESTS-PUB-WEULR1"
+        case .malformedParameter: "write it like dc=ESTS-PUB-WEULR1"
+        case .tooManyParameters: "take some out; those of the rule and those of the request count together"
         case .reservedParameter: "take it out: lanyard sets it where it is needed"
         case .badPort: "register http://localhost with the application, and choose a free port such as 8400"
         case .unknownPrompt: "use one of \(AuthorizationParameters.prompts.joined(separator: ", "))"

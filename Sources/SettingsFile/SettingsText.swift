@@ -19,31 +19,49 @@ public struct SettingsText: Sendable {
 
     /// Puts a text in place of what was read, all of it or nothing.
     ///
-    /// A symbolic link stays, and what it leads to is replaced. A new file is for nobody else to read, and so are the
-    /// folders made for it.
+    /// A symbolic link stays, and what it leads to is replaced; owner and permissions stay too. A new file is for nobody else
+    /// to read, and so are the folders made for it; they belong to whoever the folder around them belongs to.
     ///
     /// - Throws: `SettingsError` where it can't be written, or is no longer what was read.
     public func replace(with new: String) throws(SettingsError) {
         let target = Self.target(of: path)
         let folder = Self.parent(of: target)
         Self.makeFolder(folder)
-        guard try Self.read(path) == text else {
-            throw SettingsError(file: path, line: nil, message: "changed while it was edited", hint: "try again")
+        // Whoever else edits by this code waits, and then finds that the file has changed.
+        guard let lock = FolderLock(folder) else {
+            throw SettingsError(file: path, line: nil, message: "is being edited by another lanyard", hint: "try again")
         }
+        defer { withExtendedLifetime(lock) {} }
         let draft = "\(folder)/.\(target.split(separator: "/").last ?? "").\(getpid())"
+        try write(new, to: draft, insteadOf: target, in: folder)
+        do throws(SettingsError) {
+            guard try Self.read(path) == text else {
+                throw SettingsError(file: path, line: nil, message: "changed while it was edited", hint: "try again")
+            }
+            guard rename(draft, target) == 0 else { throw unwritable(errno) }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+    }
+
+    private func write(
+        _ new: String, to draft: String, insteadOf target: String, in folder: String
+    ) throws(SettingsError) {
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw unwritable(errno) }
         var status = stat()
-        if stat(target, &status) == 0 { fchmod(file, status.st_mode & 0o7777) }
+        if stat(target, &status) == 0 {
+            // Who is in a group that the file can't be given to may not read it for that.
+            let isKept = fchown(file, status.st_uid, status.st_gid) == 0
+            fchmod(file, status.st_mode & (isKept ? 0o7777 : 0o7707))
+        } else {
+            Self.give(file, toOwnerOf: folder)
+        }
         let isWritten = Self.write(Array(new.utf8), to: file) && fsync(file) == 0
         let reason = errno
         close(file)
         guard isWritten else {
-            unlink(draft)
-            throw unwritable(reason)
-        }
-        guard rename(draft, target) == 0 else {
-            let reason = errno
             unlink(draft)
             throw unwritable(reason)
         }
@@ -113,7 +131,19 @@ public struct SettingsText: Sendable {
     private static func makeFolder(_ path: String) {
         var status = stat()
         guard stat(path, &status) != 0, path != "/", path != "." else { return }
-        makeFolder(parent(of: path))
-        mkdir(path, 0o700)
+        let around = parent(of: path)
+        makeFolder(around)
+        guard mkdir(path, 0o700) == 0 else { return }
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        give(folder, toOwnerOf: around)
+        close(folder)
+    }
+
+    /// Gives what root makes in somebody's folder to them, as under sudo; it would be of no use to them otherwise.
+    private static func give(_ file: CInt, toOwnerOf folder: String) {
+        var status = stat()
+        guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0 else { return }
+        fchown(file, status.st_uid, status.st_gid)
     }
 }

@@ -11,10 +11,11 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     case noAccountChosen
     /// The account that was named has not signed in.
     case noSuchAccount(String, known: [AccountRecord])
-    /// Only the person can go on, and nobody is there; with what the authority said, where it was asked.
-    case interactionRequired(PluginError?)
-    /// Another account signed in than the one that was named.
-    case wrongAccount(wanted: String, signedIn: String)
+    /// Only the person can go on, and nobody is there; with what the authority said, where it was asked, and the account
+    /// that is meant, where it has signed in.
+    case interactionRequired(PluginError?, account: AccountRecord? = nil)
+    /// Another account signed in than the one that was named; it is kept.
+    case wrongAccount(wanted: String, signedIn: AccountRecord)
     /// The authority granted less than was asked; what it granted is kept.
     case scopesDeclined(granted: [String], declined: [String])
     /// The plugin failed.

@@ -96,7 +96,7 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> Result {
         let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         do {
-            return try await singleFlight.withLock(key: key, deadline: Self.longestWait, waiting: waiting) {
+            return try await singleFlight.withLock(key: key, deadline: longestWait, waiting: waiting) {
                 try await body()
             }
         } catch let error as AcquisitionError {
@@ -105,9 +105,6 @@ extension TokenAcquirer {
             throw .busy
         }
     }
-
-    /// Seconds to wait for another process: longer than a person has by default.
-    static let longestWait = 960.0
 
     func storing<Result>(_ body: () throws(StoreError) -> Result) throws(AcquisitionError) -> Result {
         do { return try body() } catch { throw .store(error) }
@@ -192,6 +189,11 @@ extension PluginError {
 
     /// Whether a family's refresh token was refused because the client is none of the family.
     var isClientMismatch: Bool { suberror == "client_mismatch" }
+
+    /// What stands for the authority's word where the server refused what it had renewed.
+    static var refused: PluginError {
+        PluginError(.interactionRequired, "the server refused the token that had just been renewed")
+    }
 
     /// What stands for the authority's word where nothing but the server's is known.
     static func missing(_ claims: String) -> PluginError {

@@ -34,6 +34,8 @@ public struct TokenAcquirer: Sendable {
     let knownHosts: [String]
     let selection: SelectionFile?
     let isShared: Bool
+    /// Seconds to wait for another process: longer than a person has, who may be signing in there.
+    var longestWait: Double
     let clock: @Sendable () -> Int
     let tell: @Sendable (AcquisitionProgress) -> Void
 
@@ -54,6 +56,7 @@ public struct TokenAcquirer: Sendable {
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
         isShared = configuration.deviceMode == .shared
+        longestWait = Double(configuration.timeout) + 60
         self.selection = selection
         self.clock = clock
         self.tell = tell
@@ -135,9 +138,10 @@ public struct TokenAcquirer: Sendable {
         case .renewed(let token): return token
         case .needsPerson(let error):
             try refuseCancelled(request, authority, account: found.account, since: asked)
+            let isRefused = found.selection.refreshTokens.contains { Rejection.isMarked($0, for: request) }
+            let reason = error ?? missed.map(PluginError.missing) ?? (isRefused ? .refused : nil)
             return try await askPerson(
-                request, authority, account: found.account, because: error ?? missed.map(PluginError.missing),
-                person: await person())
+                request, authority, account: found.account, because: reason, person: await person())
         }
     }
 
@@ -145,7 +149,7 @@ public struct TokenAcquirer: Sendable {
         _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?,
         person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
-        guard let person, request.prompt != "none" else { throw .interactionRequired(error) }
+        guard let person, request.prompt != "none" else { throw .interactionRequired(error, account: account) }
         return try await signIn(request, authority, account: account, because: error, person: person)
     }
 
@@ -172,7 +176,7 @@ public struct TokenAcquirer: Sendable {
         setbacks.forget(key)
         let token = try keep(result, request, authority, redeemed: nil, known: nil)
         if let wanted = request.account, !token.account.isNamed(wanted) {
-            throw .wrongAccount(wanted: wanted, signedIn: token.account.username)
+            throw .wrongAccount(wanted: wanted, signedIn: token.account)
         }
         selectFirst(token.account, authority)
         return token

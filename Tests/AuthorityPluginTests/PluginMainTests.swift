@@ -79,6 +79,17 @@ struct PluginMainTests {
         #expect(await host.status.value == 0)
     }
 
+    @Test func `blank lines on their own are no block, before the request and between replies`() async throws {
+        let host = try FakeHost { person in
+            await person.ask(.openURL(url: "https://a.b/", redirectURI: nil)) == .done ? "done" : "not"
+        }
+        try host.send("\n\r\n" + Self.request + "\n\n")
+        #expect(await host.next() == ["event=open-url", "url=https://a.b/"])
+        try host.send("\nreply=open-url\nstatus=done\n\n\n")
+        #expect(await host.username() == "username=done")
+        #expect(await host.status.value == 0)
+    }
+
     @Test func `an ask that was cancelled returns at once, and its late reply goes nowhere`() async throws {
         let host = try FakeHost { person in
             let page = Task { await person.ask(.openURL(url: "https://a.b/", redirectURI: nil)) }
@@ -150,7 +161,7 @@ struct PluginMainTests {
             "event=error|code=interaction-required|message=no"
         ),
         ("operation=sign-out\nauthority=https://a.b/c\nclient_id=x\n\n", "event=result"),
-        ("\n", "event=error|code=invalid-request|message=the request has no operation"),
+        ("grease_q=1\n\n", "event=error|code=invalid-request|message=the request has no operation"),
     ])
     func `a request gets one answer`(_ request: String, _ answer: String) async throws {
         let host = try FakeHost { _ in "" }

@@ -53,7 +53,8 @@ import Testing
             let after = try await world.lanyard(["token", url])
             #expect(after.status == 2)
             #expect(
-                after.errors.hasPrefix("lanyard: error: interaction required\nlanyard: hint: sign in: lanyard login "),
+                after.errors.hasPrefix(
+                    "lanyard: error: interaction required: nobody has signed in to \(world.sandbox.authority)/"),
                 "\(after)")
         }
     }
@@ -121,6 +122,8 @@ import Testing
             #expect(other.status == 1 && other.output.isEmpty, "\(other)")
             let wrong = "alice@contoso.example signed in, but the account wanted is dave@outlook.example"
             #expect(other.errors.contains(wrong), "\(other)")
+            let kept = "alice@contoso.example stays signed in; to use it: lanyard use alice@contoso.example"
+            #expect(other.errors.contains("lanyard: hint: \(kept), or to sign it out: lanyard logout"), "\(other)")
             let nobody = try await world.get("common/hello.git", lines: "account=zoe@contoso.example\n")
             #expect(nobody.status == 2)
             #expect(nobody.errors.hasPrefix("lanyard: error: the account zoe@contoso.example has not signed in"))
@@ -147,6 +150,7 @@ import Testing
             try await erase(second)
             let third = try await world.get(path)
             #expect(third.status == 2 && third.output.isEmpty, "\(third)")
+            #expect(third.errors.contains(": the server refused the token that had just been renewed\n"), "\(third)")
             let asked = try await world.get(path, world.browser(as: "alice@contoso.example"))
             #expect(asked.status == 0 && asked.value("password") != second)
         }

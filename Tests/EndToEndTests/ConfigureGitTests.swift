@@ -154,6 +154,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("exit 3", "git failed while telling its version: exit status 3"),
+        ("echo 'fatal: no \u{1B}[31mmemory' >&2; exit 128", "git failed while telling its version: no ?[31mmemory"),
+        ("kill -9 $$", "git was ended by the signal 9"), ("echo hub", "git tells no version: hub"),
+    ])
+    func `a git that fails is told by its own words`(script: String, message: String) async throws {
+        try await Home.with { home in
+            try home.program("git", script)
+            let ended = try await home.lanyard(["configure", "git"])
+            #expect(ended.status == 1 && ended.errors.hasPrefix("lanyard: error: \(message)\n"), "\(ended)")
+        }
+    }
+
+    @Test func `a git that is there and can't be run is not called missing`() async throws {
+        try await Home.with { home in
+            try home.write("#!/nonexistent/shell\n", to: home.folder + "/bin/git")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: home.folder + "/bin/git")
+            let ended = try await home.lanyard(["configure", "git"], ["PATH": home.folder + "/bin"])
+            #expect(ended.status == 1 && ended.errors.contains("/bin/git can't be run"), "\(ended)")
+            #expect(ended.errors.contains("lanyard: hint: see why: "), "\(ended)")
+        }
+    }
+
     @Test func `where the file can't be written, it says what to add by hand`() async throws {
         try await Home.with { home in
             try home.write("", to: home.gitFile + ".lock")

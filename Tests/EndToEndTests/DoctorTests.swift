@@ -93,6 +93,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("2.39.5 (Apple Git-154)", "warn", "2.39; takes tokens as passwords"),
+        ("2.41.0", "pass", "2.41; takes tokens as passwords"), ("2.46-rc1", "pass", "2.46; takes tokens as such"),
+        ("2.45.0.windows.1", "pass", "2.45; takes tokens as passwords"),
+    ])
+    func `a git that keeps servers' answers to itself is a warning`(
+        version: String, level: String, text: String
+    ) async throws {
+        try await Home.with { home in
+            try home.program(
+                "git", "[ \"$1\" = --version ] && exec echo 'git version \(version)'\nexec /usr/bin/git \"$@\"")
+            let git = try #require(try await doctor(home).0.check("git"))
+            #expect(git.level == level && git.text.hasPrefix(text), "\(git)")
+            #expect(git.remedies.contains { $0.contains("lanyard login URL --claims") } == (level == "warn"))
+        }
+    }
+
     @Test func `a report names nobody`() async throws {
         try await Home.with(.unlocked) { home in
             try home.write(
@@ -112,6 +129,12 @@ import Testing
                 #expect(!ended.output.lowercased().contains(word), "\(word): \(ended)")
             }
             #expect(ended.output.contains("https://HOST/…"), "\(ended)")
+            let own = String(cString: try #require(getpwuid(geteuid())).pointee.pw_dir)
+            for (folder, shown) in [("/home/zoe", "/home/USER/"), (own, "~/")] {
+                let missing = ["LANYARD_CONFIG": folder + "/lanyard.toml"]
+                let named = try await home.lanyard(["doctor", "--report"], missing)
+                #expect(named.output.contains(" \(shown)lanyard.toml"), "\(named)")
+            }
             #expect(ended.lines.first?.hasPrefix("pass  system") == true)
         }
     }

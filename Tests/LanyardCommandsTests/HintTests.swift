@@ -1,3 +1,4 @@
+import AuthorityPlugin
 import CredentialProtocol
 import Testing
 import TokenStore
@@ -51,6 +52,62 @@ import TokenStore
         #expect(hint() == "sign in: lanyard login https://git.example")
         request.named = [.clientID, .scopes]
         #expect(hint() == "sign in: lanyard login https://git.example --client-id c --scope s --scope t")
+    }
+
+    /// What is missing, and how the error says so.
+    struct Lack: CustomTestStringConvertible, Sendable {
+        var testDescription: String { message }
+        var cause: PluginError?
+        var hasAccount = true
+        var prompt: String?
+        var hint: String?
+        let message: String
+    }
+
+    private static let lacks = [
+        Lack(hasAccount: false, message: ": nobody has signed in to https://login.example/b"),
+        Lack(hasAccount: false, hint: "contoso", message: ": nobody has signed in to https://login.example/b"),
+        Lack(
+            hasAccount: false, hint: "zoe@x.example",
+            message: ": zoe@x.example has not signed in to https://login.example/b"),
+        Lack(
+            message: ": bob;$(reboot)@x.example has no sign-in to renew at https://login.example/b with the client id c"
+        ),
+        Lack(
+            prompt: "login",
+            message: ": the request wants bob;$(reboot)@x.example to be asked (prompt login) at https://login.example/b"
+        ),
+        Lack(
+            cause: PluginError(.interactionRequired, "AADSTS50076: MFA"),
+            message: ": bob;$(reboot)@x.example at https://login.example/b: AADSTS50076: MFA"),
+        Lack(cause: .missing("{}"), hasAccount: false, message: ": the server misses claims in the token"),
+    ]
+
+    @Test(arguments: lacks)
+    func `where only a person helps, the error says whose sign-in is missing where, and why`(_ lack: Lack) {
+        var request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            scopes: [])
+        request.prompt = lack.prompt
+        request.userHint = lack.hint
+        let error = AcquisitionError.interactionRequired(lack.cause, account: lack.hasAccount ? Self.hostile : nil)
+        let failure = Failure(error, request: request, url: "https://git.example")
+        #expect(failure.message == "interaction required\(lack.message)")
+        let claims = lack.cause?.claims.map { " --claims '\($0)'" } ?? ""
+        #expect(failure.hints == ["sign in: lanyard login https://git.example\(claims)"])
+        #expect(failure.status == .interactionRequired)
+    }
+
+    @Test func `the account that signed in instead of another stays, and the hint says so`() {
+        let request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            scopes: [])
+        let failure = Failure(
+            .wrongAccount(wanted: "zoe", signedIn: Self.hostile), request: request, url: "https://git.example")
+        #expect(
+            failure.hints.last
+                == "bob;$(reboot)@x.example stays signed in; to use it: lanyard use 'bob;$(reboot)@x.example', "
+                + "or to sign it out: lanyard logout 'bob;$(reboot)@x.example'")
     }
 
     private static func known(_ account: AccountRecord) -> KnownAccount {

@@ -96,6 +96,23 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(try resolve("https://other.example/")?.clientID == "default")
     }
 
+    @Test(arguments: [(20, 12, true), (20, 13, false), (0, 32, true), (0, 33, false)])
+    func `parameters of rule and request are counted together`(own: Int, asked: Int, isFine: Bool) throws {
+        let parameters = (0..<own).map { "r\($0) = \"1\"" }.joined(separator: ", ")
+        let configuration = try configuration(text + "\nquery-parameters = { \(parameters) }\n")
+        // One that both have counts once, and the request's wins.
+        let lines = (0..<asked).map { "query_parameter[]=q\($0)=1" } + (own > 0 ? ["query_parameter[]=r0=2"] : [])
+        func resolve() throws -> TokenRequest? {
+            try configuration.resolve(try request("https://h.example/org", lines)) { _ in nil }
+        }
+        guard isFine else {
+            #expect(throws: ResolutionError.badParameter(.tooManyParameters)) { try resolve() }
+            return
+        }
+        let query = try #require(try resolve()).extraQuery
+        #expect(query.count == own + asked && query["r0"] == (own > 0 ? "2" : nil))
+    }
+
     @Test func `of equal rules the last wins`() throws {
         let twice =
             text

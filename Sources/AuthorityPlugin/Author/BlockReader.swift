@@ -7,7 +7,7 @@ enum BlockReader {
     /// The most bytes either side may send in one conversation.
     static let longestConversation = 4 << 20
 
-    /// The blocks as they arrive; the stream ends where the input ends or stops being blocks.
+    /// The blocks as they arrive, blank lines on their own left out; the stream ends where the input ends or stops being blocks.
     static func blocks(of input: FileDescriptor) -> AsyncStream<Attributes> {
         let (stream, continuation) = AsyncStream<Attributes>.makeStream()
         DispatchQueue(label: "lanyard-plugin.replies").async {
@@ -22,7 +22,7 @@ enum BlockReader {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while let count = try? buffer.withUnsafeMutableBytes({ try input.read(into: $0) }), count > 0 {
             guard let blocks = try? parser.consume(buffer[..<count]) else { return }
-            for block in blocks { give(block) }
+            for block in blocks where !block.isEmpty { give(block) }
         }
     }
 }

@@ -40,11 +40,11 @@ enum TraceMask {
         var shown = ""
         var word = ""
         func flush() {
-            shown += masked(word: word, after: shown)
+            shown += masked(word: word)
             word = ""
         }
         for character in text {
-            if "?&#; \"'".contains(character) {
+            if "?&#;, \"'{}".contains(character) {
                 flush()
                 shown.append(character)
             } else {
@@ -55,12 +55,51 @@ enum TraceMask {
         return shown.displayable(limit: 2000)
     }
 
-    private static func masked(word: String, after shown: String) -> String {
+    private static func masked(word: String) -> String {
         if let equals = word.firstIndex(of: "="), secretParameters.contains(word[..<equals].lowercased()) {
             return word[...equals] + "<redacted>"
         }
-        // A JWT, or an opaque token: long, without any of the punctuation of text and URLs.
-        let isToken = word.utf8.count > 200 && !word.contains("/") || word.hasPrefix("eyJ") && word.utf8.count > 40
-        return isToken ? "<redacted>" : word
+        // The end of base64 is no end of a parameter's name.
+        let end = word.lastIndex { $0 != "=" }.map(word.index(after:)) ?? word.startIndex
+        let equals = word[..<end].firstIndex(of: "=")
+        guard let equals else { return masked(value: word[...]) }
+        return masked(value: word[..<equals]) + "=" + masked(value: word[word.index(after: equals)...])
+    }
+
+    private static func masked(value: Substring) -> String {
+        if isToken(value) { return "<redacted>" }
+        // What stands in a path.
+        let segments = value.split(separator: "/", omittingEmptySubsequences: false)
+        return segments.map { isToken($0) ? "<redacted>" : String($0) }.joined(separator: "/")
+    }
+
+    /// Whether a word looks like a JWT, or like an opaque token: very long without any of the punctuation of text and
+    /// URLs, or long and as mixed as only random text is.
+    private static func isToken(_ word: Substring) -> Bool {
+        let length = word.utf8.count
+        if word.hasPrefix("eyJ") && length > 40 { return true }
+        return length > 200 && !word.contains("/") || length > 60 && isRandom(word)
+    }
+
+    /// Whether a word is of base64's letters, or what else Microsoft's tokens have, and goes from and to capitals too often
+    /// for names, paths and numbers in hexadecimal.
+    private static func isRandom(_ word: Substring) -> Bool {
+        var hasDigit = false
+        var changes = 0
+        var wasCapital: Bool?
+        for byte in word.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                if let wasCapital, wasCapital != isCapital { changes += 1 }
+                wasCapital = isCapital
+                hasDigit = hasDigit || byte <= UInt8(ascii: "9")
+            default:
+                guard "+/=-_.~!*$%".utf8.contains(byte) else { return false }
+                wasCapital = nil
+            }
+        }
+        return hasDigit && changes * 10 > word.utf8.count * 3
     }
 }

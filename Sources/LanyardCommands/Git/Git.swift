@@ -29,8 +29,11 @@ enum Git {
     /// - Throws: `Failure` where there is no git.
     static func version() async throws(Failure) -> GitVersion {
         let result = try await run(["--version"])
-        guard result.status == 0, let version = GitVersion(result.output) else {
-            throw result.failure(doing: "telling its version")
+        guard result.status == 0 else { throw result.failure(doing: "telling its version") }
+        guard let version = GitVersion(result.output) else {
+            throw Failure(
+                "git tells no version: \(result.output.prefix { !$0.isNewline }.description.displayable(limit: 100))",
+                hints: ["see which program that is: type git"])
         }
         return version
     }
@@ -51,15 +54,32 @@ enum Git {
             let result = try await Subprocess.run(
                 .name("git"), arguments: Arguments(arguments), environment: .inherit.updating(["LC_ALL": "C"]),
                 input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 16))
-            guard case .exited(let status) = result.terminationStatus else {
-                throw Failure("git was stopped by a signal")
+            switch result.terminationStatus {
+            case .exited(let status):
+                return Output(status: status, output: result.standardOutput, errors: result.standardError)
+            case .signaled(let signal): throw Failure("git was ended by the signal \(signal)")
             }
-            return Output(status: status, output: result.standardOutput, errors: result.standardError)
         } catch let failure as Failure {
             throw failure
+        } catch let error as SubprocessError {
+            throw unrunnable(error)
         } catch {
-            throw Failure("git is not installed", hints: ["install it: sudo apt install git"])
+            throw Failure("git can't be run: \("\(error)".displayable(limit: 200))")
         }
+    }
+
+    /// Why git did not run, or not to its end.
+    private static func unrunnable(_ error: SubprocessError) -> Failure {
+        guard error.code != .outputLimitExceeded else {
+            return Failure("git prints more than lanyard reads", hints: ["look at it: git config --list"])
+        }
+        let context = CommandContext.current
+        guard let path = context.program("git") else {
+            return Failure("git is not installed", hints: ["install it: sudo apt install git"])
+        }
+        let reason = error.underlyingError.map { ": \($0.description.lowercased().displayable(limit: 200))" } ?? ""
+        let shown = context.short(path)
+        return Failure("\(shown) can't be run\(reason)", hints: ["see why: \(ShellWords.quote(shown)) --version"])
     }
 }
 
@@ -73,12 +93,13 @@ struct GitVersion: Sendable, Comparable, CustomStringConvertible {
         self.minor = minor
     }
 
-    /// Reads what `git --version` prints.
+    /// Reads what `git --version` prints: `git version 2.39.5 (Apple Git-154)`, `git version 2.46-rc1`.
     init?(_ text: String) {
         guard let word = text.split(whereSeparator: \.isWhitespace).first(where: { $0.first?.isNumber == true }) else {
             return nil
         }
-        let numbers = word.split(separator: ".").map { Int($0) }
+        // A release candidate's number goes on behind its digits.
+        let numbers = word.split(separator: ".").map { Int($0.prefix(while: \.isNumber)) }
         guard numbers.count > 1, let major = numbers[0], let minor = numbers[1] else { return nil }
         self.init(major: major, minor: minor)
     }

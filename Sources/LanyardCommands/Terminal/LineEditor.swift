@@ -78,21 +78,29 @@ struct LineEditor {
         for _ in last.unicodeScalars.dropFirst() {
             while let byte = bytes.popLast(), byte & 0xC0 == 0x80 {}
         }
-        return Array(String(repeating: "\u{8} \u{8}", count: last.columns).utf8)
+        return Self.rubbingOut(last.columns)
     }
 
     private mutating func eraseAll() -> [UInt8] {
         isTooLong = false
-        var echo: [UInt8] = []
-        while !bytes.isEmpty { echo += erase() }
-        return echo
+        return eraseAll(from: 0)
     }
 
+    /// Takes the last word away, and the blanks behind it.
     private mutating func eraseWord() -> [UInt8] {
-        var echo: [UInt8] = []
-        while bytes.last == 0x20 { echo += erase() }
-        while let last = bytes.last, last != 0x20 { echo += erase() }
-        return echo
+        let end = bytes.lastIndex { $0 != 0x20 } ?? bytes.startIndex
+        return eraseAll(from: bytes[..<end].lastIndex(of: 0x20).map { $0 + 1 } ?? 0)
+    }
+
+    /// Takes away all from an index on at once: character by character, a long line would take its square.
+    private mutating func eraseAll(from start: Int) -> [UInt8] {
+        let columns = String(decoding: bytes[start...], as: UTF8.self).reduce(0) { $0 + $1.columns }
+        bytes.removeSubrange(start...)
+        return Self.rubbingOut(columns)
+    }
+
+    private static func rubbingOut(_ columns: Int) -> [UInt8] {
+        Array(String(repeating: "\u{8} \u{8}", count: columns).utf8)
     }
 }
 

@@ -16,13 +16,24 @@ struct GitChecks {
             guard version >= Git.oldest else {
                 return [.fail("git", "\(version) is too old, 2.8 is needed", "sudo apt install git")]
             }
-            let takesTokens = version >= GitVersion(major: 2, minor: 46)
-            let how = takesTokens ? "takes tokens as such" : "takes tokens as passwords, which Azure DevOps accepts"
             let entries = try await GitConfiguration.everything()
-            return [.pass("git", "\(version); \(how)"), helpers(entries)] + (await paths()) + interaction(entries)
+            return [program(version), helpers(entries)] + (await paths()) + interaction(entries)
         } catch {
             return [.fail("git", error)]
         }
+    }
+
+    private func program(_ version: GitVersion) -> Finding {
+        let takesTokens = version >= GitVersion(major: 2, minor: 46)
+        let how = takesTokens ? "takes tokens as such" : "takes tokens as passwords, which Azure DevOps accepts"
+        guard version >= GitVersion(major: 2, minor: 41) else {
+            let missed = "a server's wish for claims, and the tenant of an Azure DevOps organisation"
+            return .warn(
+                "git", "\(version); \(how); before 2.41 it keeps servers' answers to itself, and with them \(missed)",
+                "install git 2.41 or later", "else, where a server asks for claims: lanyard login URL --claims JSON",
+                "and name the tenant in the rule: authority = \"https://login.microsoftonline.com/TENANT\"")
+        }
+        return .pass("git", "\(version); \(how)")
     }
 
     private func helpers(_ entries: [GitConfiguration.Entry]) -> Finding {

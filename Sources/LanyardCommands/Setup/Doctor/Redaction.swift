@@ -10,12 +10,20 @@ struct Redaction: Sendable {
     init(_ examination: Examination) {
         let context = examination.context
         var names: [(String, String)] = []
-        if let home = context.variable("HOME"), home.count > 1 { names.append((home, "~")) }
-        for name in [context.variable("USER"), context.variable("LOGNAME"), Self.accountName] {
+        // Under sudo, who called it is named by paths too.
+        let entries = [
+            Self.entry(getpwuid(geteuid())), context.variable("SUDO_USER").flatMap { Self.entry(getpwnam($0)) },
+        ]
+        for home in [context.variable("HOME")] + entries.map(\.?.home) {
+            if let home, home.count > 1 { names.append((home, "~")) }
+        }
+        let variables = ["USER", "LOGNAME", "SUDO_USER"].map(context.variable)
+        for name in variables + entries.map(\.?.name) {
             if let name, name != "root" { names.append((name, "USER")) }
         }
         if let host = Self.hostName { names.append((host, "MACHINE")) }
-        replacements = names
+        // What is part of another comes after it.
+        replacements = names.sorted { $0.0.count > $1.0.count }
         let registry = examination.registry
         knownHosts = Set(registry.plugins.flatMap(\.environments).joined()).union(
             registry.plugins.flatMap(\.resources).flatMap(\.hosts)
@@ -26,6 +34,7 @@ struct Redaction: Sendable {
     func redacted(_ text: String) -> String {
         var text = text
         for (name, other) in replacements { text = text.replacingWhole(name, by: other) }
+        text = text.withoutHomes
         return text.split(separator: " ", omittingEmptySubsequences: false).map { withoutPlaces(String($0)) }
             .joined(separator: " ")
     }
@@ -44,9 +53,10 @@ struct Redaction: Sendable {
         return "\(word[..<separator.upperBound])\(shown)\(path)"
     }
 
-    private static var accountName: String? {
-        guard let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name else { return nil }
-        return String(cString: name)
+    /// A user's name and home; nil where there is no such user.
+    private static func entry(_ entry: UnsafeMutablePointer<passwd>?) -> (name: String, home: String)? {
+        guard let entry, let name = entry.pointee.pw_name, let home = entry.pointee.pw_dir else { return nil }
+        return (String(cString: name), String(cString: home))
     }
 
     private static var hostName: String? {
@@ -70,6 +80,18 @@ extension String {
             rest = rest[found.upperBound...]
         }
         return result + rest
+    }
+}
+
+extension String {
+    /// The text without the names of other people's homes below `/home`.
+    fileprivate var withoutHomes: String {
+        let parts = split(separator: "/home/", omittingEmptySubsequences: false)
+        return parts.enumerated().map { index, part in
+            guard index > 0 else { return String(part) }
+            let name = part.prefix { $0 != "/" && $0 != " " && $0 != ":" && $0 != "," }
+            return (name.isEmpty ? "" : "USER") + part.dropFirst(name.count)
+        }.joined(separator: "/home/")
     }
 }
 

@@ -125,8 +125,8 @@ struct Explainer {
         case .answer: return .init(step: "answer", text: "answer with the stored access token")
         case .renew:
             return .init(step: "renew", text: "renew the access token, without asking you, and answer with it")
-        case .fail(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted)
-        case .signIn: return await signIn(wanted)
+        case .fail(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted, nil)
+        case .signIn: return await signIn(wanted, outlook.account)
         case .fail(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
             return .init(step: "unlock", text: "have you asked to unlock the keyring first")
         case .fail(let error):
@@ -135,11 +135,11 @@ struct Explainer {
         }
     }
 
-    private func signIn(_ wanted: TokenRequest) async -> Explanation.Next {
+    private func signIn(_ wanted: TokenRequest, _ account: AccountRecord?) async -> Explanation.Next {
         var isSomebodyThere = session.presence.isSomebodyThere
         if isSomebodyThere { isSomebodyThere = await !GitConfiguration.forbidsPrompts(for: request.url) }
         guard isSomebodyThere, let flow = session.flows.first else {
-            let failure = Failure(.interactionRequired(nil), request: wanted, url: request.url)
+            let failure = Failure(.interactionRequired(nil, account: account), request: wanted, url: request.url)
             return .init(
                 step: "fail", text: "fail: \(failure.message), and nobody can be asked here", hints: failure.hints,
                 status: failure.status)

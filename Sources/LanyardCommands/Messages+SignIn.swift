@@ -1,0 +1,58 @@
+import AuthorityPlugin
+import CredentialProtocol
+import Rules
+import TokenAcquisition
+import TokenStore
+
+// Why only the person can go on: who it is about, where, and what the authority said.
+
+extension Failure {
+    /// A sign-in that nobody is there for; the cause is what the authority said, where it was asked.
+    init(lackingInteraction cause: PluginError?, of account: AccountRecord?, request: TokenRequest, url: String?) {
+        let authority = request.authority.displayable(limit: 255)
+        let why: String
+        if let cause {
+            let place = account.map { " \($0.nameForPeople) at \(authority):" } ?? ""
+            why = "\(Self.kind(of: cause)):\(place) \(Self.words(of: cause))"
+        } else if let prompt = request.prompt, prompt != "none" {
+            let who = account?.nameForPeople ?? "the person"
+            why = ": the request wants \(who) to be asked (prompt \(prompt)) at \(authority)"
+        } else if let account {
+            // Such as that of another client, or one whose refresh token was refused before.
+            let client = request.clientID.displayable(limit: 100)
+            why = ": \(account.nameForPeople) has no sign-in to renew at \(authority) with the client id \(client)"
+        } else {
+            let name = request.account ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+            let who = name.map { "\($0.displayable(limit: 100)) has not" } ?? "nobody has"
+            why = ": \(who) signed in to \(authority)"
+        }
+        let hint = cause?.hint.map { [$0.displayable(limit: 500)] } ?? []
+        self.init(
+            "interaction required\(why)",
+            hints: hint + ["sign in: \(Self.login(request, url: url, claims: cause?.claims))"],
+            status: .interactionRequired)
+    }
+
+    /// A sign-in that nobody is there for, at `login`.
+    init(nobodyToSignIn request: TokenRequest, url: String?) {
+        self.init(
+            "interaction required: nobody is there to sign in to \(request.authority.displayable(limit: 255))",
+            hints: ["see why: lanyard doctor", "at a terminal: \(Self.login(request, url: url))"],
+            status: .interactionRequired)
+    }
+
+    /// Another account than the one that was named; its sign-in is kept.
+    init(signedIn account: AccountRecord, insteadOf wanted: String, request: TokenRequest, url: String?) {
+        let name = account.nameForPeople
+        self.init(
+            "\(name) signed in, but the account wanted is \(wanted.displayable(limit: 100))",
+            hints: [
+                "sign in again and pick it: \(Self.login(request, url: url)) --prompt select_account",
+                "\(name) stays signed in; to use it: \(account.useCommand), or to sign it out: \(account.logoutCommand)",
+            ])
+    }
+}
+
+extension AccountRecord {
+    fileprivate var logoutCommand: String { "lanyard logout \(ShellWords.quote(nameForPeople))" }
+}

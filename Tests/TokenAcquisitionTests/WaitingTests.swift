@@ -1,0 +1,41 @@
+import AuthorityPlugin
+import Foundation
+import Testing
+import TokenStore
+
+@testable import Rules
+@testable import TokenAcquisition
+
+/// How long a process waits for another of the user's.
+@Suite struct WaitingTests {
+    private static func acquirer(_ timeout: Int, _ locks: SingleFlight) -> TokenAcquirer {
+        var configuration = Configuration()
+        configuration.timeout = timeout
+        return TokenAcquirer(
+            store: SecretServiceStore(configuration: KeyringConfiguration()), registry: PluginRegistry(plugins: []),
+            host: PluginHost(environment: [:]), singleFlight: locks, notes: SharedNotes(runtimeDirectory: nil),
+            configuration: configuration, clock: { 0 })
+    }
+
+    @Test(arguments: [(10, 70.0), (900, 960), (86_400, 86_460)])
+    func `it is a little longer than a person has`(timeout: Int, wait: Double) {
+        #expect(Self.acquirer(timeout, SingleFlight(runtimeDirectory: nil)).longestWait == wait)
+    }
+
+    @Test func `then it gives up, and not before`() async throws {
+        let runtime = FileManager.default.temporaryDirectory.appendingPathComponent("waiting-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: runtime) }
+        let locks = SingleFlight(runtimeDirectory: runtime)
+        var waiter = Self.acquirer(900, locks)
+        waiter.longestWait = 0.3
+        let asked = waiter
+        try await locks.withLock(key: "k", deadline: 1) {
+            let start = ContinuousClock.now
+            await #expect(throws: AcquisitionError.busy) { try await asked.exclusively("k") { 1 } }
+            #expect(ContinuousClock.now - start >= .milliseconds(300))
+        }
+        #expect(try await asked.exclusively("k") { 1 } == 1)
+    }
+}
