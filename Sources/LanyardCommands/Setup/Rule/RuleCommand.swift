@@ -70,9 +70,12 @@ struct RuleList: AsyncParsableCommand {
             console.note("there are no rules; add one: lanyard rule add URL")
             return
         }
+        let columns = OutputWidth.ofTerminal
         for rule in rules {
             console.print(rule.pattern.text.displayable(limit: 500))
-            for (name, value) in rule.facts(session) { console.print("    \(name)  \(value)") }
+            for (name, value) in rule.facts(session) {
+                console.print("    \(name)  \(value.wrapped(columns: columns, indent: name.count + 6))")
+            }
         }
     }
 }
