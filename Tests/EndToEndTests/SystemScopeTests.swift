@@ -176,7 +176,7 @@ import Testing
             #expect(one.errors.hasSuffix("to remove it: lanyard rule remove \(Self.url)\n"), "\(one)")
             let all = try await home.lanyard(["unconfigure", "git"])
             #expect(all.errors.contains("lanyard: 2 rules stay in "), "\(all)")
-            #expect(all.errors.hasSuffix("lanyard:   lanyard rule remove \(Self.url)\n"), "\(all)")
+            #expect(all.errors.hasSuffix("such as the first: lanyard rule remove \(Self.url)\n"), "\(all)")
         }
     }
 }
@@ -186,16 +186,24 @@ extension Home {
     fileprivate var systemFile: String { folder + "/etc/lanyard/config.toml" }
     fileprivate var systemGitFile: String { folder + "/etc/gitconfig" }
 
-    private func inSystem(_ extra: [String: String]) -> [String: String] {
-        environment.merging(["GIT_CONFIG_SYSTEM": systemGitFile, "GIT_CONFIG_NOSYSTEM": "0"]) { $1 }
-            .merging(extra) { $1 }
+    /// An environment where git's system configuration is a file of this home.
+    private func inSystem(_ extra: [String: String]) async throws -> [String: String] {
+        let probe = folder + "/probe"
+        try write("[probe]\n\tis = here\n", to: probe)
+        let led = environment.merging(["GIT_CONFIG_NOSYSTEM": "0"]) { $1 }
+        let asked = try await run(
+            "/usr/bin/git", ["config", "--system", "probe.is"],
+            environment: led.merging(["GIT_CONFIG_SYSTEM": probe]) { $1 })
+        // A git before 2.32 would write into /etc.
+        try #require(asked.output == "here\n")
+        return led.merging(["GIT_CONFIG_SYSTEM": systemGitFile]) { $1 }.merging(extra) { $1 }
     }
 
     private static let script = Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file"
 
     fileprivate func system(_ arguments: [String], _ extra: [String: String] = [:]) async throws -> Ended {
         try await run(
-            Self.script, [systemFile, "\(folder)/bin/lanyard"] + arguments, environment: inSystem(extra),
+            Self.script, [systemFile, "\(folder)/bin/lanyard"] + arguments, environment: try await inSystem(extra),
             folder: folder + "/home")
     }
 
@@ -204,7 +212,7 @@ extension Home {
         try await run(
             "\(Built.checkout)/Tests/EndToEndTests/Scripts/at-terminal",
             ["--", Self.script, systemFile, "\(folder)/bin/lanyard"] + arguments,
-            environment: inSystem(["ORDINARY_USER": "1"]), folder: folder + "/home")
+            environment: try await inSystem(["ORDINARY_USER": "1"]), folder: folder + "/home")
     }
 
     fileprivate func permissions(_ path: String) throws -> Int? {

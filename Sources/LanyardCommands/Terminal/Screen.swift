@@ -38,7 +38,7 @@ struct Screen: Sendable {
     }
 
     /// The columns that lines are laid out for; nil where there is no terminal, and what reads them wants them whole.
-    var columns: Int? { isTerminal ? size?.columns : nil }
+    var columns: Int? { isatty(descriptor.rawValue) == 1 ? size?.columns : nil }
 
     private var hasAbilities: Bool { variable("TERM").map { $0 != "dumb" } ?? false }
 

@@ -94,8 +94,9 @@ extension Explanation {
         case (.nothing, nil) where next.step != "fail":
             hints.append("to get a token here: \(add) --authority URL --client-id ID --scope SCOPE")
         case (.wellKnown, nil):
-            hints.append("neither authority nor client-id is set for it; set them in \(userFile),")
-            hints.append("or: \(add) --authority URL --client-id ID")
+            hints.append(
+                "neither authority nor client-id is set for it; set them in \(userFile), or: "
+                    + "\(add) --authority URL --client-id ID")
         default: break
         }
         return hints + gitHints

@@ -80,9 +80,10 @@ struct UnconfigureGit: AsyncParsableCommand {
             guard entry.place(of: "helper") != nil, GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard
             else { continue }
             let key = entry.key.displayable(limit: 200)
-            context.console.note("\(key) still names lanyard, which lanyard configure git did not write there;")
+            let removal = "git config --file \(context.short(entry.file)) --unset-all \(key) lanyard"
             context.console.note(
-                "  to take it out: git config --file \(context.short(entry.file)) --unset-all \(key) lanyard")
+                "\(key) still names lanyard, which lanyard configure git did not write there; to take it out: \(removal)"
+            )
         }
     }
 
@@ -96,13 +97,12 @@ struct UnconfigureGit: AsyncParsableCommand {
         }
         guard let first = rules.first else { return }
         let file = context.short(session.rulesFile)
-        guard rules.count > 1 else {
-            let shown = first.pattern.text.displayable(limit: 200)
-            return context.console.note(
-                "the rule for \(shown) stays in \(file); to remove it: \(session.removal(of: first))")
-        }
-        context.console.note("\(rules.count) rules stay in \(file); to remove one, such as the first:")
-        context.console.note("  \(session.removal(of: first))")
+        let shown = first.pattern.text.displayable(limit: 200)
+        let stays =
+            rules.count == 1
+            ? "the rule for \(shown) stays in \(file); to remove it"
+            : "\(rules.count) rules stay in \(file); to remove one, such as the first"
+        context.console.note("\(stays): \(session.removal(of: first))")
     }
 
     private static func place(_ url: String) throws(Failure) -> String {

@@ -51,8 +51,9 @@ struct RuleDraft {
         if let id = options.clientId { return try checked(id) }
         guard session.configuration.clientID == nil else { return nil }
         if asking != nil {
-            session.context.console.note("which app asks? its client id is on its Overview page in the")
-            session.context.console.note("Entra admin centre, App registrations (redirect URI http://localhost)")
+            session.context.console.note(
+                "which app asks? its client id is on its Overview page in the Entra admin centre, App registrations "
+                    + "(redirect URI http://localhost)")
         }
         let asked = await asking?.text("client id")
         guard let id = asked, !id.isEmpty else {
