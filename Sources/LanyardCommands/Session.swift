@@ -184,7 +184,7 @@ struct Session: Sendable {
     private var trace: PluginTrace? {
         guard context.variable("LANYARD_TRACE") == "plugin" else { return nil }
         let console = context.console
-        return { direction, line in console.note("trace: \(direction.rawValue) \(line)") }
+        return { direction, line in console.show("lanyard: trace: \(direction.rawValue) \(line)") }
     }
 }
 

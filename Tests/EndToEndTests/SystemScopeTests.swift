@@ -53,6 +53,31 @@ import Testing
         }
     }
 
+    @Test func `a plugin that only who runs it has is no reason for a rule that everybody gets`() async throws {
+        try await Home.with { home in
+            let place = home.folder + "/data/lanyard/plugins/mine"
+            try home.write(
+                """
+                name = "mine"
+                version = "1.0.0"
+                description = "one of my own"
+                protocols = ["v1"]
+                executable = "/bin/true"
+                flows = ["browser"]
+                [[authority]]
+                hosts = ["login.mine.example"]
+                path = "/{policy}/{realm}/x"
+                """, to: place + "/plugin.toml")
+            let rule = [Self.url, "--authority", "https://login.mine.example/a/b/x"] + Self.options.suffix(4)
+            let data = ["XDG_DATA_HOME": home.folder + "/data"]
+            let own = try await home.system(["rule", "add"] + rule, data)
+            #expect(own.status == 0, "\(own)")
+            let everybodys = try await home.system(["rule", "add", "--system"] + rule, data)
+            #expect(everybodys.status == 1, "\(everybodys)")
+            #expect(everybodys.errors.contains("no plugin serves the authority https://login.mine.example"))
+        }
+    }
+
     @Test func `the system's policy locks users' rules, not its own`() async throws {
         try await Home.with { home in
             let policy = "client-id = \"everybodys\"\n\n[policy]\nlock = [\"rule\"]\n"

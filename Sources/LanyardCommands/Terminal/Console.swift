@@ -58,7 +58,7 @@ struct Console: Sendable {
         say("lanyard: \(laid(line, after: 9, keepsCommands: true))")
     }
 
-    /// Shows the person what they are to copy, alone on its line.
+    /// Shows the person what they are to copy, or a protocol's lines, as it is and alone on its line.
     func show(_ text: String) {
         say(text)
     }
