@@ -1,6 +1,5 @@
 import ArgumentParser
 import CredentialProtocol
-import Glibc
 import Rules
 import SettingsFile
 
@@ -74,16 +73,5 @@ extension Session {
         guard scope == .user, configuration.isLocked("rule") else { return }
         throw Failure(
             "rules are locked by \(Configuration.systemFile)", hints: ["ask whoever administers this machine"])
-    }
-}
-
-extension CommandContext {
-    /// The hint to run the same command line as root.
-    var asRoot: String {
-        // What sudo looks for programs in, whatever the user's PATH is.
-        let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
-        let isFound = folders.contains { access("\($0)/lanyard", X_OK) == 0 }
-        let words = ["sudo", isFound ? "lanyard" : executable] + CommandLine.arguments.dropFirst()
-        return "only root can change it: \(words.map(ShellWords.quote).joined(separator: " ").displayable(limit: 4000))"
     }
 }
