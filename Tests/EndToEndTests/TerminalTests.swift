@@ -55,7 +55,9 @@ import Testing
         }
     }
 
-    @Test func `without a browser of its own, lanyard still hears the one that finds the way here`() async throws {
+    @Test func `without a browser of its own, lanyard still hears the one that finds the way here, even after a slip`()
+        async throws
+    {
         try await World.with { world in
             try world.configure(before: "browser = \"none\"")
             let terminal = try PseudoTerminal()
@@ -65,6 +67,8 @@ import Testing
             ) { terminal in
                 try await terminal.sees("last page does not open, paste its address (15 minutes): ")
                 #expect(!terminal.text.contains("ssh -N"))
+                try terminal.type("hello\r")
+                try await terminal.sees("that is not the address of the sign-in's last page; paste all of it")
                 let browser = try await run(
                     Built.sandbox,
                     ["sign-in", Self.page(terminal), "--as", "alice@contoso.example", "--ca", world.sandbox.caFile],
