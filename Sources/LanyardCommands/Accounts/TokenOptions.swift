@@ -58,6 +58,6 @@ struct TokenOptions: ParsableArguments {
         if rules.count == 1 { return rules[0].pattern.text }
         guard !rules.isEmpty else { return nil }
         let urls = rules.map { $0.pattern.text.displayable(limit: 200) }.joined(separator: ", ")
-        throw Failure("which of them: \(urls)?", hints: ["name the URL"], status: .usage)
+        throw Failure("which of them: \(urls)?", hints: ["add one of them to the command"], status: .usage)
     }
 }

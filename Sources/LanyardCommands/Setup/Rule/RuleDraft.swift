@@ -81,7 +81,7 @@ struct RuleDraft {
         }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
-        let asked = await asking?.text("scopes, separated by spaces")
+        let asked = await asking?.text("scopes, separated by spaces, such as api://git.contoso.com/.default")
         let words = (asked ?? "").split(separator: " ").map(String.init)
         guard !words.isEmpty else {
             throw Failure(
