@@ -208,6 +208,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["LANYARD_FLOW": "device-code"], "left; Ctrl-C ends it"), (["LANYARD_BROWSER": "none"], "(15 minutes): "),
+    ])
+    func `a Ctrl-C in git leaves the prompt that the shell shows at once alone`(
+        _ way: [String: String], _ question: String
+    ) async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let shell = world.environment.merging(["PS1": "ready> "]) { $1 }.merging(way) { $1 }
+            try await terminal.run("/bin/bash", ["--norc", "-i"], environment: shell) { terminal in
+                try await terminal.sees("ready> ")
+                let target = world.folder + "/work/hello"
+                try terminal.type("git clone --quiet \(world.sandbox.resource)/common/hello.git \(target)\r")
+                try await terminal.sees(question)
+                try terminal.type("\u{3}")
+                // Git is gone at once; lanyard ends its plugin first.
+                while try await !Self.plugins(of: world).isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(terminal.written.hasSuffix("ready> "), "\(terminal.text)")
+                try terminal.type("exit\r")
+            }
+        }
+    }
+
     @Test func `Ctrl-D at the question is a no`() async throws {
         try await World.with { world in
             let terminal = try PseudoTerminal()
