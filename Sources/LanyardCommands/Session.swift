@@ -8,7 +8,16 @@ import TokenStore
 
 /// What a command works with once the configuration has been read.
 struct Session: Sendable {
+    /// Whose settings count.
+    enum Scope: Sendable {
+        /// The user's, over the system's.
+        case user
+        /// The system's alone, which is what everybody has: whoever runs the command brings nothing of theirs.
+        case system
+    }
+
     let context: CommandContext
+    let scope: Scope
     let configuration: Configuration
     private let plugins: InstalledPlugins
     var presence: Presence
@@ -18,11 +27,16 @@ struct Session: Sendable {
     /// Reads the configuration; starts no plugin.
     ///
     /// - Throws: `Failure` where the configuration is wrong.
-    init(_ context: CommandContext = .current, options: InteractionOptions.Values = .init()) throws(Failure) {
+    init(
+        _ context: CommandContext = .current, of scope: Scope = .user, options: InteractionOptions.Values = .init()
+    ) throws(Failure) {
         self.context = context
+        self.scope = scope
         var configuration: Configuration
         do {
-            configuration = try Configuration.load(environment: context.environment)
+            configuration =
+                try scope == .system
+                ? Configuration.loadSystem() : Configuration.load(environment: context.environment)
         } catch {
             throw Failure(error)
         }
@@ -31,7 +45,7 @@ struct Session: Sendable {
         if let timeout = options.timeout, !configuration.isLocked("timeout") { configuration.timeout = timeout }
         if let browser = options.browser, !configuration.isLocked("browser") { configuration.browser = browser }
         self.configuration = configuration
-        plugins = InstalledPlugins(context)
+        plugins = InstalledPlugins(environment: scope == .system ? [:] : context.environment, context.executable)
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
@@ -170,23 +184,24 @@ struct Session: Sendable {
     private var trace: PluginTrace? {
         guard context.variable("LANYARD_TRACE") == "plugin" else { return nil }
         let console = context.console
-        return { direction, line in console.note("trace: \(direction.rawValue) \(line)") }
+        return { direction, line in console.show("lanyard: trace: \(direction.rawValue) \(line)") }
     }
 }
 
 /// The plugins that are installed, found once.
 private final class InstalledPlugins: Sendable {
-    private let context: CommandContext
+    private let environment: [String: String]
+    private let executable: String
     private let found = Mutex<PluginRegistry?>(nil)
 
-    init(_ context: CommandContext) {
-        self.context = context
+    init(environment: [String: String], _ executable: String) {
+        self.environment = environment
+        self.executable = executable
     }
 
     var registry: PluginRegistry {
         found.withLock { found in
-            let registry =
-                found ?? PluginRegistry.discover(environment: context.environment, executable: context.executable)
+            let registry = found ?? PluginRegistry.discover(environment: environment, executable: executable)
             found = registry
             return registry
         }

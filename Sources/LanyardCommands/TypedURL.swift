@@ -23,7 +23,12 @@ extension CredentialRequest {
 
 extension Session {
     /// The pattern that a person means by a URL.
-    func pattern(_ url: String) throws(Failure) -> URLPattern {
+    func pattern(_ url: String) throws(Failure) -> URLPattern { try URLPattern(typed: url) }
+}
+
+extension URLPattern {
+    /// The pattern that a person means by a URL.
+    init(typed url: String) throws(Failure) {
         guard let pattern = URLPattern(url.withScheme) else { throw Failure(notURL: url, status: .usage) }
         // It would be written into files, and matches no request.
         guard !pattern.hasPassword else {
@@ -31,7 +36,7 @@ extension Session {
                 "the URL holds a password, which has no place in the configuration",
                 hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.text)/…"], status: .usage)
         }
-        return pattern
+        self = pattern
     }
 }
 

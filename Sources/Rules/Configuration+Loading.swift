@@ -17,10 +17,7 @@ extension Configuration {
     ///
     /// - Throws: `SettingsError` where one cannot be read or is wrong.
     public static func load(environment: [String: String]) throws(SettingsError) -> Configuration {
-        var configuration = Configuration()
-        if let text = try read(systemFile) {
-            try configuration.apply(SettingsTable(file: systemFile, text: text), isSystem: true)
-        }
+        var configuration = try loadSystem()
         if let file = userFile(environment: environment) {
             if let text = try read(file) {
                 try configuration.apply(SettingsTable(file: file, text: text), isSystem: false)
@@ -30,6 +27,17 @@ extension Configuration {
             }
         }
         try configuration.apply(environment: environment)
+        return configuration
+    }
+
+    /// Loads the system's file alone: what counts for everybody.
+    ///
+    /// - Throws: `SettingsError` where it cannot be read or is wrong.
+    public static func loadSystem() throws(SettingsError) -> Configuration {
+        var configuration = Configuration()
+        if let text = try read(systemFile) {
+            try configuration.apply(SettingsTable(file: systemFile, text: text), isSystem: true)
+        }
         return configuration
     }
 

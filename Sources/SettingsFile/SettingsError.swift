@@ -8,13 +8,16 @@ public struct SettingsError: Error, Sendable, Equatable {
     public let message: String
     /// The nearest thing that would be right, or what to do.
     public let hint: String?
+    /// Whether whoever runs the program lacks the right to what it tried, which root would have.
+    public let lacksPermission: Bool
 
     /// Makes an error.
-    public init(file: String, line: Int?, message: String, hint: String? = nil) {
+    public init(file: String, line: Int?, message: String, hint: String? = nil, lacksPermission: Bool = false) {
         self.file = file
         self.line = line
         self.message = message
         self.hint = hint
+        self.lacksPermission = lacksPermission
     }
 
     /// `FILE:LINE: MESSAGE`, as compilers print it.

@@ -7,6 +7,17 @@ public struct SettingsText: Sendable {
     /// What was read; nil where there is no such file.
     public let text: String?
 
+    /// For whom a file is made that isn't there yet.
+    public enum Readers: Sendable {
+        /// Its owner, and nobody else.
+        case owner
+        /// All users of the machine.
+        case everybody
+
+        fileprivate var file: mode_t { self == .owner ? 0o600 : 0o644 }
+        fileprivate var folder: mode_t { self == .owner ? 0o700 : 0o755 }
+    }
+
     private static let longest = 1 << 20
 
     /// Reads a file; a missing one is no error.
@@ -19,21 +30,21 @@ public struct SettingsText: Sendable {
 
     /// Puts a text in place of what was read, all of it or nothing.
     ///
-    /// A symbolic link stays, and what it leads to is replaced; owner and permissions stay too. A new file is for nobody else
-    /// to read, and so are the folders made for it; they belong to whoever the folder around them belongs to.
+    /// A symbolic link stays, and what it leads to is replaced; owner and permissions stay too. A new file is for its readers
+    /// only, and so are the folders made for it; they belong to whoever the folder around them belongs to.
     ///
     /// - Throws: `SettingsError` where it can't be written, or is no longer what was read.
-    public func replace(with new: String) throws(SettingsError) {
+    public func replace(with new: String, for readers: Readers = .owner) throws(SettingsError) {
         let target = Self.target(of: path)
         let folder = Self.parent(of: target)
-        Self.makeFolder(folder)
+        Self.makeFolder(folder, for: readers)
         // Whoever else edits by this code waits, and then finds that the file has changed.
         guard let lock = FolderLock(folder) else {
             throw SettingsError(file: path, line: nil, message: "is being edited by another lanyard", hint: "try again")
         }
         defer { withExtendedLifetime(lock) {} }
         let draft = "\(folder)/.\(target.split(separator: "/").last ?? "").\(getpid())"
-        try write(new, to: draft, insteadOf: target, in: folder)
+        try write(new, to: draft, insteadOf: target, in: folder, for: readers)
         do throws(SettingsError) {
             guard try Self.read(path) == text else {
                 throw SettingsError(file: path, line: nil, message: "changed while it was edited", hint: "try again")
@@ -45,8 +56,19 @@ public struct SettingsText: Sendable {
         }
     }
 
+    /// Refuses what `replace` could not put in place, before anybody is asked what to put there.
+    ///
+    /// - Throws: `SettingsError` where it can't be written.
+    public func requireReplaceable() throws(SettingsError) {
+        var folder = Self.parent(of: Self.target(of: path))
+        while access(folder, F_OK) != 0, errno == ENOENT, folder != "/", folder != "." {
+            folder = Self.parent(of: folder)
+        }
+        guard access(folder, W_OK | X_OK) == 0 else { throw unwritable(errno) }
+    }
+
     private func write(
-        _ new: String, to draft: String, insteadOf target: String, in folder: String
+        _ new: String, to draft: String, insteadOf target: String, in folder: String, for readers: Readers
     ) throws(SettingsError) {
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw unwritable(errno) }
@@ -56,6 +78,8 @@ public struct SettingsText: Sendable {
             let isKept = fchown(file, status.st_uid, status.st_gid) == 0
             fchmod(file, status.st_mode & (isKept ? 0o7777 : 0o7707))
         } else {
+            // Whatever the umask says.
+            fchmod(file, readers.file)
             Self.give(file, toOwnerOf: folder)
         }
         let isWritten = Self.write(Array(new.utf8), to: file) && fsync(file) == 0
@@ -70,7 +94,7 @@ public struct SettingsText: Sendable {
     private func unwritable(_ reason: CInt) -> SettingsError {
         SettingsError(
             file: path, line: nil, message: "cannot be written: \(String(cString: strerror(reason)).lowercased())",
-            hint: "make it writable, or change it by hand")
+            hint: "make it writable, or change it by hand", lacksPermission: [EACCES, EPERM].contains(reason))
     }
 
     private static func unreadable(_ path: String) -> SettingsError {
@@ -128,14 +152,15 @@ public struct SettingsText: Sendable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    private static func makeFolder(_ path: String) {
+    private static func makeFolder(_ path: String, for readers: Readers) {
         var status = stat()
         guard stat(path, &status) != 0, path != "/", path != "." else { return }
         let around = parent(of: path)
-        makeFolder(around)
+        makeFolder(around, for: readers)
         guard mkdir(path, 0o700) == 0 else { return }
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { return }
+        fchmod(folder, readers.folder)
         give(folder, toOwnerOf: around)
         close(folder)
     }

@@ -90,9 +90,11 @@ actor Announcement {
             \(people.joined())
             Try it in another terminal:
               export LANYARD_CONFIG=\(home.configuration)
-              git -c http.sslCAInfo=\(home.caFile) -c credential.helper= -c credential.helper=lanyard \\
+              git -c http.sslCAInfo=\(home.caFile) \\
+                -c credential.helper= -c credential.helper=lanyard \\
                 clone \(world.resource)/common/hello.git
-              curl --cacert \(home.caFile) \(world.authority)/common/v2.0/.well-known/openid-configuration
+              curl --cacert \(home.caFile) \\
+                \(world.authority)/common/v2.0/.well-known/openid-configuration
 
             Ctrl-C ends it.
 

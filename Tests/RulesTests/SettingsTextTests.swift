@@ -49,6 +49,19 @@ import Testing
         }
     }
 
+    @Test func `what is made for everybody is everybody's to read, and what is there stays as it is`() async throws {
+        try await Self.withFolder { folder in
+            let path = "\(folder)/etc/lanyard/config.toml"
+            try SettingsText(reading: path).replace(with: "a = 1\n", for: .everybody)
+            for (name, mode) in [("etc", 0o755), ("etc/lanyard", 0o755), ("etc/lanyard/config.toml", 0o644)] {
+                #expect(try Self.facts("\(folder)/\(name)").last == mode, "\(name)")
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            try SettingsText(reading: path).replace(with: "a = 2\n", for: .everybody)
+            #expect(try Self.facts(path).last == 0o600)
+        }
+    }
+
     @Test func `what changed since it was read is not replaced, and no draft stays`() async throws {
         try await Self.withFolder { folder in
             let path = folder + "/config.toml"

@@ -43,6 +43,9 @@ struct CompletionPoint {
         }
     }
 
+    /// Whether an option stands before the cursor.
+    func has(_ name: String) -> Bool { used.contains { $0.names.contains(name) } }
+
     private mutating func take(_ word: String) {
         if awaiting != nil {
             awaiting = nil

@@ -28,8 +28,9 @@ struct KnownValues {
             case "client-id": clients
             case "scope": scopes
             case "resource": resources
-            case "url": rulesURLs.filter { !$0.text.contains("*") } + wellKnownURLs
-            case "rule": rulesURLs
+            case "url": rulesURLs().filter { !$0.text.contains("*") } + wellKnownURLs
+            case "user-rule": rulesURLs(isSystem: false)
+            case "system-rule": rulesURLs(isSystem: true)
             case "plugin": registry.plugins.map { Candidate($0.name, $0.summary) }
             default: []
             }
@@ -67,7 +68,11 @@ struct KnownValues {
         registry.plugins.flatMap(\.resources).map { Candidate($0.name, $0.scopes.joined(separator: " ")) }
     }
 
-    private var rulesURLs: [Candidate] { rules.map { Candidate($0.pattern.text, $0.authority) } }
+    /// The rules' URLs, of both files or of one of them.
+    private func rulesURLs(isSystem: Bool? = nil) -> [Candidate] {
+        rules.filter { isSystem == nil || isSystem == ($0.file == Configuration.systemFile) }
+            .map { Candidate($0.pattern.text, $0.authority) }
+    }
 
     private var wellKnownURLs: [Candidate] {
         registry.plugins.flatMap(\.resources).flatMap { resource in

@@ -59,7 +59,8 @@ extension Proposal {
         if point.path == ["sandbox"] { return .candidates(point.arguments.isEmpty ? sandbox : [], named: "") }
         if !parameter.values.isEmpty { return .candidates(parameter.values, named: named) }
         let isRule = point.path == ["rule", "remove"] && parameter.subject == "url"
-        return .candidates(KnownValues(context).of(isRule ? "rule" : parameter.subject), named: named)
+        let rules = point.has("--system") ? "system-rule" : "user-rule"
+        return .candidates(KnownValues(context).of(isRule ? rules : parameter.subject), named: named)
     }
 
     /// lanyard-sandbox is a program of its own, which takes too long to be asked.

@@ -43,6 +43,29 @@ struct GitConfiguration: Sendable {
         return entries(result.output)
     }
 
+    /// Has git lock the scope's file as for a change, and change nothing.
+    ///
+    /// - Throws: `Failure` with git's reason where it can't; where that is a lack of permission, with this hint.
+    func requireWritable(hint: String) async throws(Failure) {
+        try await Self.requireWritable([scope.rawValue], hint: hint)
+    }
+
+    /// Has git lock a file as for a change, and change nothing.
+    static func requireWritable(file: String, hint: String) async throws(Failure) {
+        try await requireWritable(["--file", file], hint: hint)
+    }
+
+    private static func requireWritable(_ place: [String], hint: String) async throws(Failure) {
+        // A value that isn't there: git tells so once it has the lock.
+        let result = try await Git.run(["config"] + place + ["--unset-all", "lanyard.isWritable"])
+        guard [0, 5].contains(result.status) else {
+            let isForbidden = result.errors.contains("Permission denied")
+            throw result.failure(
+                doing: "opening its configuration to write",
+                hints: [isForbidden ? hint : "look at that file and its folder, and try again"])
+        }
+    }
+
     /// Adds a value to a key that may have others.
     func add(_ key: String, _ value: String) async throws(Failure) {
         let result = try await Git.run(["config", scope.rawValue, "--add", key, value])
@@ -68,17 +91,17 @@ struct GitConfiguration: Sendable {
         value.lowercased() == "never" || Bool(gitWord: value) == false
     }
 
-    /// Whether git tells helpers the path of a URL.
-    static func sendsPath(for url: String) async -> Bool {
-        guard let value = await value(of: "credential.useHttpPath", for: url) else { return false }
+    /// Whether git tells helpers the path of a URL, as the file of a scope alone says, or all that counts.
+    static func sendsPath(for url: String, in scope: Scope? = nil) async -> Bool {
+        guard let value = await value(of: "credential.useHttpPath", for: url, in: scope) else { return false }
         return value.isEmpty || Bool(gitWord: value) == true
     }
 
     /// What a key is for a URL; nil where it isn't set, or git can't tell.
-    private static func value(of key: String, for url: String) async -> String? {
-        guard let result = try? await Git.run(["config", "--get-urlmatch", key, url]), result.status == 0 else {
-            return nil
-        }
+    private static func value(of key: String, for url: String, in scope: Scope? = nil) async -> String? {
+        let place = scope.map { [$0.rawValue, "--includes"] } ?? []
+        let result = try? await Git.run(["config"] + place + ["--get-urlmatch", key, url])
+        guard let result, result.status == 0 else { return nil }
         return result.output.filter { !$0.isNewline }
     }
 
@@ -91,6 +114,16 @@ struct GitConfiguration: Sendable {
             return Entry(
                 file: String(origin.hasPrefix("file:") ? origin.dropFirst(5) : origin), key: String(pair.first ?? ""),
                 value: pair.count > 1 ? String(pair[1]) : "true")
+        }
+    }
+}
+
+extension GitConfiguration.Scope {
+    /// What counts for whom the scope is: everybody has the system's file, a user has all that git reads.
+    func whatCounts() async throws(Failure) -> [GitConfiguration.Entry] {
+        switch self {
+        case .system: try await GitConfiguration(scope: .system).entries()
+        case .global: try await GitConfiguration.everything()
         }
     }
 }

@@ -83,7 +83,7 @@ struct Import: AsyncParsableCommand {
         if json {
             console.print(report.json.encoded(pretty: true))
         } else {
-            for line in report.lines { console.print(line) }
+            for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
         }
         console.note(summary(report))
         for note in findings.notes { console.note(note) }

@@ -64,8 +64,8 @@ struct ImportReport {
     /// The report for programs.
     var json: JSONValue { .array(objects) }
 
-    /// The report for people: equal lines are one, with their number.
-    var lines: [String] {
+    /// The report for people, laid out for so many columns: equal lines are one, with their number.
+    func lines(columns: Int?) -> [String] {
         guard !rows.isEmpty else { return [] }
         let counts = Dictionary(rows.map { ($0, 1) }, uniquingKeysWith: +)
         let cells = counts.sorted { one, other in
@@ -77,7 +77,8 @@ struct ImportReport {
         let widths = (0..<3).map { column in cells.map { $0[column].count }.max() ?? 0 }
         return cells.map { row in
             let padded = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            return (padded + [row[3]]).joined(separator: "  ").withoutSpacesAtEnd
+            let why = row[3].wrapped(columns: columns, indent: widths.reduce(6, +))
+            return (padded + [why]).joined(separator: "  ").withoutSpacesAtEnd
         }
     }
 }

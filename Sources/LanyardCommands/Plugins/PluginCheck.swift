@@ -26,7 +26,8 @@ struct PluginCheck: AsyncParsableCommand {
         } else {
             for trial in trials {
                 context.console.print("\(trial.fault == nil ? "pass" : "fail")  \(trial.name)")
-                if let fault = trial.fault { context.console.print("      -> \(fault)") }
+                guard let fault = trial.fault else { continue }
+                context.console.print("      -> \(fault.wrapped(columns: OutputWidth.ofTerminal, indent: 9))")
             }
             let whole = failures == 0 ? "keeps to the protocol" : "fails \(failures) of \(trials.count) trials"
             context.console.note("\(plugin.name) \(whole)")

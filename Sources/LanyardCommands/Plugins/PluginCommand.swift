@@ -25,10 +25,13 @@ struct PluginList: AsyncParsableCommand {
             context.console.print(registry.json.encoded(pretty: true))
             return
         }
+        let columns = OutputWidth.ofTerminal
         for plugin in registry.plugins {
-            context.console.print(
-                "\(plugin.name) \(plugin.version.displayable(limit: 64)): \(plugin.summary.displayable())")
-            for (name, value) in plugin.facts(context) { context.console.print("    \(name)  \(value)") }
+            let head = "\(plugin.name) \(plugin.version.displayable(limit: 64)): \(plugin.summary.displayable())"
+            context.console.print(head.wrapped(columns: columns, indent: 4, from: 0))
+            for (name, value) in plugin.facts(context) {
+                context.console.print("    \(name)  \(value.wrapped(columns: columns, indent: name.count + 6))")
+            }
         }
         for problem in registry.problems {
             context.console.report(

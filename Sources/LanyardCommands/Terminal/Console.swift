@@ -8,6 +8,7 @@ import SystemPackage
 // - stdout carries the protocol or the command's result and nothing else; everything for people goes to stderr.
 // - A line starts with `lanyard: `; an error is one line `lanyard: error: …`, then perhaps `lanyard: hint: …` with a
 //   command to run. Lower case, no full stop. Only what is to be copied, a page or a code, stands alone on its line.
+// - A line that is too long for the terminal goes on below itself, and a command in it stays whole (WrappedText).
 // - What comes from elsewhere is made displayable first. A secret is never in a message.
 // - Colour is for the words `error:` and `hint:`, and those of `doctor`, only; escape codes are for terminals only (Screen).
 // - What is going on is told once it takes longer than a second, on a terminal, and is gone afterwards (StatusLine).
@@ -52,12 +53,12 @@ struct Console: Sendable {
         write(document + [0x0A])
     }
 
-    /// Tells the person something.
+    /// Tells the person something; what begins with blanks is laid out already.
     func note(_ line: String) {
-        say("lanyard: \(line)")
+        say("lanyard: \(laid(line, after: 9, keepsCommands: true))")
     }
 
-    /// Shows the person what they are to copy, alone on its line.
+    /// Shows the person what they are to copy, or a protocol's lines, as it is and alone on its line.
     func show(_ text: String) {
         say(text)
     }
@@ -66,13 +67,13 @@ struct Console: Sendable {
     func report(_ failure: Failure) {
         status.clear()
         guard failure.cause != .interruption else { return }
-        say("lanyard: \(label("error:", colour: 31)) \(failure.message)")
+        say("lanyard: \(label("error:", colour: 31)) \(laid(failure.message, after: 16))")
         for hint in failure.hints { self.hint(hint) }
     }
 
     /// Tells the person what to do.
     func hint(_ line: String) {
-        say("lanyard: \(label("hint:", colour: 36)) \(line)")
+        say("lanyard: \(label("hint:", colour: 36)) \(laid(line, after: 15, keepsCommands: true))")
     }
 
     /// Passes on the argument parser's complaint, which has a form of its own.
@@ -101,6 +102,12 @@ struct Console: Sendable {
     /// Keeps what is going on from the screen while a person types on it.
     func pauseProgress(_ isPaused: Bool) {
         status.pause(isPaused)
+    }
+
+    /// Text in lines that fit on the screen, below `lanyard: `.
+    private func laid(_ text: String, after start: Int, keepsCommands: Bool = false) -> String {
+        guard !text.hasPrefix(" ") else { return text }
+        return text.wrapped(columns: screen.columns, indent: 9, from: start, keepsCommands: keepsCommands)
     }
 
     private func label(_ text: String, colour: Int) -> String {

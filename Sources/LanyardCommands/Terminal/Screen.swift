@@ -37,6 +37,9 @@ struct Screen: Sendable {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
+    /// The columns that lines are laid out for; nil where there is no terminal, and what reads them wants them whole.
+    var columns: Int? { isatty(descriptor.rawValue) == 1 ? size?.columns : nil }
+
     private var hasAbilities: Bool { variable("TERM").map { $0 != "dumb" } ?? false }
 
     private func variable(_ name: String) -> String? {

@@ -9,6 +9,8 @@ public struct RuleFile: Sendable {
     private let file: SettingsText
     private let blocks: TableBlocks
     private var text: String { file.text ?? "" }
+    /// What everybody's commands read, everybody must be able to.
+    private var readers: SettingsText.Readers { file.path == Configuration.systemFile ? .everybody : .owner }
 
     /// Reads a file; a missing one has no rules.
     ///
@@ -22,6 +24,13 @@ public struct RuleFile: Sendable {
     /// The rule whose `url` means the same URLs.
     public func rule(for pattern: URLPattern) -> Rule? {
         rules.first { $0.pattern.means(pattern) }
+    }
+
+    /// Refuses a file that can't be written, before anybody is asked what to write.
+    ///
+    /// - Throws: `SettingsError` that says why.
+    public func requireWritable() throws(SettingsError) {
+        try file.requireReplaceable()
     }
 
     /// Adds a rule at the end of the file, which is made where it is missing.
@@ -38,7 +47,7 @@ public struct RuleFile: Sendable {
         guard try isOnlyRules(changed), after.count == rules.count + 1, after.dropLast().elementsEqual(rules, by: ==),
             after.last?.anywhere == rule.anywhere
         else { throw unsure("add this by hand:\n\(rule.toml)") }
-        try file.replace(with: changed)
+        try file.replace(with: changed, for: readers)
     }
 
     /// Takes a rule out of the file.
@@ -54,7 +63,7 @@ public struct RuleFile: Sendable {
         guard try isOnlyRules(changed), after.map(\.anywhere) == expected.map(\.anywhere) else {
             throw unsure(hint)
         }
-        try file.replace(with: changed)
+        try file.replace(with: changed, for: readers)
     }
 
     private func unsure(_ hint: String) -> SettingsError {

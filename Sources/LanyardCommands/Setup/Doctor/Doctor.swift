@@ -52,12 +52,14 @@ struct Summary: Sendable {
     /// A line for each finding, its remedies below it; wrapped where the screen has an end.
     func lines(on screen: Screen) -> [String] {
         let width = findings.map(\.check.count).max() ?? 0
-        let columns = screen.isTerminal ? screen.size?.columns : nil
+        let columns = screen.columns
         return findings.flatMap { finding in
             let gap = String(repeating: " ", count: width - finding.check.count)
             let text = finding.text.wrapped(columns: columns, indent: width + 8)
             return ["\(finding.level.word(on: screen))  \(finding.check)\(gap)  \(text)"]
-                + finding.remedies.map { "      -> \($0)" }
+                + finding.remedies.map { remedy in
+                    "      -> \(remedy.wrapped(columns: columns, indent: 9, keepsCommands: true))"
+                }
         }
     }
 
@@ -103,22 +105,5 @@ extension Finding.Level {
             case .fail: 31
             }
         return "\u{1B}[\(colour)m\(rawValue)\u{1B}[0m"
-    }
-}
-
-extension String {
-    /// The text in lines no wider than a screen's columns, all but the first indented; as it is without columns.
-    fileprivate func wrapped(columns: Int?, indent: Int) -> String {
-        guard let columns, columns > indent + 20 else { return self }
-        var lines = [""]
-        for word in split(separator: " ", omittingEmptySubsequences: false) {
-            let last = lines[lines.count - 1]
-            if !last.isEmpty, indent + last.count + 1 + word.count > columns {
-                lines.append(String(word))
-            } else {
-                lines[lines.count - 1] = last.isEmpty ? String(word) : "\(last) \(word)"
-            }
-        }
-        return lines.joined(separator: "\n" + String(repeating: " ", count: indent))
     }
 }

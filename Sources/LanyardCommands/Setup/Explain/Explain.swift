@@ -23,7 +23,7 @@ struct Explain: AsyncParsableCommand {
         if json {
             console.print(explanation.json.encoded(pretty: true))
         } else {
-            for line in explanation.lines { console.print(line) }
+            for line in explanation.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
         }
     }
 }

@@ -5,17 +5,19 @@ import TokenAcquisition
 import TokenStore
 
 extension Explanation {
-    /// The explanation for people.
-    var lines: [String] {
+    /// The explanation for people, laid out for so many columns.
+    func lines(columns: Int?) -> [String] {
         var lines = [url]
         for (name, values) in facts {
             for (index, value) in values.enumerated() {
                 let label = index == 0 ? name : ""
-                lines.append("  \(label)\(String(repeating: " ", count: 11 - label.count))\(value)")
+                lines.append(
+                    "  \(label)\(String(repeating: " ", count: 11 - label.count))"
+                        + value.wrapped(columns: columns, indent: 13))
             }
         }
-        lines.append("get would \(next.text)")
-        return lines + hints.map { "  \($0)" }
+        lines.append("get would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
+        return lines + hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2, keepsCommands: true))" }
     }
 
     private var facts: [(String, [String])] {
@@ -92,8 +94,9 @@ extension Explanation {
         case (.nothing, nil) where next.step != "fail":
             hints.append("to get a token here: \(add) --authority URL --client-id ID --scope SCOPE")
         case (.wellKnown, nil):
-            hints.append("neither authority nor client-id is set for it; set them in \(userFile),")
-            hints.append("or: \(add) --authority URL --client-id ID")
+            hints.append(
+                "neither authority nor client-id is set for it; set them in \(userFile), or: "
+                    + "\(add) --authority URL --client-id ID")
         default: break
         }
         return hints + gitHints

@@ -34,10 +34,11 @@ struct ConfigureGit: AsyncParsableCommand {
 
     mutating func run() async throws {
         try await Git.requireUsable()
-        let session = try Session()
+        let session = try Session(of: scope.system ? .system : .user)
         let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
-        let rule = try await rule(for: pattern, session)
         let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only)
+        if !scope.dryRun { try await plan.requireWritable(session.context) }
+        let rule = try await rule(for: pattern, session)
         let steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
         guard try await steps.take() else { return }
         try await GitReport(session: session, plan: plan, pattern: pattern, hasRule: rule != nil).tell()
@@ -48,12 +49,16 @@ struct ConfigureGit: AsyncParsableCommand {
         guard let pattern else { return nil }
         let asking = scope.yes || scope.dryRun ? nil : Asking(session.context)
         if rule.isEmpty {
-            guard try !session.maps(pattern), let asking, !session.configuration.isLocked("rule") else { return nil }
+            guard try !session.maps(pattern), let asking else { return nil }
             let shown = pattern.text.displayable(limit: 200)
+            // What can't be written is not offered.
+            do { try session.requireRoom(for: pattern) } catch { return nil }
             guard await asking.confirms("\(shown) has no rule yet; make one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw Failure(
                 taken: other, session.context, hint: "leave out the options that make a rule, or change it there")
+        } else if !scope.dryRun {
+            try session.requireRoom(for: pattern)
         }
         return try await RuleDraft(session: session, pattern: pattern, options: rule, asking: asking).rule()
     }
@@ -61,7 +66,7 @@ struct ConfigureGit: AsyncParsableCommand {
 
 /// Where git is configured, and whether to ask first.
 struct GitScopeOptions: ParsableArguments {
-    @Flag(help: "For everybody on this machine, in git's system configuration.")
+    @Flag(help: "For everybody on this machine: in git's system configuration, and lanyard's.")
     var system = false
 
     @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Only show what would be done.")

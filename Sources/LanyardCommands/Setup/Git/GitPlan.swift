@@ -17,36 +17,40 @@ struct GitPlan: Sendable {
         self.scope = scope
         request = try pattern.map { pattern throws(Failure) in try CredentialRequest(url: pattern.text) }
         let place = pattern.map { "\($0.scheme)://\($0.host.text)" } ?? ""
-        let own = try await GitConfiguration(scope: scope).entries()
-        let seen = scope == .system ? own : try await GitConfiguration.everything()
-        let helpers = GitHelpers(seen, for: request)
+        let helpers = GitHelpers(try await scope.whatCounts(), for: request)
         var changes: [GitChange] = []
         if isAlone ? !helpers.isLanyardAlone : !helpers.hasLanyard {
             if isAlone { changes.append(GitChange("helper", "", at: place)) }
             changes.append(GitChange("helper", Self.helper(session.context), at: place))
         }
         for place in Self.placesByPath(session, pattern) {
-            guard await !GitConfiguration.sendsPath(for: place) else { continue }
+            guard await !GitConfiguration.sendsPath(for: place, in: scope == .system ? .system : nil) else { continue }
             changes.append(GitChange("useHttpPath", "true", at: place))
         }
         self.changes = changes
     }
 
+    /// Refuses what could not be written for everybody, before anything is asked.
+    func requireWritable(_ context: CommandContext) async throws(Failure) {
+        guard scope == .system, !changes.isEmpty else { return }
+        try await GitConfiguration(scope: scope).requireWritable(hint: context.asRoot)
+    }
+
     /// Writes it.
-    func write() async throws(Failure) {
+    func write(_ context: CommandContext) async throws(Failure) {
         let git = GitConfiguration(scope: scope)
         for change in changes {
             do throws(Failure) {
                 try await git.add(change.key, change.value)
                 try await git.add(change.noteKey, change.noteValue)
             } catch {
-                throw Failure(error.message, hints: Self.remedies(scope, changes))
+                throw Failure(error.message, hints: remedies(context))
             }
         }
     }
 
-    private static func remedies(_ scope: GitConfiguration.Scope, _ changes: [GitChange]) -> [String] {
-        guard scope == .global else { return ["only root can change it: sudo lanyard configure git --system"] }
+    private func remedies(_ context: CommandContext) -> [String] {
+        guard scope == .global else { return [context.asRoot] }
         return ["where that file is made by another tool, have it add:"] + GitChange.text(changes, withNotes: false)
     }
 

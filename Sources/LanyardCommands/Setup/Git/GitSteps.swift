@@ -23,7 +23,7 @@ struct GitSteps {
             return false
         }
         if let rule { try session.write(rule) }
-        try await plan.write()
+        try await plan.write(session.context)
         return true
     }
 
@@ -34,7 +34,7 @@ struct GitSteps {
             for line in GitChange.text(plan.changes, withNotes: true) { console.note("  \(line.displayable())") }
         }
         if let rule {
-            console.note("this \(would) added to \(session.context.short(session.userFile)):")
+            console.note("this \(would) added to \(session.context.short(session.rulesFile)):")
             for line in rule.toml.split(separator: "\n") { console.note("  \(line.description.displayable())") }
         }
     }
@@ -48,13 +48,14 @@ struct GitReport {
     let hasRule: Bool
 
     private var console: Console { session.context.console }
+    private var option: String { plan.scope == .system ? " --system" : "" }
 
     func tell() async throws(Failure) {
-        let helpers = GitHelpers(try await GitConfiguration.everything(), for: plan.request)
+        let helpers = GitHelpers(try await plan.scope.whatCounts(), for: plan.request)
         let place = pattern.map { "\($0.scheme)://\($0.host.text)" }
         console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
         if let first = helpers.beforeLanyard.first {
-            let only = "lanyard configure git \(place ?? "URL") --only"
+            let only = "lanyard configure git \(place ?? "URL") --only\(option)"
             console.note("\(first.name) answers first where it can; for lanyard alone: \(only)")
         }
         try next()
@@ -63,14 +64,15 @@ struct GitReport {
     private func next() throws(Failure) {
         guard let pattern else {
             guard session.configuration.rules.isEmpty, session.configuration.clientID == nil else { return }
-            console.note("next, say which URL needs a token: lanyard configure git URL")
+            console.note("next, say which URL needs a token: lanyard configure git URL\(option)")
             return
         }
         let shown = pattern.text.displayable(limit: 500)
         if hasRule {
-            console.note("next: lanyard login \(shown)")
+            let next = plan.scope == .system ? "next, for each who needs it" : "next"
+            console.note("\(next): lanyard login \(shown)")
         } else if try !session.maps(pattern) {
-            console.note("no rule says yet which token it needs; next: lanyard rule add \(shown)")
+            console.note("no rule says yet which token it needs; next: lanyard rule add\(option) \(shown)")
         }
     }
 }

@@ -24,7 +24,9 @@ struct UnconfigureGit: AsyncParsableCommand {
         let context = CommandContext.current
         let place = try url.map { url throws(Failure) in try Self.place(url) }
         let written = try await Self.written(scope.scope, place)
-        if try await take(back: written, context) { try await tellWhatIsLeft(context) }
+        guard try await take(back: written, context) else { return }
+        try await tellWhatIsLeft(context)
+        tellRules(place, context)
     }
 
     private typealias Written = (change: GitChange, note: GitConfiguration.Entry, stands: Bool)
@@ -55,6 +57,7 @@ struct UnconfigureGit: AsyncParsableCommand {
             for line in GitChange.text(standing, withNotes: true) { console.note("  \(line.displayable())") }
         }
         guard !scope.dryRun else { return false }
+        if scope.system { try await requireWritable(written, context) }
         if !scope.yes, let asking = Asking(context), await !asking.confirms("go on?") {
             console.note("nothing was changed")
             return false
@@ -66,21 +69,44 @@ struct UnconfigureGit: AsyncParsableCommand {
         return true
     }
 
-    private func tellWhatIsLeft(_ context: CommandContext) async throws(Failure) {
-        for entry in try await GitConfiguration.everything() {
-            guard entry.place(of: "helper") != nil, GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard
-            else { continue }
-            let key = entry.key.displayable(limit: 200)
-            context.console.note("\(key) still names lanyard, which lanyard configure git did not write there;")
-            context.console.note(
-                "  to take it out: git config --file \(context.short(entry.file)) --unset-all \(key) lanyard")
+    private func requireWritable(_ written: [Written], _ context: CommandContext) async throws(Failure) {
+        for file in Set(written.map(\.note.file)) {
+            try await GitConfiguration.requireWritable(file: file, hint: context.asRoot)
         }
     }
 
-    private static func place(_ url: String) throws(Failure) -> String {
-        guard let pattern = URLPattern(url.withScheme) else {
-            throw Failure("\(url.displayable(limit: 200)) is not a URL", status: .usage)
+    private func tellWhatIsLeft(_ context: CommandContext) async throws(Failure) {
+        for entry in try await scope.scope.whatCounts() {
+            guard entry.place(of: "helper") != nil, GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard
+            else { continue }
+            let key = entry.key.displayable(limit: 200)
+            let removal = "git config --file \(context.short(entry.file)) --unset-all \(key) lanyard"
+            context.console.note(
+                "\(key) still names lanyard, which lanyard configure git did not write there; to take it out: \(removal)"
+            )
         }
+    }
+
+    /// Tells of the rules that are still there, which lanyard itself goes by, and how to be rid of them.
+    private func tellRules(_ place: String?, _ context: CommandContext) {
+        // Where the configuration is wrong, other commands say so.
+        guard let session = try? Session(context, of: scope.system ? .system : .user) else { return }
+        let rules = session.configuration.rules.filter { rule in
+            let host = "\(rule.pattern.scheme)://\(rule.pattern.host.text)"
+            return rule.file == session.rulesFile && (place == nil || place == host)
+        }
+        guard let first = rules.first else { return }
+        let file = context.short(session.rulesFile)
+        let shown = first.pattern.text.displayable(limit: 200)
+        let stays =
+            rules.count == 1
+            ? "the rule for \(shown) stays in \(file); to remove it"
+            : "\(rules.count) rules stay in \(file); to remove one, such as the first"
+        context.console.note("\(stays): \(session.removal(of: first))")
+    }
+
+    private static func place(_ url: String) throws(Failure) -> String {
+        let pattern = try URLPattern(typed: url)
         return "\(pattern.scheme)://\(pattern.host.text)"
     }
 }

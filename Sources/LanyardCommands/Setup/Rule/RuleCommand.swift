@@ -2,7 +2,6 @@ import ArgumentParser
 import CredentialProtocol
 import JSON
 import Rules
-import SettingsFile
 
 /// `lanyard rule`.
 struct RuleCommand: AsyncParsableCommand {
@@ -14,25 +13,30 @@ struct RuleCommand: AsyncParsableCommand {
 /// `lanyard rule add`.
 struct RuleAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a rule to your configuration.", usage: "lanyard rule add [<options>] <url>",
+        commandName: "add", abstract: "Add a rule to your configuration, or to the system's.",
+        usage: "lanyard rule add [<options>] <url>",
         discussion: "What is not given is asked for on a terminal. The rest of the file stays as it is.")
 
     @Argument(help: "The URLs: scheme, host (* is one label), port, path by whole segments.")
     var url: String
 
+    @OptionGroup var place: RulePlaceOptions
     @OptionGroup var options: RuleOptions
 
     mutating func run() async throws {
-        let session = try Session()
-        try session.requireRulesUnlocked()
+        let session = try Session(of: place.scope)
         let pattern = try session.pattern(url)
+        try session.requireRoom(for: pattern)
         let draft = RuleDraft(session: session, pattern: pattern, options: options, asking: Asking(session.context))
         try session.write(try await draft.rule())
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
-        console.note("added a rule for \(shown) to \(session.context.short(session.userFile))")
+        console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
         if await pattern.lacksPath(session) {
-            console.note("git does not send the path of \(shown) yet; next: lanyard configure git")
+            let option = place.system ? " --system" : ""
+            console.note("git does not send the path of \(shown) yet; next: lanyard configure git\(option)")
+        } else if place.system {
+            console.note("next, for each who needs it: lanyard login \(shown)")
         } else {
             console.note("next: lanyard login \(shown)")
         }
@@ -43,7 +47,7 @@ extension URLPattern {
     /// Whether the pattern has a path that git would not send along.
     fileprivate func lacksPath(_ session: Session) async -> Bool {
         guard hasPath, session.context.program("git") != nil else { return false }
-        return await !GitConfiguration.sendsPath(for: text)
+        return await !GitConfiguration.sendsPath(for: text, in: session.scope == .system ? .system : nil)
     }
 }
 
@@ -66,9 +70,12 @@ struct RuleList: AsyncParsableCommand {
             console.note("there are no rules; add one: lanyard rule add URL")
             return
         }
+        let columns = OutputWidth.ofTerminal
         for rule in rules {
             console.print(rule.pattern.text.displayable(limit: 500))
-            for (name, value) in rule.facts(session) { console.print("    \(name)  \(value)") }
+            for (name, value) in rule.facts(session) {
+                console.print("    \(name)  \(value.wrapped(columns: columns, indent: name.count + 6))")
+            }
         }
     }
 }
@@ -109,39 +116,30 @@ extension Rule {
 /// `lanyard rule remove`.
 struct RuleRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a rule from your configuration.",
+        commandName: "remove", abstract: "Remove a rule from your configuration, or from the system's.",
         discussion: "The comment right above it goes too; the rest of the file stays as it is.")
 
     @Argument(help: "The rule's URL, as `lanyard rule list` shows it.")
     var url: String
 
-    mutating func run() async throws {
-        let session = try Session()
-        try session.requireRulesUnlocked()
-        let pattern = try session.pattern(url)
-        do throws(SettingsError) {
-            let file = try RuleFile(reading: session.userFile)
-            if let rule = file.rule(for: pattern) {
-                try file.remove(rule)
-                return tell(pattern, session)
-            }
-        } catch {
-            throw Failure(error)
-        }
-        throw missing(pattern, session)
-    }
+    @OptionGroup var place: RulePlaceOptions
 
-    private func tell(_ pattern: URLPattern, _ session: Session) {
-        session.context.console.note(
-            "removed the rule for \(pattern.text.displayable(limit: 500)) from \(session.context.short(session.userFile))"
-        )
+    mutating func run() async throws {
+        let session = try Session(of: place.scope)
+        let pattern = try session.pattern(url)
+        guard try session.removeRule(for: pattern) else { throw missing(pattern, session) }
+        let shown = pattern.text.displayable(limit: 500)
+        session.context.console.note("removed the rule for \(shown) from \(session.context.short(session.rulesFile))")
     }
 
     private func missing(_ pattern: URLPattern, _ session: Session) -> Failure {
         let other = session.configuration.rules.first { $0.pattern.means(pattern) }
-        let hint = other.map { "there is one at \($0.place(session.context)), which is not yours to change" }
+        let hint = other.map { other in
+            let command = "sudo lanyard rule remove --system \(ShellWords.quote(other.pattern.text))"
+            return "there is one for everybody at \(other.place(session.context)): \(command.displayable(limit: 300))"
+        }
         return Failure(
-            "there is no rule for \(pattern.text.displayable(limit: 200)) in \(session.context.short(session.userFile))",
+            "there is no rule for \(pattern.text.displayable(limit: 200)) in \(session.context.short(session.rulesFile))",
             hints: [hint ?? "see which there are: lanyard rule list"])
     }
 }

@@ -1,7 +1,6 @@
 import AuthorityPlugin
 import CredentialProtocol
 import Rules
-import SettingsFile
 
 /// A rule on its way: what the options say, what is known of the host, and what the person answers.
 struct RuleDraft {
@@ -54,8 +53,9 @@ struct RuleDraft {
         if let id = options.clientId { return try checked(id) }
         guard session.configuration.clientID == nil else { return nil }
         if asking != nil {
-            session.context.console.note("which app asks? its client id is on its Overview page in the")
-            session.context.console.note("Entra admin centre, App registrations (redirect URI http://localhost)")
+            session.context.console.note(
+                "which app asks? its client id is on its Overview page in the Entra admin centre, App registrations "
+                    + "(redirect URI http://localhost)")
         }
         let other = session.configuration.rules.last { $0.authority == authority && $0.clientID != nil }
         let asked = await asking?.text("client id", suggesting: other?.clientID)
@@ -105,32 +105,6 @@ extension Session {
     func resource(of pattern: URLPattern) -> PluginResource? {
         guard pattern.scheme == "https" else { return nil }
         return registry.resource(forHost: pattern.host.text)
-    }
-
-    /// Refuses to change rules that the system's policy locks.
-    func requireRulesUnlocked() throws(Failure) {
-        guard configuration.isLocked("rule") else { return }
-        throw Failure(
-            "rules are locked by \(Configuration.systemFile)", hints: ["ask whoever administers this machine"])
-    }
-
-    /// Writes a rule into the user's file, unless it has one for the same URLs.
-    func write(_ rule: Rule) throws(Failure) {
-        try requireRulesUnlocked()
-        do {
-            let file = try RuleFile(reading: userFile)
-            if let other = file.rule(for: rule.pattern) {
-                let remove = "lanyard rule remove \(other.pattern.text.displayable(limit: 200))"
-                throw Failure(taken: other, context, hint: "change it there, or remove it first: \(remove)")
-            }
-            try file.add(rule, schema: InstalledFiles(context).schema)
-        } catch let error as SettingsError {
-            throw Failure(error)
-        } catch let failure as Failure {
-            throw failure
-        } catch {
-            throw Failure("\(context.short(userFile)) cannot be changed")
-        }
     }
 }
 

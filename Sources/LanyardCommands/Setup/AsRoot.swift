@@ -1,0 +1,13 @@
+import CredentialProtocol
+import Glibc
+
+extension CommandContext {
+    /// The hint to run the same command line as root.
+    var asRoot: String {
+        // What sudo looks for programs in, whatever the user's PATH is.
+        let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        let isFound = folders.contains { access("\($0)/lanyard", X_OK) == 0 }
+        let words = ["sudo", isFound ? "lanyard" : executable] + CommandLine.arguments.dropFirst()
+        return "only root can change it: \(words.map(ShellWords.quote).joined(separator: " ").displayable(limit: 4000))"
+    }
+}

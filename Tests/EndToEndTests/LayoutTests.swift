@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// What is longer than a line of the terminal.
+@Suite struct LayoutTests {
+    private static let resource = "https://git.contoso.example/a/path/that/is/rather/long/and/more"
+
+    private func withRule(_ body: @Sendable (Home) async throws -> Void) async throws {
+        try await Home.with { home in
+            let scopes = (1...4).flatMap { ["--scope", "https://contoso.example/sandbox-git/Repo.\($0)"] }
+            let added = try await home.lanyard(
+                [
+                    "rule", "add", Self.resource, "--authority", "https://login.microsoftonline.com/contoso.com",
+                    "--client-id", "id",
+                ] + scopes)
+            #expect(added.status == 0, "\(added)")
+            try await body(home)
+        }
+    }
+
+    @Test(arguments: [
+        ["plugin", "list"], ["rule", "list"], ["explain", resource], ["explain", "https://dev.azure.com/contoso"],
+        ["rule", "remove", "https://nothing.example/of/this/name/is/there/to/be/removed"],
+    ])
+    func `80 columns hold, word for word what a pipe gets`(_ command: [String]) async throws {
+        try await withRule { home in
+            let shown = try await home.lanyardAtTerminal(command, []).output
+            let piped = try await home.lanyard(command)
+            for line in shown.split(separator: "\n") {
+                // A command, or one long word, is the terminal's to break: so it can be copied.
+                let isWhole = line.contains("  lanyard ") || !line.drop { $0 == " " }.contains(" ")
+                #expect(line.count <= 80 || isWhole, "\(line)")
+            }
+            let words = { (text: String) in text.split { $0 == " " || $0 == "\n" } }
+            #expect(words(shown) == words(piped.output + piped.errors))
+            #expect(shown.contains("\n    ") && shown != piped.output + piped.errors)
+        }
+    }
+
+    @Test func `remedies hold 80 columns, too`() async throws {
+        try await withRule { home in
+            try home.program("git", "echo git version 2.39.5")
+            let shown = try await home.lanyardAtTerminal(["doctor"], []).output
+            #expect(shown.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(shown)")
+            #expect(
+                shown.contains(
+                    "      -> and name the tenant in the rule:\n"
+                        + "         authority = \"https://login.microsoftonline.com/TENANT\"\n"), "\(shown)")
+            let piped = try await home.lanyard(["doctor"]).output
+            #expect(piped.contains("in the rule: authority = \"https://login.microsoftonline.com/TENANT\"\n"))
+        }
+    }
+}
