@@ -81,7 +81,11 @@ extension Failure {
         case .locked:
             ("the keyring is locked", "type its password after this, to unlock it: \(unlocking)")
         case .noSessionBus:
-            ("there is no D-Bus session, so no keyring can be reached", "run inside one: dbus-run-session -- COMMAND")
+            (
+                "there is no D-Bus session, so no keyring can be reached",
+                "where you are logged in: export XDG_RUNTIME_DIR=/run/user/$(id -u); else start one: "
+                    + "dbus-run-session -- bash"
+            )
         case .noProvider:
             ("no keyring service is installed or running", "install one: sudo apt install gnome-keyring")
         case .noDefaultCollection:
@@ -138,7 +142,8 @@ extension Failure {
         var hints = [error.hint?.displayable(limit: 500)].compactMap(\.self)
         switch error.code {
         case .interactionRequired:
-            hints.append("sign in: \(Self.login(request, url: url, claims: error.claims))")
+            // It was a sign-in that ended so.
+            hints.append("to try again: \(Self.login(request, url: url, claims: error.claims))")
         case .throttled, .unavailable:
             if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
             if hints.isEmpty {

@@ -167,6 +167,11 @@ public struct TokenAcquirer: Sendable {
         shape(&ask, for: request, account: account, because: error)
         ask.claims = request.claims ?? error?.claims
         let key = Setbacks.Key(request, authority.place, account: account)
+        // A page that opens unasked says why; without a cause, it is the first sign-in or one that was asked for.
+        if let error {
+            let name = account?.username ?? ""
+            await person.interface.progress("\(name.isEmpty ? "you" : name) must sign in again: \(error.message)")
+        }
         let result: PluginResult
         do throws(PluginError) {
             result = try await host.run(ask, on: authority.match, person: person.interface)

@@ -68,6 +68,10 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
             let asked = try await world.git(["clone", "-q", url, "two"], world.browser(as: kind.user))
             #expect(asked.status == 0, "\(asked)")
             #expect(try await sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+            try await sandbox.revoke()
+            let again = try await world.git(["clone", "-q", url, "three"], world.browser(as: kind.user))
+            #expect(again.status == 0, "\(again)")
+            #expect(again.errors.hasPrefix("lanyard: \(kind.user) must sign in again: the authority refuses: AADSTS"))
         }
     }
 

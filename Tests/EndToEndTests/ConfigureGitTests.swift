@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `on a terminal it makes the rule from what is typed`() async throws {
+    @Test func `on a terminal it makes the rule from what is typed, and suggests the same for the next`() async throws {
         try await Home.with { home in
             let ended = try await home.lanyardAtTerminal(
                 ["configure", "git", "https://dev.azure.com/contoso"],
@@ -137,6 +137,10 @@ import Testing
                     "https://dev.azure.com/contoso", "authority  https://login.microsoftonline.com/contoso.com",
                     "client id  the-id", "scopes     499b84ac-1321-427f-aa17-267ca6975798/.default",
                 ], "\(rules)")
+            let next = try await home.lanyardAtTerminal(
+                ["rule", "add", "https://graph.microsoft.com"],
+                [("authority [https://login.microsoftonline.com/contoso.com]: ", ""), ("client id [the-id]: ", "")])
+            #expect(next.status == 0, "\(next)")
         }
     }
 

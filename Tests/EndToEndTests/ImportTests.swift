@@ -170,7 +170,9 @@ import Testing
     func `what is no cache is an error`(_ document: String) async throws {
         let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
         let ended = try await run(Built.lanyard, ["import", "-"], input: document, environment: environment)
-        #expect(ended.status == 1 && ended.errors.hasPrefix("lanyard: error: - is no cache of MSAL's"), "\(ended)")
+        #expect(
+            ended.status == 1 && ended.errors.hasPrefix("lanyard: error: the file on stdin is no cache of MSAL's"),
+            "\(ended)")
     }
 
     @Test(arguments: [[], ["x", "--from", "adal"], ["x", "--file", "y"], ["--from", "keepass"]])

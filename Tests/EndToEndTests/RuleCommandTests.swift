@@ -32,6 +32,7 @@ import Testing
     }
 
     @Test(arguments: [
+        (["login"], "there are no rules yet"), (["token", "--json"], "there are no rules yet"),
         (["rule", "add", "git.example"], "a rule needs an authority"),
         (
             ["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com"],

@@ -55,7 +55,9 @@ import Testing
         }
     }
 
-    @Test func `without a browser of its own, lanyard still hears the one that finds the way here`() async throws {
+    @Test func `without a browser of its own, lanyard still hears the one that finds the way here, even after a slip`()
+        async throws
+    {
         try await World.with { world in
             try world.configure(before: "browser = \"none\"")
             let terminal = try PseudoTerminal()
@@ -65,6 +67,8 @@ import Testing
             ) { terminal in
                 try await terminal.sees("last page does not open, paste its address (15 minutes): ")
                 #expect(!terminal.text.contains("ssh -N"))
+                try terminal.type("hello\r")
+                try await terminal.sees("that is not the address of the sign-in's last page; paste all of it")
                 let browser = try await run(
                     Built.sandbox,
                     ["sign-in", Self.page(terminal), "--as", "alice@contoso.example", "--ca", world.sandbox.caFile],
@@ -201,6 +205,30 @@ import Testing
             // The lock is free, and what is stored is whole: the next one signs in at once.
             let next = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
             #expect(next.status == 0 && next.value("password") != nil, "\(next)")
+        }
+    }
+
+    @Test(arguments: [
+        (["LANYARD_FLOW": "device-code"], "left; Ctrl-C ends it"), (["LANYARD_BROWSER": "none"], "(15 minutes): "),
+    ])
+    func `a Ctrl-C in git leaves the prompt that the shell shows at once alone`(
+        _ way: [String: String], _ question: String
+    ) async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let shell = world.environment.merging(["PS1": "ready> "]) { $1 }.merging(way) { $1 }
+            try await terminal.run("/bin/bash", ["--norc", "-i"], environment: shell) { terminal in
+                try await terminal.sees("ready> ")
+                let target = world.folder + "/work/hello"
+                try terminal.type("git clone --quiet \(world.sandbox.resource)/common/hello.git \(target)\r")
+                try await terminal.sees(question)
+                try terminal.type("\u{3}")
+                // Git is gone at once; lanyard ends its plugin first.
+                while try await !Self.plugins(of: world).isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(terminal.written.hasSuffix("ready> "), "\(terminal.text)")
+                try terminal.type("exit\r")
+            }
         }
     }
 

@@ -98,6 +98,16 @@ import TokenStore
         #expect(failure.status == .interactionRequired)
     }
 
+    @Test func `a sign-in that the authority ended is to be tried again once its hint was followed`() {
+        let request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            scopes: [])
+        let error = PluginError(.interactionRequired, "AADSTS50105: blocked", hint: "ask to be assigned")
+        let failure = Failure(.plugin(error, name: "aad-tenant"), request: request, url: "https://git.example")
+        #expect(failure.hints == ["ask to be assigned", "to try again: lanyard login https://git.example"])
+        #expect(failure.status == .interactionRequired)
+    }
+
     @Test func `the account that signed in instead of another stays, and the hint says so`() {
         let request = TokenRequest(
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",

@@ -204,14 +204,21 @@ struct FlowTests {
             defer { server.cancel() }
             var request = sandbox.request(.authorize, at: "/common", flows: [.paste])
             request.redirectURI = "http://localhost:\(elsewhere.port)"
+            let slips = Mutex(["http://localhost", "https://example.com/authorize?client_id=c"])
             let person = ScriptedPerson { event in
                 guard case .openURL(let url, _) = event else { return .unsupported }
+                if let slip = slips.withLock({ $0.popLast() }) { return .redirected(Secret(slip)) }
                 _ = try? await sandbox.browse(url, as: "alice@contoso.example")
                 return .redirected(Secret("http://localhost" + (seen.withLock { $0 } ?? "")))
             }
             let result = try await AADCommonPlugin().authorize(request, person)
             #expect(result.account.homeAccountID == Sandbox.alice)
 
+            let stranger = ScriptedPerson { _ in .redirected(Secret("hello")) }
+            let refusal = await #expect(throws: PluginError.self) {
+                try await AADCommonPlugin().authorize(request, stranger)
+            }
+            #expect(refusal?.message == "the pasted address holds no answer to the sign-in")
             let forger = ScriptedPerson { _ in .redirected(Secret("http://localhost/?code=stolen&state=guessed")) }
             let error = await #expect(throws: PluginError.self) {
                 try await AADCommonPlugin().authorize(request, forger)

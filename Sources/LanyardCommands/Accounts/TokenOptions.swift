@@ -56,8 +56,15 @@ struct TokenOptions: ParsableArguments {
         guard authority == nil, scope.isEmpty, resource.isEmpty else { return nil }
         let rules = session.configuration.rules
         if rules.count == 1 { return rules[0].pattern.text }
-        guard !rules.isEmpty else { return nil }
+        guard !rules.isEmpty else {
+            throw Failure(
+                "there are no rules yet that say which token is meant",
+                hints: [
+                    "make one: lanyard configure git URL; or for other tools: lanyard rule add URL",
+                    "or name the token: --authority URL --client-id ID --scope SCOPE",
+                ], status: .usage)
+        }
         let urls = rules.map { $0.pattern.text.displayable(limit: 200) }.joined(separator: ", ")
-        throw Failure("which of them: \(urls)?", hints: ["name the URL"], status: .usage)
+        throw Failure("which of them: \(urls)?", hints: ["add one of them to the command"], status: .usage)
     }
 }

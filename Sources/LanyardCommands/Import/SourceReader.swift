@@ -43,7 +43,7 @@ struct SourceReader {
         guard file != nil || SourceFile.exists(path) else { throw Self.nothing(.adal, at: path) }
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(adal: source.contents) else {
-            throw Failure("\(path.displayable(limit: 500)) is no cache of ADAL's for Python")
+            throw Failure("\(Self.name(path)) is no cache of ADAL's for Python")
         }
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: Self.azureRemedy))
     }
@@ -56,11 +56,15 @@ struct SourceReader {
 
     // MARK: - Files
 
+    private static func name(_ path: String) -> String {
+        path == "-" ? "the file on stdin" : path.displayable(limit: 500)
+    }
+
     private func unified(_ path: String, remedy: String) throws(Failure) -> ImportFindings {
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(unified: source.contents) else {
             throw Failure(
-                "\(path.displayable(limit: 500)) is no cache of MSAL's: neither JSON nor base64 of it",
+                "\(Self.name(path)) is no cache of MSAL's: neither JSON nor base64 of it",
                 hints: ["lanyard export writes one; for another program's: lanyard import --from PROGRAM"])
         }
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: remedy))
@@ -69,7 +73,7 @@ struct SourceReader {
     /// What to say about tokens in the clear that others can read.
     private static func warning(_ source: SourceFile, _ path: String, remedy: String) -> [String] {
         guard source.isOpenToOthers else { return [] }
-        return ["others can read \(path.displayable(limit: 500)), which holds tokens in the clear; \(remedy)"]
+        return ["others can read \(name(path)), which holds tokens in the clear; \(remedy)"]
     }
 
     // MARK: - Keyrings

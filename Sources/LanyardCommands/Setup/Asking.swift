@@ -1,3 +1,5 @@
+import CredentialProtocol
+
 /// Questions of the commands that set lanyard up, asked at the terminal.
 struct Asking: Sendable {
     private let console: Console
@@ -12,7 +14,7 @@ struct Asking: Sendable {
     /// Asks for a text; what was suggested where the person only pressed Enter, nil where they gave up.
     func text(_ question: String, suggesting suggestion: String? = nil) async -> String? {
         guard let terminal = Terminal() else { return nil }
-        let offer = suggestion.map { " [\($0)]" } ?? ""
+        let offer = suggestion.map { " [\($0.displayable(limit: 255))]" } ?? ""
         guard let line = await terminal.ask("lanyard: \(question)\(offer): ", echo: true) else { return nil }
         let answer = line.trimmed
         return answer.isEmpty ? suggestion ?? "" : answer

@@ -27,6 +27,9 @@ struct Browser: Sendable {
         }
     }
 
+    /// The programs of the commands, fit to show.
+    var names: String { commands.compactMap(\.first).joined(separator: ", ").displayable(limit: 200) }
+
     /// Opens a page; false where none of the commands could be started or the first to start said at once that it failed.
     func open(_ url: String) async -> Bool {
         for words in commands where !words.isEmpty {

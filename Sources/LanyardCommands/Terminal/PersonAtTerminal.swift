@@ -58,7 +58,7 @@ struct PersonAtTerminal: PersonInterface {
         // The sign-in may be over before the browser's command is.
         guard !Task.isCancelled else { return .done }
         guard isOpened else {
-            console.note("the browser could not be opened")
+            console.note("the browser could not be opened: \(browser.names) failed, or is not installed")
             return .unsupported
         }
         console.countDown("waiting for your browser", seconds: patience)

@@ -11,6 +11,8 @@ final class StatusLine: Sendable {
         /// Tells a ticker that its time is over; cancelling alone would leave it one more draw.
         var number = 0
         var isDrawn = false
+        /// Whether the terminal listened to this process when the line was drawn.
+        var wasInForeground = false
         var isPaused = false
     }
 
@@ -72,11 +74,12 @@ final class StatusLine: Sendable {
     }
 
     private func draw(_ state: inout State) {
-        guard let text = state.text, !state.isPaused else { return }
+        guard let text = state.text, !state.isPaused, !isSomebodyElses(state) else { return }
         // A line that wraps could not be drawn over.
         let room = max((screen.size?.columns ?? 80) - 1, 10)
         put("\r\u{1B}[K" + String(text().prefix(room)))
         state.isDrawn = true
+        state.wasInForeground = descriptor.isInForeground
     }
 
     private func stop(_ state: inout State) {
@@ -89,8 +92,13 @@ final class StatusLine: Sendable {
 
     private func erase(_ state: inout State) {
         guard state.isDrawn else { return }
-        put("\r\u{1B}[K")
+        if !isSomebodyElses(state) { put("\r\u{1B}[K") }
         state.isDrawn = false
+    }
+
+    /// Whether a shell has shown its prompt where the line was: Ctrl-C ends git sooner than what git started.
+    private func isSomebodyElses(_ state: State) -> Bool {
+        state.isDrawn && state.wasInForeground && !descriptor.isInForeground
     }
 
     private func put(_ text: String) {

@@ -32,7 +32,8 @@ struct Terminal: ~Copyable, Sendable {
         guard lanyard_terminal_take(device.rawValue, echo ? 0 : 1) == 0 else { return nil }
         defer {
             lanyard_terminal_give_back()
-            write("\n")
+            // After a Ctrl-C the shell may be there already, with its prompt.
+            if device.isInForeground { write("\n") }
         }
         return await readLine(again: question, echo: echo)
     }
@@ -71,4 +72,9 @@ struct Terminal: ~Copyable, Sendable {
     private func write(_ bytes: [UInt8]) {
         if !bytes.isEmpty { _ = try? device.writeAll(bytes) }
     }
+}
+
+extension FileDescriptor {
+    /// Whether the terminal listens to this process's group; false where it is not this session's terminal.
+    var isInForeground: Bool { tcgetpgrp(rawValue) == getpgrp() }
 }

@@ -64,7 +64,10 @@ struct BrowserFlow: Sendable {
                 }
             }
             group.addTask {
-                happen.yield(.replied(await person.ask(.openURL(url: url, redirectURI: request.redirectURI))))
+                let opening = PluginEvent.openURL(url: url, redirectURI: request.redirectURI)
+                // A posted answer is in no address; what is pasted instead is asked for by another flow.
+                let isInAddress = responseMode == .query
+                happen.yield(.replied(await isInAddress ? person.askToPaste(opening) : person.ask(opening)))
             }
             let outcome = await conclude(events, of: request, page: page, person: person)
             group.cancelAll()

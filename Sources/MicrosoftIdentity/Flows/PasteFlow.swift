@@ -26,7 +26,7 @@ struct PasteFlow: Sendable {
         let request = AuthorizationRequest(redirectURI: target.uri(port: nil), responseMode: .query)
         let url = try request.url(
             at: session.configuration.authorizationEndpoint, for: session.request, claims: session.claims)
-        switch await person.ask(.openURL(url: url, redirectURI: request.redirectURI)) {
+        switch await person.askToPaste(.openURL(url: url, redirectURI: request.redirectURI)) {
         case .redirected(let pasted):
             let response = AuthorizationResponse(pasted: pasted)
             guard response.isResponse else { throw Self.noAnswer }
@@ -35,5 +35,19 @@ struct PasteFlow: Sendable {
         case .done, .answer, .unsupported:
             return .notHere(PluginError(.unsupported, "nobody can paste where the browser was led"))
         }
+    }
+}
+
+extension Conversation {
+    /// Asks for the address of the last page, and again where another one is pasted: a slip ends no sign-in.
+    func askToPaste(_ page: PluginEvent) async -> PluginReply {
+        for _ in 0..<3 {
+            let reply = await ask(page)
+            guard case .redirected(let pasted) = reply, !AuthorizationResponse(pasted: pasted).isResponse else {
+                return reply
+            }
+            await progress("that is not the address of the sign-in's last page; paste all of it, from http to the end")
+        }
+        return await ask(page)
     }
 }

@@ -57,7 +57,8 @@ enum TransportFailure: Error, Sendable {
         case .untrusted:
             PluginError(
                 .unavailable, "the certificate of \(host) is not trusted",
-                hint: "if your network has a certificate authority of its own, name its file with ca-file")
+                hint: "if your network has a certificate authority of its own, name its file "
+                    + "above the first [[rule]] of ~/.config/lanyard/config.toml: ca-file = \"/PATH/ca.pem\"")
         case .proxy:
             PluginError(.unavailable, "the proxy refused to connect to \(host)", hint: "check https_proxy and no_proxy")
         case .unreachable: PluginError(.unavailable, "cannot reach \(host)", hint: "check the network and https_proxy")

@@ -29,7 +29,9 @@ struct RuleDraft {
 
     private func authority() async throws(Failure) -> String {
         let given = options.authority ?? session.configuration.authority
-        let suggestion = "https://login.microsoftonline.com/organizations"
+        // Most people have one organisation, and one app for all of its URLs.
+        let suggestion =
+            session.configuration.rules.last?.authority ?? "https://login.microsoftonline.com/organizations"
         let asked = given == nil ? await asking?.text("authority", suggesting: suggestion) : nil
         guard let url = (given ?? asked)?.withoutTrailingSlashes, !url.isEmpty else {
             throw Failure(
@@ -55,7 +57,8 @@ struct RuleDraft {
                 "which app asks? its client id is on its Overview page in the Entra admin centre, App registrations "
                     + "(redirect URI http://localhost)")
         }
-        let asked = await asking?.text("client id")
+        let other = session.configuration.rules.last { $0.authority == authority && $0.clientID != nil }
+        let asked = await asking?.text("client id", suggesting: other?.clientID)
         guard let id = asked, !id.isEmpty else {
             let missing = Failure(.noClientID(authority: authority))
             throw Failure(
@@ -81,7 +84,7 @@ struct RuleDraft {
         }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
-        let asked = await asking?.text("scopes, separated by spaces")
+        let asked = await asking?.text("scopes, separated by spaces, such as api://git.contoso.com/.default")
         let words = (asked ?? "").split(separator: " ").map(String.init)
         guard !words.isEmpty else {
             throw Failure(
