@@ -213,6 +213,9 @@ extension Home {
 
     /// An environment where git's system configuration is a file of this home.
     private func inSystem(_ extra: [String: String]) async throws -> [String: String] {
+        // Every machine has an /etc.
+        try FileManager.default.createDirectory(
+            atPath: folder + "/etc", withIntermediateDirectories: true)
         let probe = folder + "/probe"
         try write("[probe]\n\tis = here\n", to: probe)
         let led = environment.merging(["GIT_CONFIG_NOSYSTEM": "0"]) { $1 }
