@@ -141,7 +141,7 @@ class Bench:
                          f"{now[index]:.1f} ms", f"{now[3]:.1f} ms")
 
     def size(self):
-        for place, limit in (("bin/lanyard", 22), ("lib/lanyard/lanyard-authority", 36)):
+        for place, limit in (("usr/bin/lanyard", 22), ("usr/lib/lanyard/lanyard-authority", 36)):
             megabytes = (self.world.folder / place).stat().st_size / 1e6
             self.row(f"size of {pathlib.Path(place).name}", f"{megabytes:.1f} MB", f"≤ {limit} MB", megabytes <= limit)
 

@@ -34,7 +34,7 @@ class World:
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             stack.callback(self.stop)
-            for name in ("bin", "lib/lanyard", "home", "run", "data/keyrings", "cache", "config/lanyard"):
+            for name in ("bin", "home", "run", "data/keyrings", "cache", "config/lanyard"):
                 (self.folder / name).mkdir(parents=True, mode=0o700)
             self.install()
             self.start("dbus-daemon", "--session", "--nofork", "--nopidfile",
@@ -57,9 +57,13 @@ class World:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def install(self):
-        """Lays lanyard out as script/install does: what users run is what is measured, not what the linker left behind."""
-        subprocess.run([CHECKOUT / "script/tree", self.binaries, self.folder], check=True)
-        self.lanyard = str(self.folder / "bin/lanyard")
+        """Installs lanyard as script/install does: what users run is what is measured, not what the linker left behind."""
+        tree = self.folder / "tree"
+        subprocess.run([CHECKOUT / "script/tree", self.binaries, tree], check=True)
+        shutil.copy(CHECKOUT / "script/installer", tree / "install")
+        subprocess.run([tree / "install", self.folder / "usr"], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        self.lanyard = str(self.folder / "usr/bin/lanyard")
 
     def build_peer(self):
         flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "libsecret-1"], text=True).split()
@@ -100,11 +104,11 @@ class World:
 
     def start_sandbox(self):
         folder = self.folder / "sandbox"
-        self.start(str(self.folder / "lib/lanyard/lanyard-sandbox"), "serve", "--directory", str(folder))
+        self.start(str(self.folder / "usr/lib/lanyard/lanyard-sandbox"), "serve", "--directory", str(folder))
         self.wait_for(folder / "sandbox.json")
         self.sandbox = json.loads((folder / "sandbox.json").read_text())
         shutil.copy(folder / "config.toml", self.folder / "config/lanyard/config.toml")
-        browser = f"{self.folder}/lib/lanyard/lanyard-sandbox sign-in --ca {self.sandbox['ca_file']} --as {USER}"
+        browser = f"{self.folder}/usr/lib/lanyard/lanyard-sandbox sign-in --ca {self.sandbox['ca_file']} --as {USER}"
         self.with_browser = self.environment | {"BROWSER": browser}
 
     def control(self, method, name, body=None):
