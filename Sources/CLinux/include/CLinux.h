@@ -30,12 +30,6 @@ int lanyard_hide_memory(void);
 /// execvpe(3) is a GNU extension, which Swift's Glibc leaves out.
 int lanyard_exec(const char *program, char *const arguments[], char *const environment[]);
 
-/// Starts a detached thread on another CPU than this thread's, where there is one; it may move from there. 0 or an errno.
-///
-/// Left to itself the kernel may well start it on this CPU and leave it waiting there while another is idle, for longer
-/// than an answer takes.
-int lanyard_thread_start(void *(*body)(void *), void *argument);
-
 // The terminal while a person types on it. In C, for a signal must find the way back, and no Swift may run in its handler.
 
 /// Has a terminal hand over what is typed byte by byte and unseen, until it is given back.

@@ -1,6 +1,6 @@
-internal import CLinux
 internal import CSecret
 internal import Dispatch
+internal import Glibc
 
 /// The agreement with the provider on a key for secrets, on a thread of its own.
 final class KeyAgreement: Sendable {
@@ -21,15 +21,20 @@ final class KeyAgreement: Sendable {
     /// Starts the thread; where there can be none, the agreement is over without a key.
     func start() {
         let argument = Unmanaged.passRetained(self)
-        let status = lanyard_thread_start(
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, nil,
             { argument in
                 guard let argument else { return nil }
                 Unmanaged<KeyAgreement>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, argument.toOpaque())
-        guard status != 0 else { return }
-        argument.release()
-        isOver.signal()
+        guard status == 0 else {
+            argument.release()
+            isOver.signal()
+            return
+        }
+        pthread_detach(thread)
     }
 
     /// Waits until there is a key, or until there can be none.
