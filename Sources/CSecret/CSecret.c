@@ -48,11 +48,19 @@ FORWARD(gboolean, g_hash_table_insert, (GHashTable *table, gpointer key, gpointe
 FORWARD(gpointer, g_hash_table_lookup, (GHashTable *table, gconstpointer key), (table, key))
 FORWARD(void, g_hash_table_unref, (GHashTable *table), (table))
 FORWARD(GVariant *, g_variant_new_string, (const gchar *text), (text))
+FORWARD(GVariant *, g_variant_new_object_path, (const gchar *path), (path))
+FORWARD(GVariant *, g_variant_new_variant, (GVariant *value), (value))
+FORWARD(GVariant *, g_variant_new_array, (const GVariantType *type, GVariant *const *children, gsize count), (type,
+    children, count))
+FORWARD(GVariant *, g_variant_new_fixed_array, (const GVariantType *type, gconstpointer elements, gsize count, gsize
+    element_size), (type, elements, count, element_size))
 FORWARD(GVariant *, g_variant_new_tuple, (GVariant *const *children, gsize count), (children, count))
 FORWARD(GVariant *, g_variant_get_child_value, (GVariant *value, gsize index), (value, index))
 FORWARD(gsize, g_variant_n_children, (GVariant *value), (value))
 FORWARD(const gchar *, g_variant_get_type_string, (GVariant *value), (value))
 FORWARD(const gchar *, g_variant_get_string, (GVariant *value, gsize *length), (value, length))
+FORWARD(gconstpointer, g_variant_get_fixed_array, (GVariant *value, gsize *count, gsize element_size), (value, count,
+    element_size))
 FORWARD(gboolean, g_variant_get_boolean, (GVariant *value), (value))
 FORWARD(uint32_t, g_variant_get_uint32, (GVariant *value), (value))
 FORWARD(uint64_t, g_variant_get_uint64, (GVariant *value), (value))
@@ -74,6 +82,43 @@ FORWARD(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, 
     *object_path, const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply,
     GDBusCallFlags flags, gint milliseconds, GCancellable *cancellable, GError **error), (connection, bus_name,
     object_path, interface, method, parameters, reply, flags, milliseconds, cancellable, error))
+FORWARD(void, g_dbus_connection_call, ( GDBusConnection *connection, const gchar *bus_name, const gchar *object_path,
+    const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags
+    flags, gint milliseconds, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data), (connection,
+    bus_name, object_path, interface, method, parameters, reply, flags, milliseconds, cancellable, callback, data))
+FORWARD(GVariant *, g_dbus_connection_call_finish, (GDBusConnection *connection, GAsyncResult *result, GError **error),
+    (connection, result, error))
+FORWARD(GMainContext *, g_main_context_new, (void), ())
+FORWARD(void, g_main_context_push_thread_default, (GMainContext *context), (context))
+FORWARD(void, g_main_context_pop_thread_default, (GMainContext *context), (context))
+FORWARD(gboolean, g_main_context_iteration, (GMainContext *context, gboolean may_block), (context, may_block))
+FORWARD(void, g_main_context_unref, (GMainContext *context), (context))
+FORWARD(const char *, gcry_check_version, (const char *wanted), (wanted))
+FORWARD(gcry_mpi_t, gcry_mpi_new, (unsigned int bits), (bits))
+FORWARD(gcry_mpi_t, gcry_mpi_snew, (unsigned int bits), (bits))
+FORWARD(gcry_mpi_t, gcry_mpi_set_ui, (gcry_mpi_t number, unsigned long value), (number, value))
+FORWARD(gcry_error_t, gcry_mpi_scan, (gcry_mpi_t *number, enum gcry_mpi_format format, const void *bytes, size_t
+    length, size_t *scanned), (number, format, bytes, length, scanned))
+FORWARD(gcry_error_t, gcry_mpi_print, (enum gcry_mpi_format format, unsigned char *bytes, size_t length, size_t
+    *written, gcry_mpi_t number), (format, bytes, length, written, number))
+FORWARD(void, gcry_mpi_randomize, (gcry_mpi_t number, unsigned int bits, enum gcry_random_level level), (number, bits,
+    level))
+FORWARD(void, gcry_mpi_powm, (gcry_mpi_t power, gcry_mpi_t base, gcry_mpi_t exponent, gcry_mpi_t modulus), (power,
+    base, exponent, modulus))
+FORWARD(int, gcry_mpi_cmp, (gcry_mpi_t one, gcry_mpi_t other), (one, other))
+FORWARD(int, gcry_mpi_cmp_ui, (gcry_mpi_t one, unsigned long other), (one, other))
+FORWARD(void, gcry_mpi_sub_ui, (gcry_mpi_t difference, gcry_mpi_t minuend, unsigned long subtrahend), (difference,
+    minuend, subtrahend))
+FORWARD(void, gcry_mpi_release, (gcry_mpi_t number), (number))
+FORWARD(gcry_error_t, gcry_cipher_open, (gcry_cipher_hd_t *handle, int algorithm, int mode, unsigned int flags),
+    (handle, algorithm, mode, flags))
+FORWARD(gcry_error_t, gcry_cipher_setkey, (gcry_cipher_hd_t handle, const void *key, size_t length), (handle, key,
+    length))
+FORWARD(gcry_error_t, gcry_cipher_setiv, (gcry_cipher_hd_t handle, const void *iv, size_t length), (handle, iv,
+    length))
+FORWARD(gcry_error_t, gcry_cipher_decrypt, (gcry_cipher_hd_t handle, void *output, size_t output_length, const void
+    *input, size_t input_length), (handle, output, output_length, input, input_length))
+FORWARD(void, gcry_cipher_close, (gcry_cipher_hd_t handle), (handle))
 FORWARD(GType, secret_service_get_type, (void), ())
 FORWARD(gboolean, secret_service_ensure_session_sync, (SecretService *service, GCancellable *cancellable,
     GError **error), (service, cancellable, error))
@@ -140,4 +185,14 @@ SecretService *lanyard_secret_service_new(GCancellable *cancellable, GError **er
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, register_type);
     return ((__typeof__(&g_initable_new))resolve("g_initable_new"))(type, cancellable, error, NULL);
+}
+
+void lanyard_gcrypt_prepare(void) {
+    __typeof__(&gcry_control) control = (__typeof__(&gcry_control))resolve("gcry_control");
+    gcry_check_version(NULL);
+    if (control(GCRYCTL_INITIALIZATION_FINISHED_P)) return;
+    // Where memory can't be locked it is used all the same, and nothing is said on stderr, which belongs to the person.
+    control(GCRYCTL_DISABLE_SECMEM_WARN);
+    control(GCRYCTL_INIT_SECMEM, 16384, 0);
+    control(GCRYCTL_INITIALIZATION_FINISHED, 0);
 }

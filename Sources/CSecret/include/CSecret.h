@@ -9,9 +9,11 @@
 /// Opens libsecret, once; NULL where it is open, else what is wrong.
 const char *lanyard_secret_open(void);
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef LANYARD_SYSTEM_HEADERS
+#include <gcrypt.h>
 #include <libsecret/secret.h>
 #undef g_str_equal
 #undef g_strdup
@@ -87,6 +89,10 @@ typedef enum { G_LOG_WRITER_HANDLED = 1, G_LOG_WRITER_UNHANDLED = 0 } GLogWriter
 typedef GLogWriterOutput (*GLogWriterFunc)(
     GLogLevelFlags level, const GLogField *fields, gsize count, gpointer data);
 
+typedef struct _GAsyncResult GAsyncResult;
+typedef struct _GMainContext GMainContext;
+typedef void (*GAsyncReadyCallback)(GObject *source, GAsyncResult *result, gpointer data);
+
 typedef enum { G_DBUS_CALL_FLAGS_NONE = 0 } GDBusCallFlags;
 typedef enum { G_BUS_TYPE_SESSION = 2 } GBusType;
 
@@ -106,11 +112,17 @@ gpointer g_hash_table_lookup(GHashTable *table, gconstpointer key);
 void g_hash_table_unref(GHashTable *table);
 
 GVariant *g_variant_new_string(const gchar *text);
+GVariant *g_variant_new_object_path(const gchar *path);
+GVariant *g_variant_new_variant(GVariant *value);
+GVariant *g_variant_new_array(const GVariantType *type, GVariant *const *children, gsize count);
+GVariant *g_variant_new_fixed_array(
+    const GVariantType *type, gconstpointer elements, gsize count, gsize element_size);
 GVariant *g_variant_new_tuple(GVariant *const *children, gsize count);
 GVariant *g_variant_get_child_value(GVariant *value, gsize index);
 gsize g_variant_n_children(GVariant *value);
 const gchar *g_variant_get_type_string(GVariant *value);
 const gchar *g_variant_get_string(GVariant *value, gsize *length);
+gconstpointer g_variant_get_fixed_array(GVariant *value, gsize *count, gsize element_size);
 gboolean g_variant_get_boolean(GVariant *value);
 uint32_t g_variant_get_uint32(GVariant *value);
 uint64_t g_variant_get_uint64(GVariant *value);
@@ -135,6 +147,55 @@ GVariant *g_dbus_connection_call_sync(
     GDBusConnection *connection, const gchar *bus_name, const gchar *object_path, const gchar *interface,
     const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags flags, gint milliseconds,
     GCancellable *cancellable, GError **error);
+void g_dbus_connection_call(
+    GDBusConnection *connection, const gchar *bus_name, const gchar *object_path, const gchar *interface,
+    const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags flags, gint milliseconds,
+    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data);
+GVariant *g_dbus_connection_call_finish(GDBusConnection *connection, GAsyncResult *result, GError **error);
+GMainContext *g_main_context_new(void);
+void g_main_context_push_thread_default(GMainContext *context);
+void g_main_context_pop_thread_default(GMainContext *context);
+gboolean g_main_context_iteration(GMainContext *context, gboolean may_block);
+void g_main_context_unref(GMainContext *context);
+
+// MARK: - libgcrypt
+
+typedef unsigned int gcry_error_t;
+typedef struct gcry_mpi *gcry_mpi_t;
+typedef struct gcry_cipher_handle *gcry_cipher_hd_t;
+
+enum gcry_mpi_format { GCRYMPI_FMT_USG = 5 };
+enum gcry_random_level { GCRY_STRONG_RANDOM = 1 };
+enum gcry_cipher_algos { GCRY_CIPHER_AES = 7 };
+enum gcry_cipher_modes { GCRY_CIPHER_MODE_CBC = 3 };
+enum gcry_ctl_cmds {
+    GCRYCTL_INIT_SECMEM = 24,
+    GCRYCTL_DISABLE_SECMEM_WARN = 27,
+    GCRYCTL_INITIALIZATION_FINISHED = 38,
+    GCRYCTL_INITIALIZATION_FINISHED_P = 39
+};
+
+gcry_error_t gcry_control(enum gcry_ctl_cmds command, ...);
+const char *gcry_check_version(const char *wanted);
+gcry_mpi_t gcry_mpi_new(unsigned int bits);
+gcry_mpi_t gcry_mpi_snew(unsigned int bits);
+gcry_mpi_t gcry_mpi_set_ui(gcry_mpi_t number, unsigned long value);
+gcry_error_t gcry_mpi_scan(
+    gcry_mpi_t *number, enum gcry_mpi_format format, const void *bytes, size_t length, size_t *scanned);
+gcry_error_t gcry_mpi_print(
+    enum gcry_mpi_format format, unsigned char *bytes, size_t length, size_t *written, gcry_mpi_t number);
+void gcry_mpi_randomize(gcry_mpi_t number, unsigned int bits, enum gcry_random_level level);
+void gcry_mpi_powm(gcry_mpi_t power, gcry_mpi_t base, gcry_mpi_t exponent, gcry_mpi_t modulus);
+int gcry_mpi_cmp(gcry_mpi_t one, gcry_mpi_t other);
+int gcry_mpi_cmp_ui(gcry_mpi_t one, unsigned long other);
+void gcry_mpi_sub_ui(gcry_mpi_t difference, gcry_mpi_t minuend, unsigned long subtrahend);
+void gcry_mpi_release(gcry_mpi_t number);
+gcry_error_t gcry_cipher_open(gcry_cipher_hd_t *handle, int algorithm, int mode, unsigned int flags);
+gcry_error_t gcry_cipher_setkey(gcry_cipher_hd_t handle, const void *key, size_t length);
+gcry_error_t gcry_cipher_setiv(gcry_cipher_hd_t handle, const void *iv, size_t length);
+gcry_error_t gcry_cipher_decrypt(
+    gcry_cipher_hd_t handle, void *output, size_t output_length, const void *input, size_t input_length);
+void gcry_cipher_close(gcry_cipher_hd_t handle);
 
 // MARK: - libsecret
 
@@ -193,3 +254,6 @@ void secret_value_unref(gpointer value);
 /// libsecret has the service's properties read, and its signals and those of its name watched. Nobody here looks at
 /// them, and each costs a wait for the bus or the provider.
 SecretService *lanyard_secret_service_new(GCancellable *cancellable, GError **error);
+
+/// Prepares libgcrypt, once, unless libsecret has done so.
+void lanyard_gcrypt_prepare(void);

@@ -17,9 +17,17 @@ struct Variant: ~Copyable {
         index < count ? Variant(owned: g_variant_get_child_value(pointer, gsize(index))) : nil
     }
 
-    /// The text; nil where it is none.
+    /// The text, or an object's path; nil where it is neither.
     var text: String? {
-        type == "s" ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil
+        ["s", "o"].contains(type) ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil
+    }
+
+    /// The bytes; nil where it is no array of them.
+    var bytes: [UInt8]? {
+        guard type == "ay" else { return nil }
+        var count: gsize = 0
+        let start = g_variant_get_fixed_array(pointer, &count, 1)
+        return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(count)))
     }
 
     /// The truth value; nil where it is none.
@@ -42,7 +50,8 @@ struct Variant: ~Copyable {
         return texts
     }
 
-    private var count: Int {
+    /// How many values it holds; 0 where it holds none.
+    var count: Int {
         "a({v".contains(type.first ?? " ") ? Int(g_variant_n_children(pointer)) : 0
     }
 

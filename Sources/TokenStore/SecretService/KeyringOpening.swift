@@ -2,33 +2,30 @@ internal import CSecret
 internal import Logging
 internal import Synchronization
 
-/// The Secret Service, connected to before the first operation, and the key for secrets, agreed on meanwhile.
-///
-/// A third of the time that a stored credential takes goes by while libsecret and the provider compute the key. Whoever
-/// knows that the keyring will be needed begins it, and reads the configuration beside it. The connection is made before
-/// that: to load libraries beside a busy thread takes so much longer that nothing would be won.
+/// The Secret Service, connected to before the first operation, and a session asked for, which takes the provider longer
+/// than all that is read before the session is needed.
 public enum KeyringOpening {
-    private static let begun = Mutex<Result<KeyAgreement, ProviderFailure>?>(nil)
+    private static let failure = Mutex<ProviderFailure?>(nil)
 
-    /// Connects where there is a bus to connect to, and asks for a key; a failure is the first operation's.
+    /// Connects where there is a bus to connect to, and asks for a session; a failure is the first operation's.
     ///
     /// - Parameter deadline: how many seconds each of the two may take.
     public static func begin(deadline: Double = KeyringConfiguration.defaultDeadline) {
-        let result = Result { () throws(ProviderFailure) in
+        do throws(ProviderFailure) {
             try SessionEnvironment.process.check()
             try SecretLibrary.open()
-            let agreement = KeyAgreement(try SecretServiceProxy.shared(Watchdog(seconds: deadline)), deadline: deadline)
-            agreement.start()
-            return agreement
+            _ = try SecretServiceProxy.shared(Watchdog(seconds: deadline)).session(seconds: deadline)
+        } catch {
+            failure.withLock { $0 = error }
         }
-        begun.withLock { $0 = result }
     }
 
-    /// Takes over what was begun; nil where nothing was, or it was taken over before.
-    static func take() throws(ProviderFailure) -> KeyAgreement? {
-        try begun.withLock { result in
-            defer { result = nil }
-            return result
-        }?.get()
+    /// Throws what was in the way, once.
+    static func check() throws(ProviderFailure) {
+        let failure = failure.withLock { failure in
+            defer { failure = nil }
+            return failure
+        }
+        if let failure { throw failure }
     }
 }

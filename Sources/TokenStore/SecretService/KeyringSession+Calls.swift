@@ -28,22 +28,7 @@ extension KeyringSession {
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     func secrets(of paths: [String]) throws(ProviderFailure) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
-        prepareForSecrets()
-        let table = try TextList.with(paths) { list throws(ProviderFailure) in
-            try calling {
-                secret_service_get_secrets_for_dbus_paths_sync(service.pointer, list, watchdog.cancellable, $0)
-            }
-        }
-        guard let table else { return [:] }
-        defer { g_hash_table_unref(table) }
-        var secrets: [String: [UInt8]] = [:]
-        for path in paths {
-            guard let value = path.withCString({ g_hash_table_lookup(table, $0) }) else { continue }
-            var length: gsize = 0
-            guard let bytes = secret_value_get(OpaquePointer(value), &length) else { continue }
-            secrets[path] = [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(length)))
-        }
-        return secrets
+        return try service.session(seconds: configuration.deadline).secrets(of: paths, watchdog)
     }
 
     /// Reads an item's attributes; nil where it is gone.
@@ -68,17 +53,10 @@ extension KeyringSession {
     private func property(
         _ name: String, of path: String, _ interface: String
     ) throws(ProviderFailure) -> Variant? {
-        guard let owner = g_dbus_proxy_get_name_owner(service.pointer) else { throw .noOwner }
-        defer { g_free(owner) }
-        var texts = [g_variant_new_string(interface), g_variant_new_string(name)]
-        let arguments = g_variant_new_tuple(&texts, gsize(texts.count))
         do throws(ProviderFailure) {
-            let reply = try calling {
-                g_dbus_connection_call_sync(
-                    g_dbus_proxy_get_connection(service.pointer), owner, path, "org.freedesktop.DBus.Properties",
-                    "Get", arguments, nil, G_DBUS_CALL_FLAGS_NONE, -1, watchdog.cancellable, $0)
-            }
-            return Variant(owned: reply)?.child(0)?.child(0)
+            return try service.call(
+                "Get", of: "org.freedesktop.DBus.Properties", at: path, [.text(interface), .text(name)], watchdog)?
+                .child(0)?.child(0)
         } catch  where error.isMissingObject {
             return nil
         }

@@ -8,8 +8,6 @@ struct KeyringSession: ~Copyable {
     let watchdog: Watchdog
     let configuration: KeyringConfiguration
     let mayPrompt: Bool
-    /// The agreement on a key for secrets, where it was begun before.
-    private let agreement: KeyAgreement?
 
     /// Runs an operation; once more where the provider vanishes during it, because one that crashed is started anew.
     ///
@@ -21,33 +19,27 @@ struct KeyringSession: ~Copyable {
         do throws(ProviderFailure) {
             let environment = SessionEnvironment.process
             try environment.check()
-            let agreement = try KeyringOpening.take()
-            defer { agreement?.wait() }
+            try KeyringOpening.check()
             try SecretLibrary.open(logger: logger)
             let watchdog = Watchdog(seconds: configuration.deadline)
             do throws(ProviderFailure) {
-                return try body(KeyringSession(configuration, watchdog, environment, agreement))
+                return try body(KeyringSession(configuration, watchdog, environment))
             } catch  where error.isVanished {
                 logger.debug("the keyring's provider vanished: \(error.storeError.detail.displayable())")
                 SecretServiceProxy.forget()
-                return try body(KeyringSession(configuration, watchdog, environment, nil))
+                return try body(KeyringSession(configuration, watchdog, environment))
             }
         } catch {
             throw error.storeError
         }
     }
 
-    /// To be called before secrets are read or sent, which needs a key that the provider knows.
-    func prepareForSecrets() { agreement?.wait() }
-
     private init(
-        _ configuration: KeyringConfiguration, _ watchdog: Watchdog, _ environment: SessionEnvironment,
-        _ agreement: KeyAgreement?
+        _ configuration: KeyringConfiguration, _ watchdog: Watchdog, _ environment: SessionEnvironment
     ) throws(ProviderFailure) {
         service = try SecretServiceProxy.shared(watchdog)
         self.watchdog = watchdog
         self.configuration = configuration
-        self.agreement = agreement
         mayPrompt = configuration.mayPrompt && !environment.isRemote
     }
 }

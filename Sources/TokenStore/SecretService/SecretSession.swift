@@ -1,0 +1,59 @@
+internal import Crypto
+internal import Synchronization
+
+/// A session of the Secret Service: the provider encrypts the secrets that it sends to this process, with a key that
+/// nobody else on the bus can compute.
+final class SecretSession: Sendable {
+    private struct Opened {
+        let path: String
+        /// nil where the provider doesn't encrypt.
+        let key: SymmetricKey?
+    }
+
+    private unowned let service: SecretServiceProxy
+    private let exchange: KeyExchange
+    nonisolated(unsafe) private let reply: PendingCall
+    private let opened = Mutex<Result<Opened, ProviderFailure>?>(nil)
+
+    /// Asks for a session; the provider computes its key while this process does other things.
+    init(of service: SecretServiceProxy, seconds: Double) throws(ProviderFailure) {
+        self.service = service
+        exchange = try KeyExchange()
+        reply = try service.begin(
+            "OpenSession", [.text("dh-ietf1024-sha256-aes128-cbc-pkcs7"), .variant(.bytes(exchange.publicKey))],
+            seconds: seconds)
+    }
+
+    /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
+    func secrets(of paths: [String], _ watchdog: borrowing Watchdog) throws(ProviderFailure) -> [String: [UInt8]] {
+        let opened = try open(watchdog)
+        guard
+            let entries = try service.call("GetSecrets", [.paths(paths), .path(opened.path)], watchdog)?.child(0)
+        else { return [:] }
+        var secrets: [String: [UInt8]] = [:]
+        for index in 0..<entries.count {
+            guard let entry = entries.child(index), let path = entry.child(0)?.text, let secret = entry.child(1),
+                let iv = secret.child(1)?.bytes, let text = secret.child(2)?.bytes
+            else { continue }
+            secrets[path] = if let key = opened.key { key.open(text, iv: iv) } else { text }
+        }
+        return secrets
+    }
+
+    private func open(_ watchdog: borrowing Watchdog) throws(ProviderFailure) -> Opened {
+        let result = opened.withLock { opened in
+            if let opened { return opened }
+            let result = Result { () throws(ProviderFailure) in try finish() }
+            opened = result
+            return result
+        }
+        return try result.get()
+    }
+
+    private func finish() throws(ProviderFailure) -> Opened {
+        guard let reply = try reply.wait(), let path = reply.child(1)?.text,
+            let peer = reply.child(0)?.child(0)?.bytes
+        else { throw .found(StoreError(.broken, detail: "the provider opened no session")) }
+        return Opened(path: path, key: try exchange.key(with: peer))
+    }
+}
