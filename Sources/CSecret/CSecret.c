@@ -2,7 +2,6 @@
 #include "CSecret.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,6 +53,7 @@ FORWARD(GVariant *, g_variant_new_array, (const GVariantType *type, GVariant *co
     children, count))
 FORWARD(GVariant *, g_variant_new_fixed_array, (const GVariantType *type, gconstpointer elements, gsize count, gsize
     element_size), (type, elements, count, element_size))
+FORWARD(GVariant *, g_variant_new_dict_entry, (GVariant *key, GVariant *value), (key, value))
 FORWARD(GVariant *, g_variant_new_tuple, (GVariant *const *children, gsize count), (children, count))
 FORWARD(GVariant *, g_variant_get_child_value, (GVariant *value, gsize index), (value, index))
 FORWARD(gsize, g_variant_n_children, (GVariant *value), (value))
@@ -65,19 +65,13 @@ FORWARD(gboolean, g_variant_get_boolean, (GVariant *value), (value))
 FORWARD(uint32_t, g_variant_get_uint32, (GVariant *value), (value))
 FORWARD(uint64_t, g_variant_get_uint64, (GVariant *value), (value))
 FORWARD(void, g_variant_unref, (GVariant *value), (value))
-FORWARD(void, g_type_query, (GType type, GTypeQuery *query), (type, query))
-FORWARD(GType, g_type_register_static_simple, (GType parent, const gchar *name, guint class_size, GClassInitFunc
-    class_init, guint instance_size, GInstanceInitFunc instance_init, GTypeFlags flags), (parent, name, class_size,
-    class_init, instance_size, instance_init, flags))
-FORWARD(gpointer, g_type_class_peek_parent, (gpointer type_class), (type_class))
 FORWARD(void, g_object_unref, (gpointer object), (object))
 FORWARD(GCancellable *, g_cancellable_new, (void), ())
 FORWARD(void, g_cancellable_cancel, (GCancellable *cancellable), (cancellable))
 FORWARD(void, g_cancellable_reset, (GCancellable *cancellable), (cancellable))
 FORWARD(GDBusConnection *, g_bus_get_sync, (GBusType type, GCancellable *cancellable, GError **error), (type,
     cancellable, error))
-FORWARD(GDBusConnection *, g_dbus_proxy_get_connection, (GDBusProxy *proxy), (proxy))
-FORWARD(gchar *, g_dbus_proxy_get_name_owner, (GDBusProxy *proxy), (proxy))
+FORWARD(void, g_dbus_connection_set_exit_on_close, (GDBusConnection *connection, gboolean exits), (connection, exits))
 FORWARD(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, const gchar *bus_name, const gchar
     *object_path, const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply,
     GDBusCallFlags flags, gint milliseconds, GCancellable *cancellable, GError **error), (connection, bus_name,
@@ -119,18 +113,12 @@ FORWARD(gcry_error_t, gcry_cipher_setiv, (gcry_cipher_hd_t handle, const void *i
 FORWARD(gcry_error_t, gcry_cipher_decrypt, (gcry_cipher_hd_t handle, void *output, size_t output_length, const void
     *input, size_t input_length), (handle, output, output_length, input, input_length))
 FORWARD(void, gcry_cipher_close, (gcry_cipher_hd_t handle), (handle))
+FORWARD(GQuark, secret_error_get_quark, (void), ())
 FORWARD(GType, secret_service_get_type, (void), ())
-FORWARD(gboolean, secret_service_ensure_session_sync, (SecretService *service, GCancellable *cancellable,
-    GError **error), (service, cancellable, error))
-FORWARD(gboolean, secret_service_search_for_dbus_paths_sync, ( SecretService *service, const SecretSchema *schema,
-    GHashTable *attributes, GCancellable *cancellable, gchar ***unlocked, gchar ***locked, GError **error), (service,
-    schema, attributes, cancellable, unlocked, locked, error))
-FORWARD(GHashTable *, secret_service_get_secrets_for_dbus_paths_sync, ( SecretService *service, const gchar **items,
-    GCancellable *cancellable, GError **error), (service, items, cancellable, error))
+FORWARD(SecretService *, secret_service_open_sync, (GType type, const gchar *bus_name, SecretServiceFlags flags,
+    GCancellable *cancellable, GError **error), (type, bus_name, flags, cancellable, error))
 FORWARD(gint, secret_service_unlock_dbus_paths_sync, ( SecretService *service, const gchar **paths, GCancellable
     *cancellable, gchar ***unlocked, GError **error), (service, paths, cancellable, unlocked, error))
-FORWARD(gchar *, secret_service_read_alias_dbus_path_sync, ( SecretService *service, const gchar *alias, GCancellable
-    *cancellable, GError **error), (service, alias, cancellable, error))
 FORWARD(gboolean, secret_service_store_sync, ( SecretService *service, const SecretSchema *schema, GHashTable
     *attributes, const gchar *collection, const gchar *label, SecretValue *value, GCancellable *cancellable, GError
     **error), (service, schema, attributes, collection, label, value, cancellable, error))
@@ -151,41 +139,7 @@ FORWARD(gboolean, secret_item_set_secret_sync, ( SecretItem *item, SecretValue *
     GError **error), (item, value, cancellable, error))
 FORWARD(SecretValue *, secret_value_new, (const gchar *secret, gssize length, const gchar *content_type), (secret,
     length, content_type))
-FORWARD(const gchar *, secret_value_get, (SecretValue *value, gsize *length), (value, length))
 FORWARD(void, secret_value_unref, (gpointer value), (value))
-
-// A subclass, for libsecret's own constructor sets the flags of the proxy, which can't be set any later.
-
-static GType type;
-static GObject *(*inherited_constructor)(GType type, guint count, GObjectConstructParam *properties);
-
-static GObject *construct(GType type, guint count, GObjectConstructParam *properties) {
-    GObject *object = inherited_constructor(type, count, properties);
-    GDBusProxyFlags flags = G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS;
-    ((__typeof__(&g_object_set))resolve("g_object_set"))(object, "g-flags", flags, NULL);
-    return object;
-}
-
-static void initialize_class(gpointer type_class, gpointer data) {
-    (void)data;
-    GObjectClass *parent = g_type_class_peek_parent(type_class);
-    inherited_constructor = parent->constructor;
-    ((GObjectClass *)type_class)->constructor = construct;
-}
-
-static void register_type(void) {
-    GTypeQuery parent;
-    g_type_query(secret_service_get_type(), &parent);
-    type = g_type_register_static_simple(
-        parent.type, "LanyardSecretService", parent.class_size, initialize_class, parent.instance_size, NULL,
-        G_TYPE_FLAG_NONE);
-}
-
-SecretService *lanyard_secret_service_new(GCancellable *cancellable, GError **error) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_type);
-    return ((__typeof__(&g_initable_new))resolve("g_initable_new"))(type, cancellable, error, NULL);
-}
 
 void lanyard_gcrypt_prepare(void) {
     __typeof__(&gcry_control) control = (__typeof__(&gcry_control))resolve("gcry_control");

@@ -40,11 +40,9 @@ typedef gboolean (*GEqualFunc)(gconstpointer one, gconstpointer other);
 
 typedef struct _GHashTable GHashTable;
 typedef struct _GVariant GVariant;
-typedef struct _GSList GSList;
 typedef struct _GVariantType GVariantType;
 typedef struct _GCancellable GCancellable;
 typedef struct _GDBusConnection GDBusConnection;
-typedef struct _GDBusProxy GDBusProxy;
 
 typedef struct _GError {
     GQuark domain;
@@ -59,31 +57,6 @@ typedef struct _GLogField {
 } GLogField;
 
 typedef struct _GObject GObject;
-typedef struct _GObjectConstructParam GObjectConstructParam;
-typedef struct { GType g_type; } GTypeClass;
-
-// Its beginning, which is all that is touched.
-typedef struct _GObjectClass {
-    GTypeClass g_type_class;
-    GSList *construct_properties;
-    GObject *(*constructor)(GType type, guint count, GObjectConstructParam *properties);
-} GObjectClass;
-
-typedef struct _GTypeQuery {
-    GType type;
-    const gchar *type_name;
-    guint class_size;
-    guint instance_size;
-} GTypeQuery;
-
-typedef void (*GClassInitFunc)(gpointer type_class, gpointer data);
-typedef void (*GInstanceInitFunc)(void *instance, gpointer type_class);
-typedef enum { G_TYPE_FLAG_NONE = 0 } GTypeFlags;
-typedef enum {
-    G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES = 1 << 0,
-    G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS = 1 << 1
-} GDBusProxyFlags;
-
 typedef enum { G_LOG_LEVEL_DEBUG = 1 << 7 } GLogLevelFlags;
 typedef enum { G_LOG_WRITER_HANDLED = 1, G_LOG_WRITER_UNHANDLED = 0 } GLogWriterOutput;
 typedef GLogWriterOutput (*GLogWriterFunc)(
@@ -117,6 +90,7 @@ GVariant *g_variant_new_variant(GVariant *value);
 GVariant *g_variant_new_array(const GVariantType *type, GVariant *const *children, gsize count);
 GVariant *g_variant_new_fixed_array(
     const GVariantType *type, gconstpointer elements, gsize count, gsize element_size);
+GVariant *g_variant_new_dict_entry(GVariant *key, GVariant *value);
 GVariant *g_variant_new_tuple(GVariant *const *children, gsize count);
 GVariant *g_variant_get_child_value(GVariant *value, gsize index);
 gsize g_variant_n_children(GVariant *value);
@@ -128,21 +102,12 @@ uint32_t g_variant_get_uint32(GVariant *value);
 uint64_t g_variant_get_uint64(GVariant *value);
 void g_variant_unref(GVariant *value);
 
-void g_type_query(GType type, GTypeQuery *query);
-GType g_type_register_static_simple(
-    GType parent, const gchar *name, guint class_size, GClassInitFunc class_init, guint instance_size,
-    GInstanceInitFunc instance_init, GTypeFlags flags);
-gpointer g_type_class_peek_parent(gpointer type_class);
-void g_object_set(gpointer object, const gchar *first_property_name, ...);
-gpointer g_initable_new(
-    GType type, GCancellable *cancellable, GError **error, const gchar *first_property_name, ...);
 void g_object_unref(gpointer object);
 GCancellable *g_cancellable_new(void);
 void g_cancellable_cancel(GCancellable *cancellable);
 void g_cancellable_reset(GCancellable *cancellable);
 GDBusConnection *g_bus_get_sync(GBusType type, GCancellable *cancellable, GError **error);
-GDBusConnection *g_dbus_proxy_get_connection(GDBusProxy *proxy);
-gchar *g_dbus_proxy_get_name_owner(GDBusProxy *proxy);
+void g_dbus_connection_set_exit_on_close(GDBusConnection *connection, gboolean exits);
 GVariant *g_dbus_connection_call_sync(
     GDBusConnection *connection, const gchar *bus_name, const gchar *object_path, const gchar *interface,
     const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags flags, gint milliseconds,
@@ -205,22 +170,18 @@ typedef struct _SecretItem SecretItem;
 typedef struct _SecretValue SecretValue;
 typedef struct _SecretSchema SecretSchema;
 
+typedef enum { SECRET_SERVICE_NONE = 0 } SecretServiceFlags;
 typedef enum { SECRET_COLLECTION_NONE = 0 } SecretCollectionFlags;
 typedef enum { SECRET_COLLECTION_CREATE_NONE = 0 } SecretCollectionCreateFlags;
 typedef enum { SECRET_ITEM_NONE = 0 } SecretItemFlags;
 typedef enum { SECRET_ITEM_CREATE_NONE = 0 } SecretItemCreateFlags;
 
+GQuark secret_error_get_quark(void);
 GType secret_service_get_type(void);
-gboolean secret_service_ensure_session_sync(SecretService *service, GCancellable *cancellable, GError **error);
-gboolean secret_service_search_for_dbus_paths_sync(
-    SecretService *service, const SecretSchema *schema, GHashTable *attributes, GCancellable *cancellable,
-    gchar ***unlocked, gchar ***locked, GError **error);
-GHashTable *secret_service_get_secrets_for_dbus_paths_sync(
-    SecretService *service, const gchar **items, GCancellable *cancellable, GError **error);
+SecretService *secret_service_open_sync(
+    GType type, const gchar *bus_name, SecretServiceFlags flags, GCancellable *cancellable, GError **error);
 gint secret_service_unlock_dbus_paths_sync(
     SecretService *service, const gchar **paths, GCancellable *cancellable, gchar ***unlocked, GError **error);
-gchar *secret_service_read_alias_dbus_path_sync(
-    SecretService *service, const gchar *alias, GCancellable *cancellable, GError **error);
 gboolean secret_service_store_sync(
     SecretService *service, const SecretSchema *schema, GHashTable *attributes, const gchar *collection,
     const gchar *label, SecretValue *value, GCancellable *cancellable, GError **error);
@@ -243,17 +204,10 @@ gboolean secret_item_set_secret_sync(
     SecretItem *item, SecretValue *value, GCancellable *cancellable, GError **error);
 
 SecretValue *secret_value_new(const gchar *secret, gssize length, const gchar *content_type);
-const gchar *secret_value_get(SecretValue *value, gsize *length);
 void secret_value_unref(gpointer value);
 
 #pragma GCC visibility pop
 #endif
-
-/// Connects to the Secret Service as secret_service_open_sync does, less what nothing here asks for.
-///
-/// libsecret has the service's properties read, and its signals and those of its name watched. Nobody here looks at
-/// them, and each costs a wait for the bus or the provider.
-SecretService *lanyard_secret_service_new(GCancellable *cancellable, GError **error);
 
 /// Prepares libgcrypt, once, unless libsecret has done so.
 void lanyard_gcrypt_prepare(void);

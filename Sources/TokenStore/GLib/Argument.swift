@@ -5,6 +5,7 @@ enum Argument {
     case text(String)
     case path(String)
     case paths([String])
+    case texts([String: String])
     case bytes([UInt8])
     /// A value that tells its type itself.
     indirect case variant(Argument)
@@ -23,6 +24,9 @@ enum Argument {
         case .paths(let paths):
             var values = paths.map { g_variant_new_object_path($0) }
             return "o".withCString { g_variant_new_array(OpaquePointer($0), &values, gsize(values.count)) }
+        case .texts(let texts):
+            var entries = texts.map { g_variant_new_dict_entry(g_variant_new_string($0), g_variant_new_string($1)) }
+            return "{ss}".withCString { g_variant_new_array(OpaquePointer($0), &entries, gsize(entries.count)) }
         case .bytes(let bytes):
             return "y".withCString { g_variant_new_fixed_array(OpaquePointer($0), bytes, gsize(bytes.count), 1) }
         case .variant(let argument): return g_variant_new_variant(argument.value)

@@ -9,6 +9,8 @@ enum SecretLibrary {
         if let problem = lanyard_secret_open() {
             throw .found(StoreError(.noLibrary, detail: String(cString: problem)))
         }
+        // Names errors of the Secret Service, which calls of its own find as well as libsecret's.
+        _ = secret_error_get_quark()
         GLibLog.route(to: logger)
     }
 }

@@ -22,6 +22,12 @@ struct Variant: ~Copyable {
         ["s", "o"].contains(type) ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil
     }
 
+    /// The paths of a list of objects; empty where it is none.
+    var paths: [String] {
+        guard type == "ao" else { return [] }
+        return (0..<count).compactMap { child($0)?.text }
+    }
+
     /// The bytes; nil where it is no array of them.
     var bytes: [UInt8]? {
         guard type == "ay" else { return nil }

@@ -14,21 +14,14 @@ extension KeyringSession {
     /// Never unlocks. A search that names the schema (`xdg:schema`) finds nothing in a keyring that was not unlocked
     /// since its daemon started; "locked" can then not be told from "not stored".
     func search(_ attributes: [String: String]) throws(ProviderFailure) -> Paths {
-        let table = try Self.table(attributes)
-        var unlocked: TextList.Pointer?
-        var locked: TextList.Pointer?
-        try succeeding {
-            secret_service_search_for_dbus_paths_sync(
-                service.pointer, nil, table.pointer, watchdog.cancellable, &unlocked, &locked, $0)
-        }
-        return Paths(
-            unlocked: TextList.contents(ofOwned: unlocked), locked: TextList.contents(ofOwned: locked))
+        let reply = try provider.call("SearchItems", [.texts(attributes)], watchdog)
+        return Paths(unlocked: reply?.child(0)?.paths ?? [], locked: reply?.child(1)?.paths ?? [])
     }
 
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     func secrets(of paths: [String]) throws(ProviderFailure) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
-        return try service.session(seconds: configuration.deadline).secrets(of: paths, watchdog)
+        return try provider.session(seconds: configuration.deadline).secrets(of: paths, watchdog)
     }
 
     /// Reads an item's attributes; nil where it is gone.
@@ -54,7 +47,7 @@ extension KeyringSession {
         _ name: String, of path: String, _ interface: String
     ) throws(ProviderFailure) -> Variant? {
         do throws(ProviderFailure) {
-            return try service.call(
+            return try provider.call(
                 "Get", of: "org.freedesktop.DBus.Properties", at: path, [.text(interface), .text(name)], watchdog)?
                 .child(0)?.child(0)
         } catch  where error.isMissingObject {
@@ -65,21 +58,10 @@ extension KeyringSession {
     /// The D-Bus path of the configured collection, or nil where there is none.
     func collectionPath() throws(ProviderFailure) -> String? {
         do throws(ProviderFailure) {
-            let path = try calling {
-                secret_service_read_alias_dbus_path_sync(
-                    service.pointer, configuration.collection.rawValue, watchdog.cancellable, $0)
-            }
-            defer { g_free(path) }
-            return path.map { String(cString: $0) }
+            let reply = try provider.call("ReadAlias", [.text(configuration.collection.rawValue)], watchdog)
+            return reply?.child(0)?.text.flatMap { $0 == "/" ? nil : $0 }
         } catch  where error.isMissingObject {
             return nil
         }
-    }
-
-    static func table(_ attributes: [String: String]) throws(ProviderFailure) -> AttributeTable {
-        guard let table = AttributeTable(attributes) else {
-            throw .found(StoreError(.broken, detail: "an attribute holds a NUL"))
-        }
-        return table
     }
 }

@@ -7,18 +7,21 @@ extension KeyringSession {
     func create(
         _ attributes: [String: String], label: String, _ content: borrowing SecretContent, replacing: Bool = true
     ) throws(ProviderFailure) {
-        let table = try Self.table(attributes)
+        guard let table = AttributeTable(attributes) else {
+            throw .found(StoreError(.broken, detail: "an attribute holds a NUL"))
+        }
+        let service = try provider.service(watchdog)
         guard !replacing else {
             try succeeding {
                 secret_service_store_sync(
-                    service.pointer, nil, table.pointer, configuration.collection.rawValue, label, content.pointer,
+                    service, nil, table.pointer, configuration.collection.rawValue, label, content.pointer,
                     watchdog.cancellable, $0)
             }
             return
         }
         let collection = try calling {
             secret_collection_for_alias_sync(
-                service.pointer, configuration.collection.rawValue, SECRET_COLLECTION_NONE, watchdog.cancellable, $0)
+                service, configuration.collection.rawValue, SECRET_COLLECTION_NONE, watchdog.cancellable, $0)
         }
         guard let collection = GRef(owned: collection) else { throw .found(StoreError(.noDefaultCollection)) }
         let item = try calling {
@@ -31,9 +34,10 @@ extension KeyringSession {
 
     /// Replaces an item's secret.
     func replaceSecret(of item: KeyringItem, _ content: borrowing SecretContent) throws(ProviderFailure) {
+        let service = try provider.service(watchdog)
         let pointer = try calling {
             secret_item_new_for_dbus_path_sync(
-                service.pointer, item.path, SECRET_ITEM_NONE, watchdog.cancellable, $0)
+                service, item.path, SECRET_ITEM_NONE, watchdog.cancellable, $0)
         }
         guard let item = GRef(owned: pointer) else { throw .found(StoreError(.broken, detail: "no item")) }
         try succeeding { secret_item_set_secret_sync(item.pointer, content.pointer, watchdog.cancellable, $0) }
@@ -42,8 +46,9 @@ extension KeyringSession {
     /// Deletes an item; one that is gone already is deleted too.
     func delete(_ item: KeyringItem) throws(ProviderFailure) {
         do throws(ProviderFailure) {
+            let service = try provider.service(watchdog)
             try succeeding {
-                secret_service_delete_item_dbus_path_sync(service.pointer, item.path, watchdog.cancellable, $0)
+                secret_service_delete_item_dbus_path_sync(service, item.path, watchdog.cancellable, $0)
             }
         } catch  where error.isMissingObject {
             return

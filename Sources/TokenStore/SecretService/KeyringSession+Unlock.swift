@@ -32,9 +32,10 @@ extension KeyringSession {
     /// - Throws: `locked` where nobody may be asked, `denied` where the person does not want to.
     func unlock(_ paths: [String]) throws(ProviderFailure) {
         guard mayPrompt else { throw .found(StoreError(.locked)) }
+        let service = try provider.service(watchdog)
         let count = try watchdog.paused { () throws(ProviderFailure) in
             try TextList.with(paths) { list throws(ProviderFailure) in
-                try calling { secret_service_unlock_dbus_paths_sync(service.pointer, list, nil, nil, $0) }
+                try calling { secret_service_unlock_dbus_paths_sync(service, list, nil, nil, $0) }
             }
         }
         guard count > 0 else { throw .found(StoreError(.denied, detail: "the keyring was not unlocked")) }
@@ -42,12 +43,13 @@ extension KeyringSession {
 
     private func createCollection() throws(ProviderFailure) {
         guard mayPrompt, configuration.collection == .default else { throw .found(StoreError(.noDefaultCollection)) }
+        let service = try provider.service(watchdog)
         let created: GRef?
         do throws(ProviderFailure) {
             let pointer = try watchdog.paused { () throws(ProviderFailure) in
                 try calling {
                     secret_collection_create_sync(
-                        service.pointer, "Login", configuration.collection.rawValue, SECRET_COLLECTION_CREATE_NONE, nil,
+                        service, "Login", configuration.collection.rawValue, SECRET_COLLECTION_CREATE_NONE, nil,
                         $0)
                 }
             }

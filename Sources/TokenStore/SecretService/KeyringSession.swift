@@ -4,7 +4,7 @@ internal import Logging
 
 /// The Secret Service for the length of one operation, on one thread and within one deadline.
 struct KeyringSession: ~Copyable {
-    let service: SecretServiceProxy
+    let provider: ProviderConnection
     let watchdog: Watchdog
     let configuration: KeyringConfiguration
     let mayPrompt: Bool
@@ -26,7 +26,7 @@ struct KeyringSession: ~Copyable {
                 return try body(KeyringSession(configuration, watchdog, environment))
             } catch  where error.isVanished {
                 logger.debug("the keyring's provider vanished: \(error.storeError.detail.displayable())")
-                SecretServiceProxy.forget()
+                ProviderConnection.forget()
                 return try body(KeyringSession(configuration, watchdog, environment))
             }
         } catch {
@@ -37,7 +37,7 @@ struct KeyringSession: ~Copyable {
     private init(
         _ configuration: KeyringConfiguration, _ watchdog: Watchdog, _ environment: SessionEnvironment
     ) throws(ProviderFailure) {
-        service = try SecretServiceProxy.shared(watchdog)
+        provider = try ProviderConnection.shared(watchdog)
         self.watchdog = watchdog
         self.configuration = configuration
         mayPrompt = configuration.mayPrompt && !environment.isRemote

@@ -10,16 +10,16 @@ final class SecretSession: Sendable {
         let key: SymmetricKey?
     }
 
-    private unowned let service: SecretServiceProxy
+    private unowned let provider: ProviderConnection
     private let exchange: KeyExchange
     nonisolated(unsafe) private let reply: PendingCall
     private let opened = Mutex<Result<Opened, ProviderFailure>?>(nil)
 
     /// Asks for a session; the provider computes its key while this process does other things.
-    init(of service: SecretServiceProxy, seconds: Double) throws(ProviderFailure) {
-        self.service = service
+    init(of provider: ProviderConnection, seconds: Double) throws(ProviderFailure) {
+        self.provider = provider
         exchange = try KeyExchange()
-        reply = try service.begin(
+        reply = provider.begin(
             "OpenSession", [.text("dh-ietf1024-sha256-aes128-cbc-pkcs7"), .variant(.bytes(exchange.publicKey))],
             seconds: seconds)
     }
@@ -28,7 +28,7 @@ final class SecretSession: Sendable {
     func secrets(of paths: [String], _ watchdog: borrowing Watchdog) throws(ProviderFailure) -> [String: [UInt8]] {
         let opened = try open(watchdog)
         guard
-            let entries = try service.call("GetSecrets", [.paths(paths), .path(opened.path)], watchdog)?.child(0)
+            let entries = try provider.call("GetSecrets", [.paths(paths), .path(opened.path)], watchdog)?.child(0)
         else { return [:] }
         var secrets: [String: [UInt8]] = [:]
         for index in 0..<entries.count {
