@@ -10,6 +10,15 @@ struct KeyScanner {
     /// How far arrays and inline tables may nest, and how many parts a key may have.
     private static let mostNested = 64
 
+    /// Of what lines are noted; faults are found whatever it is.
+    enum Wanted {
+        case nothing
+        /// Of tables that have a header.
+        case tables
+        /// Of tables, keys and elements.
+        case keys
+    }
+
     /// `[a.b]` or `[[a.b]]`.
     struct Header {
         let names: [String]
@@ -19,7 +28,7 @@ struct KeyScanner {
         var lastLine: Int
     }
 
-    /// The lines of tables with a header and, where they were asked for, of keys and elements.
+    /// The lines that are wanted.
     private(set) var lines: [[KeyLines.Step]: Int] = [:]
     /// What the parser must not see; the scan ends there.
     private(set) var fault: TOMLGuard.Fault?
@@ -27,13 +36,13 @@ struct KeyScanner {
     private(set) var headers: [Header] = []
     private var nested = 0
     private var tablesSoFar: [[KeyLines.Step]: Int] = [:]
-    private let notesKeys: Bool
+    private let wanted: Wanted
     private let bytes: [UInt8]
     private var index = 0
     private var line = 1
 
-    init(_ text: String, notesKeys: Bool = false) {
-        self.notesKeys = notesKeys
+    init(_ text: String, _ wanted: Wanted) {
+        self.wanted = wanted
         bytes = Array(text.utf8)
     }
 
@@ -59,6 +68,12 @@ struct KeyScanner {
         let names = key()
         if names.isEmpty { fail("a table needs a name in its brackets") }
         headers.append(Header(names: names, isElement: isElement, line: start, lastLine: start))
+        while let byte, byte != UInt8(ascii: "\n") { advance() }
+        return wanted == .nothing ? [] : place(of: names, isElement: isElement, at: start)
+    }
+
+    /// Notes the tables of a header, and gives the one that it opens.
+    private mutating func place(of names: [String], isElement: Bool, at start: Int) -> [KeyLines.Step] {
         var place: [KeyLines.Step] = []
         for (depth, name) in names.enumerated() {
             place = note(.key(name), of: place, at: start)
@@ -70,7 +85,6 @@ struct KeyScanner {
             tablesSoFar[place] = count + 1
             place = note(.element(count), of: place, at: start)
         }
-        while let byte, byte != UInt8(ascii: "\n") { advance() }
         return place
     }
 
@@ -80,7 +94,7 @@ struct KeyScanner {
         let start = line
         let names = key()
         var place = table
-        if notesKeys { for name in names { place = note(.key(name), of: place, at: start) } }
+        if wanted == .keys { for name in names { place = note(.key(name), of: place, at: start) } }
         if byte == UInt8(ascii: "=") {
             advance()
             value(at: place)
@@ -127,7 +141,7 @@ struct KeyScanner {
             let before = index
             if byte == UInt8(ascii: "}") || byte >= 0x80 { return fail("an array holds something that is no value") }
             if byte != UInt8(ascii: ",") {
-                value(at: notesKeys ? note(.element(count), of: place, at: line) : [])
+                value(at: wanted == .keys ? note(.element(count), of: place, at: line) : [])
                 count += 1
             }
             if index == before { advance() }

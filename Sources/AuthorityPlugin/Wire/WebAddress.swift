@@ -30,7 +30,7 @@ enum WebAddress {
     private static func isLiteral(_ authority: String) -> Bool {
         guard authority.hasPrefix("[::1]") else { return false }
         let port = authority.dropFirst(5)
-        return port.isEmpty || (port.first == ":" && HostName.isPort(port.dropFirst()))
+        return port.isEmpty || (port.first == ":" && HostName.isPort(port.dropFirst().utf8))
     }
 }
 
@@ -38,24 +38,23 @@ enum WebAddress {
 enum HostName {
     /// Whether the text is `host` or `host:port` in lower case, each label of letters, digits, `-` and `_`.
     static func isCanonical(_ text: String) -> Bool {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let name = parts.first, isName(name) else { return false }
-        return parts.count == 1 || isPort(parts[1])
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        return isName(parts[0]) && (parts.count == 1 || isPort(parts[1]))
     }
 
     /// Whether the text is a DNS name or an IPv4 address in lower case.
-    static func isName(_ name: some StringProtocol) -> Bool {
-        guard (1...253).contains(name.utf8.count) else { return false }
-        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-            (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-                && label.utf8.allSatisfy(isLabelByte)
+    static func isName(_ name: Substring.UTF8View) -> Bool {
+        guard (1...253).contains(name.count) else { return false }
+        return name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
+            (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
+                && label.allSatisfy(isLabelByte)
         }
     }
 
     /// Whether the text is a port, 1 to 65535, without leading zeros.
-    static func isPort(_ text: some StringProtocol) -> Bool {
-        guard (1...5).contains(text.utf8.count), text.first != "0" else { return false }
-        return text.utf8.allSatisfy { (0x30...0x39).contains($0) } && (Int(text) ?? 0) <= 65_535
+    static func isPort(_ text: Substring.UTF8View) -> Bool {
+        guard (1...5).contains(text.count), text.first != UInt8(ascii: "0") else { return false }
+        return text.allSatisfy { (0x30...0x39).contains($0) } && (Int(Substring(text)) ?? 0) <= 65_535
     }
 
     private static func isLabelByte(_ byte: UInt8) -> Bool {
