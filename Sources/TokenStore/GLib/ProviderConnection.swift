@@ -47,11 +47,12 @@ final class ProviderConnection: Sendable {
             })
     }
 
-    /// Calls a method of the service's object, of which the reply is awaited later.
-    func begin(_ method: String, _ arguments: [Argument], seconds: Double) -> PendingCall {
-        let call = ProviderCall(
-            destination: Self.name, path: "/org/freedesktop/secrets", interface: "org.freedesktop.Secret.Service",
-            method: method)
+    /// Calls a method of the service's object, or of another one of the provider's, and leaves its reply for later.
+    func begin(
+        _ method: String, of interface: String = "org.freedesktop.Secret.Service",
+        at path: String = "/org/freedesktop/secrets", _ arguments: [Argument], seconds: Double
+    ) -> PendingCall {
+        let call = ProviderCall(destination: Self.name, path: path, interface: interface, method: method)
         return PendingCall(call, Argument.tuple(arguments), on: bus, seconds: seconds)
     }
 
@@ -63,6 +64,12 @@ final class ProviderConnection: Sendable {
             opened = session
             return session
         }
+    }
+
+    /// Does its part for a session that was asked for; what is wrong with it is told to whoever reads secrets.
+    func finishSession() {
+        let session = opened.withLock(\.self)
+        session?.finish()
     }
 
     /// libsecret's service object, made where it isn't yet; it may be used by any thread.

@@ -14,7 +14,13 @@ extension KeyringSession {
     /// Never unlocks. A search that names the schema (`xdg:schema`) finds nothing in a keyring that was not unlocked
     /// since its daemon started; "locked" can then not be told from "not stored".
     func search(_ attributes: [String: String]) throws(ProviderFailure) -> Paths {
-        let reply = try provider.call("SearchItems", [.texts(attributes)], watchdog)
+        guard !attributes.contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
+            throw .found(StoreError(.broken, detail: "an attribute holds a NUL"))
+        }
+        let search = provider.begin("SearchItems", [.texts(attributes)], seconds: configuration.deadline)
+        // The key takes this process as long as the search takes the provider.
+        provider.finishSession()
+        let reply = try search.wait()
         return Paths(unlocked: reply?.child(0)?.paths ?? [], locked: reply?.child(1)?.paths ?? [])
     }
 
@@ -24,12 +30,17 @@ extension KeyringSession {
         return try provider.session(seconds: configuration.deadline).secrets(of: paths, watchdog)
     }
 
-    /// Reads an item's attributes; nil where it is gone.
+    /// Reads items' attributes; those that are gone are left out.
     ///
-    /// Its other properties are not read: each takes gnome-keyring longer the more items there are.
-    func item(at path: String, isLocked: Bool) throws(ProviderFailure) -> KeyringItem? {
-        guard let attributes = try property("Attributes", of: path, "org.freedesktop.Secret.Item") else { return nil }
-        return KeyringItem(path: path, isLocked: isLocked, attributes: attributes.texts)
+    /// Their other properties are not read: each takes gnome-keyring longer the more items there are.
+    func items(at paths: [String], areLocked: Bool) throws(ProviderFailure) -> [KeyringItem] {
+        let calls = paths.map { ($0, begin(readingOf: "Attributes", of: $0, "org.freedesktop.Secret.Item")) }
+        var items: [KeyringItem] = []
+        for (path, call) in calls {
+            guard let attributes = try value(of: call) else { continue }
+            items.append(KeyringItem(path: path, isLocked: areLocked, attributes: attributes.texts))
+        }
+        return items
     }
 
     /// When an item was last changed, in seconds since 1970; 0 where it is gone.
@@ -46,10 +57,19 @@ extension KeyringSession {
     private func property(
         _ name: String, of path: String, _ interface: String
     ) throws(ProviderFailure) -> Variant? {
+        try value(of: begin(readingOf: name, of: path, interface))
+    }
+
+    private func begin(readingOf property: String, of path: String, _ interface: String) -> PendingCall {
+        provider.begin(
+            "Get", of: "org.freedesktop.DBus.Properties", at: path, [.text(interface), .text(property)],
+            seconds: configuration.deadline)
+    }
+
+    /// The value of a property that was asked for; nil where its object is not there.
+    private func value(of call: PendingCall) throws(ProviderFailure) -> Variant? {
         do throws(ProviderFailure) {
-            return try provider.call(
-                "Get", of: "org.freedesktop.DBus.Properties", at: path, [.text(interface), .text(name)], watchdog)?
-                .child(0)?.child(0)
+            return try call.wait()?.child(0)?.child(0)
         } catch  where error.isMissingObject {
             return nil
         }

@@ -53,14 +53,7 @@ extension KeyringSession {
 
     private func found(_ attributes: [String: String]) throws(ProviderFailure) -> [KeyringItem] {
         let paths = try reachable(attributes)
-        var items: [KeyringItem] = []
-        for path in paths.unlocked {
-            if let item = try item(at: path, isLocked: false) { items.append(item) }
-        }
-        for path in paths.locked {
-            if let item = try item(at: path, isLocked: true) { items.append(item) }
-        }
-        return items
+        return try items(at: paths.unlocked, areLocked: false) + items(at: paths.locked, areLocked: true)
     }
 }
 

@@ -4,7 +4,8 @@ internal import Synchronization
 /// A session of the Secret Service: the provider encrypts the secrets that it sends to this process, with a key that
 /// nobody else on the bus can compute.
 final class SecretSession: Sendable {
-    private struct Opened {
+    /// What was agreed on.
+    struct Opened {
         let path: String
         /// nil where the provider doesn't encrypt.
         let key: SymmetricKey?
@@ -26,7 +27,7 @@ final class SecretSession: Sendable {
 
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     func secrets(of paths: [String], _ watchdog: borrowing Watchdog) throws(ProviderFailure) -> [String: [UInt8]] {
-        let opened = try open(watchdog)
+        let opened = try finish().get()
         guard
             let entries = try provider.call("GetSecrets", [.paths(paths), .path(opened.path)], watchdog)?.child(0)
         else { return [:] }
@@ -40,19 +41,19 @@ final class SecretSession: Sendable {
         return secrets
     }
 
-    private func open(_ watchdog: borrowing Watchdog) throws(ProviderFailure) -> Opened {
-        let result = opened.withLock { opened in
+    /// Waits for the provider and computes the key, where that isn't done yet.
+    @discardableResult
+    func finish() -> Result<Opened, ProviderFailure> {
+        opened.withLock { opened in
             if let opened { return opened }
-            let result = Result { () throws(ProviderFailure) in try finish() }
+            let result = Result { () throws(ProviderFailure) in try agree() }
             opened = result
             return result
         }
-        return try result.get()
     }
 
-    private func finish() throws(ProviderFailure) -> Opened {
-        guard let reply = try reply.wait(), let path = reply.child(1)?.text,
-            let peer = reply.child(0)?.child(0)?.bytes
+    private func agree() throws(ProviderFailure) -> Opened {
+        guard let reply = try reply.wait(), let path = reply.child(1)?.text, let peer = reply.child(0)?.child(0)?.bytes
         else { throw .found(StoreError(.broken, detail: "the provider opened no session")) }
         return Opened(path: path, key: try exchange.key(with: peer))
     }
