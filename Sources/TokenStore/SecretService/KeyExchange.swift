@@ -55,8 +55,18 @@ struct KeyExchange: ~Copyable, Sendable {
         else { throw .found(StoreError(.broken, detail: "the provider's public key is none")) }
         let shared = try BigNumber(secretOf: UInt32(Self.byteCount * 8))
         gcry_mpi_powm(shared.pointer, base.pointer, exponent.pointer, modulus.pointer)
-        let material = try shared.withBytes(count: Self.byteCount) { SymmetricKey(data: $0) }
-        return HKDF<SHA256>.deriveKey(inputKeyMaterial: material, outputByteCount: 16)
+        return try shared.withBytes(count: Self.byteCount) { Self.key(of: $0) }
+    }
+
+    /// Does with numbers that are no secret what a key and a secret are done with later: libraries take long to do
+    /// anything for the first time, and there is nothing else to do while the provider computes.
+    func rehearse() {
+        let key = publicKey.withUnsafeBytes { Self.key(of: $0) }
+        _ = key.open(publicKey, iv: Array(publicKey.prefix(16)))
+    }
+
+    private static func key(of shared: UnsafeRawBufferPointer) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(inputKeyMaterial: SymmetricKey(data: shared), outputByteCount: 16)
     }
 }
 

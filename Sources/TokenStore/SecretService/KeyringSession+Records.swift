@@ -12,8 +12,8 @@ extension KeyringSession {
     /// What a record is, and whose, is told by the record itself: an item's attributes would take a call each.
     func unlockedRecords(matching query: RecordQuery) throws(ProviderFailure) -> StoredRecords {
         var found = StoredRecords()
-        let paths = try paths(matching: query)
         JSONValue.prepare()
+        let paths = try paths(matching: query)
         let secrets = try secrets(of: paths)
         for path in paths {
             if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }) {

@@ -53,6 +53,7 @@ final class SecretSession: Sendable {
     }
 
     private func agree() throws(ProviderFailure) -> Opened {
+        exchange.rehearse()
         guard let reply = try reply.wait(), let path = reply.child(1)?.text, let peer = reply.child(0)?.child(0)?.bytes
         else { throw .found(StoreError(.broken, detail: "the provider opened no session")) }
         return Opened(path: path, key: try exchange.key(with: peer))
