@@ -2,35 +2,45 @@
 #include "CSecret.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-// Its dependencies' functions are found through it.
-static const char library[] = "libsecret-1.so.0";
-static void *opened;
+typedef struct {
+    const char *name;
+    void *handle;
+} Library;
 
-const char *lanyard_secret_open(void) {
-    if (opened == NULL) opened = dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-    return opened != NULL ? NULL : dlerror();
+// GLib's functions are found through libsecret, which depends on it.
+static Library libsecret = {.name = "libsecret-1.so.0"};
+// libsecret may be built with another library for its cryptography, so this one is opened by its own name.
+static Library libgcrypt = {.name = "libgcrypt.so.20"};
+
+static const char *open_library(Library *library) {
+    if (library->handle == NULL) library->handle = dlopen(library->name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    return library->handle != NULL ? NULL : dlerror();
 }
 
-static void *resolve(const char *name) {
-    void *function = opened == NULL ? NULL : dlsym(opened, name);
+static void *resolve(const Library *library, const char *name) {
+    void *function = library->handle == NULL ? NULL : dlsym(library->handle, name);
     if (function == NULL) {
-        // Every release since 0.18 has them all, so this is a broken installation.
-        fprintf(stderr, "lanyard: error: %s has no %s\n", library, name);
+        // Every release since 0.18, and of libgcrypt since 1.6, has them all, so this is a broken installation.
+        fprintf(stderr, "lanyard: error: %s has no %s\n", library->name, name);
         abort();
     }
     return function;
 }
 
 // Threads that come here at the same time find the same function.
-#define FORWARD(RESULT, NAME, PARAMETERS, ARGUMENTS)                     \
-    RESULT NAME PARAMETERS {                                             \
-        static __typeof__(&NAME) _Atomic real;                           \
-        if (real == NULL) real = (__typeof__(&NAME))resolve(#NAME);      \
-        return real ARGUMENTS;                                           \
+#define FORWARD_TO(LIBRARY, RESULT, NAME, PARAMETERS, ARGUMENTS)                        \
+    RESULT NAME PARAMETERS {                                                            \
+        static __typeof__(&NAME) _Atomic real;                                          \
+        if (real == NULL) real = (__typeof__(&NAME))resolve(&LIBRARY, #NAME);           \
+        return real ARGUMENTS;                                                          \
     }
+
+#define FORWARD(RESULT, NAME, PARAMETERS, ARGUMENTS) FORWARD_TO(libsecret, RESULT, NAME, PARAMETERS, ARGUMENTS)
+#define FORWARD_GCRYPT(RESULT, NAME, PARAMETERS, ARGUMENTS) FORWARD_TO(libgcrypt, RESULT, NAME, PARAMETERS, ARGUMENTS)
 
 FORWARD(void, g_free, (gpointer memory), (memory))
 FORWARD(gchar *, g_strdup, (const gchar *text), (text))
@@ -87,32 +97,32 @@ FORWARD(void, g_main_context_push_thread_default, (GMainContext *context), (cont
 FORWARD(void, g_main_context_pop_thread_default, (GMainContext *context), (context))
 FORWARD(gboolean, g_main_context_iteration, (GMainContext *context, gboolean may_block), (context, may_block))
 FORWARD(void, g_main_context_unref, (GMainContext *context), (context))
-FORWARD(const char *, gcry_check_version, (const char *wanted), (wanted))
-FORWARD(gcry_mpi_t, gcry_mpi_new, (unsigned int bits), (bits))
-FORWARD(gcry_mpi_t, gcry_mpi_snew, (unsigned int bits), (bits))
-FORWARD(gcry_mpi_t, gcry_mpi_set_ui, (gcry_mpi_t number, unsigned long value), (number, value))
-FORWARD(gcry_error_t, gcry_mpi_scan, (gcry_mpi_t *number, enum gcry_mpi_format format, const void *bytes, size_t
+FORWARD_GCRYPT(const char *, gcry_check_version, (const char *wanted), (wanted))
+FORWARD_GCRYPT(gcry_mpi_t, gcry_mpi_new, (unsigned int bits), (bits))
+FORWARD_GCRYPT(gcry_mpi_t, gcry_mpi_snew, (unsigned int bits), (bits))
+FORWARD_GCRYPT(gcry_mpi_t, gcry_mpi_set_ui, (gcry_mpi_t number, unsigned long value), (number, value))
+FORWARD_GCRYPT(gcry_error_t, gcry_mpi_scan, (gcry_mpi_t *number, enum gcry_mpi_format format, const void *bytes, size_t
     length, size_t *scanned), (number, format, bytes, length, scanned))
-FORWARD(gcry_error_t, gcry_mpi_print, (enum gcry_mpi_format format, unsigned char *bytes, size_t length, size_t
+FORWARD_GCRYPT(gcry_error_t, gcry_mpi_print, (enum gcry_mpi_format format, unsigned char *bytes, size_t length, size_t
     *written, gcry_mpi_t number), (format, bytes, length, written, number))
-FORWARD(void, gcry_mpi_randomize, (gcry_mpi_t number, unsigned int bits, enum gcry_random_level level), (number, bits,
+FORWARD_GCRYPT(void, gcry_mpi_randomize, (gcry_mpi_t number, unsigned int bits, enum gcry_random_level level), (number, bits,
     level))
-FORWARD(void, gcry_mpi_powm, (gcry_mpi_t power, gcry_mpi_t base, gcry_mpi_t exponent, gcry_mpi_t modulus), (power,
+FORWARD_GCRYPT(void, gcry_mpi_powm, (gcry_mpi_t power, gcry_mpi_t base, gcry_mpi_t exponent, gcry_mpi_t modulus), (power,
     base, exponent, modulus))
-FORWARD(int, gcry_mpi_cmp, (gcry_mpi_t one, gcry_mpi_t other), (one, other))
-FORWARD(int, gcry_mpi_cmp_ui, (gcry_mpi_t one, unsigned long other), (one, other))
-FORWARD(void, gcry_mpi_sub_ui, (gcry_mpi_t difference, gcry_mpi_t minuend, unsigned long subtrahend), (difference,
+FORWARD_GCRYPT(int, gcry_mpi_cmp, (gcry_mpi_t one, gcry_mpi_t other), (one, other))
+FORWARD_GCRYPT(int, gcry_mpi_cmp_ui, (gcry_mpi_t one, unsigned long other), (one, other))
+FORWARD_GCRYPT(void, gcry_mpi_sub_ui, (gcry_mpi_t difference, gcry_mpi_t minuend, unsigned long subtrahend), (difference,
     minuend, subtrahend))
-FORWARD(void, gcry_mpi_release, (gcry_mpi_t number), (number))
-FORWARD(gcry_error_t, gcry_cipher_open, (gcry_cipher_hd_t *handle, int algorithm, int mode, unsigned int flags),
+FORWARD_GCRYPT(void, gcry_mpi_release, (gcry_mpi_t number), (number))
+FORWARD_GCRYPT(gcry_error_t, gcry_cipher_open, (gcry_cipher_hd_t *handle, int algorithm, int mode, unsigned int flags),
     (handle, algorithm, mode, flags))
-FORWARD(gcry_error_t, gcry_cipher_setkey, (gcry_cipher_hd_t handle, const void *key, size_t length), (handle, key,
+FORWARD_GCRYPT(gcry_error_t, gcry_cipher_setkey, (gcry_cipher_hd_t handle, const void *key, size_t length), (handle, key,
     length))
-FORWARD(gcry_error_t, gcry_cipher_setiv, (gcry_cipher_hd_t handle, const void *iv, size_t length), (handle, iv,
+FORWARD_GCRYPT(gcry_error_t, gcry_cipher_setiv, (gcry_cipher_hd_t handle, const void *iv, size_t length), (handle, iv,
     length))
-FORWARD(gcry_error_t, gcry_cipher_decrypt, (gcry_cipher_hd_t handle, void *output, size_t output_length, const void
+FORWARD_GCRYPT(gcry_error_t, gcry_cipher_decrypt, (gcry_cipher_hd_t handle, void *output, size_t output_length, const void
     *input, size_t input_length), (handle, output, output_length, input, input_length))
-FORWARD(void, gcry_cipher_close, (gcry_cipher_hd_t handle), (handle))
+FORWARD_GCRYPT(void, gcry_cipher_close, (gcry_cipher_hd_t handle), (handle))
 FORWARD(GQuark, secret_error_get_quark, (void), ())
 FORWARD(GType, secret_service_get_type, (void), ())
 FORWARD(SecretService *, secret_service_open_sync, (GType type, const gchar *bus_name, SecretServiceFlags flags,
@@ -141,12 +151,21 @@ FORWARD(SecretValue *, secret_value_new, (const gchar *secret, gssize length, co
     length, content_type))
 FORWARD(void, secret_value_unref, (gpointer value), (value))
 
-void lanyard_gcrypt_prepare(void) {
-    __typeof__(&gcry_control) control = (__typeof__(&gcry_control))resolve("gcry_control");
+static void prepare_gcrypt(void) {
+    __typeof__(&gcry_control) control = (__typeof__(&gcry_control))resolve(&libgcrypt, "gcry_control");
     gcry_check_version(NULL);
+    // libsecret may have done the rest.
     if (control(GCRYCTL_INITIALIZATION_FINISHED_P)) return;
     // Where memory can't be locked it is used all the same, and nothing is said on stderr, which belongs to the person.
     control(GCRYCTL_DISABLE_SECMEM_WARN);
     control(GCRYCTL_INIT_SECMEM, 16384, 0);
     control(GCRYCTL_INITIALIZATION_FINISHED, 0);
+}
+
+const char *lanyard_secret_open(void) {
+    static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+    const char *problem = open_library(&libsecret);
+    if (problem == NULL) problem = open_library(&libgcrypt);
+    if (problem == NULL) pthread_once(&prepared, prepare_gcrypt);
+    return problem;
 }

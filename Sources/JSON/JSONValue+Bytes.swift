@@ -10,8 +10,10 @@ extension JSONValue {
     ///   - bytes: the document in UTF-8.
     ///   - atMost: how many bytes are taken.
     public init?(bytes: some Sequence<UInt8>, atMost: Int = 16 << 20) {
-        let data = Data(bytes)
-        guard data.count <= atMost, data.withUnsafeBytes({ Self.nesting(of: $0) }) <= Self.deepest,
+        let bytes = Array(bytes)
+        guard bytes.count <= atMost, bytes.withUnsafeBytes(Self.nesting) <= Self.deepest else { return nil }
+        let data = bytes.withUnsafeBytes { bytes in bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } }
+        guard let data,
             let value = try? JSONDecoder().decode(JSONValue.self, from: data)
         else { return nil }
         self = value

@@ -13,28 +13,36 @@ final class KeyLines: Sendable {
     }
 
     private let text: String
-    private let tables = Mutex<[[Step]: Int]?>(nil)
+    private let headers: [KeyScanner.Header]
     private let keys = Mutex<[[Step]: Int]?>(nil)
 
-    /// Takes the text, in which the scanner found no fault.
-    init(_ text: String) { self.text = text }
+    /// Takes the text, and the headers of its tables.
+    init(_ text: String, headers: [KeyScanner.Header]) {
+        self.text = text
+        self.headers = headers
+    }
 
     /// The line (from 1) that sets the key of a table; the table's own where that can't be told, nil for the file's.
     func line(of key: String?, in table: [Step]) -> Int? {
         guard !table.isEmpty || key != nil else { return nil }
-        if key == nil, let line = lines(of: .tables, keptIn: tables)[table] { return line }
-        let lines = lines(of: .keys, keptIn: keys)
+        if key == nil, let line = line(ofHeader: table) { return line }
+        let lines = keys.withLock { keys in
+            if let keys { return keys }
+            var scanner = KeyScanner(text, notesLines: true)
+            scanner.scan()
+            keys = scanner.lines
+            return scanner.lines
+        }
         if let key, let line = lines[table + [.key(key)]] { return line }
         return lines[table]
     }
 
-    private func lines(of wanted: KeyScanner.Wanted, keptIn kept: borrowing Mutex<[[Step]: Int]?>) -> [[Step]: Int] {
-        kept.withLock { kept in
-            if let kept { return kept }
-            var scanner = KeyScanner(text, wanted)
-            scanner.scan()
-            kept = scanner.lines
-            return scanner.lines
-        }
+    /// The line of `[name]`, or of the header of an element of `[[name]]`; nil for tables that are further down.
+    private func line(ofHeader table: [Step]) -> Int? {
+        guard case .key(let name)? = table.first else { return nil }
+        let named = headers.filter { $0.names == [name] }
+        guard let step = table.dropFirst().first else { return named.first { !$0.isElement }?.line }
+        guard table.count == 2, case .element(let index) = step else { return nil }
+        return named.filter(\.isElement).dropFirst(index).first?.line
     }
 }

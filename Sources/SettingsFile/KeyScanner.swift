@@ -10,15 +10,6 @@ struct KeyScanner {
     /// How far arrays and inline tables may nest, and how many parts a key may have.
     private static let mostNested = 64
 
-    /// Of what lines are noted; faults are found whatever it is.
-    enum Wanted {
-        case nothing
-        /// Of tables that have a header.
-        case tables
-        /// Of tables, keys and elements.
-        case keys
-    }
-
     /// `[a.b]` or `[[a.b]]`.
     struct Header {
         let names: [String]
@@ -28,7 +19,7 @@ struct KeyScanner {
         var lastLine: Int
     }
 
-    /// The lines that are wanted.
+    /// The lines of tables, keys and elements, where they were asked for.
     private(set) var lines: [[KeyLines.Step]: Int] = [:]
     /// What the parser must not see; the scan ends there.
     private(set) var fault: TOMLGuard.Fault?
@@ -36,13 +27,13 @@ struct KeyScanner {
     private(set) var headers: [Header] = []
     private var nested = 0
     private var tablesSoFar: [[KeyLines.Step]: Int] = [:]
-    private let wanted: Wanted
+    private let notesLines: Bool
     private let bytes: [UInt8]
     private var index = 0
     private var line = 1
 
-    init(_ text: String, _ wanted: Wanted) {
-        self.wanted = wanted
+    init(_ text: String, notesLines: Bool = false) {
+        self.notesLines = notesLines
         bytes = Array(text.utf8)
     }
 
@@ -69,7 +60,7 @@ struct KeyScanner {
         if names.isEmpty { fail("a table needs a name in its brackets") }
         headers.append(Header(names: names, isElement: isElement, line: start, lastLine: start))
         while let byte, byte != UInt8(ascii: "\n") { advance() }
-        return wanted == .nothing ? [] : place(of: names, isElement: isElement, at: start)
+        return notesLines ? place(of: names, isElement: isElement, at: start) : []
     }
 
     /// Notes the tables of a header, and gives the one that it opens.
@@ -94,7 +85,7 @@ struct KeyScanner {
         let start = line
         let names = key()
         var place = table
-        if wanted == .keys { for name in names { place = note(.key(name), of: place, at: start) } }
+        if notesLines { for name in names { place = note(.key(name), of: place, at: start) } }
         if byte == UInt8(ascii: "=") {
             advance()
             value(at: place)
@@ -141,7 +132,7 @@ struct KeyScanner {
             let before = index
             if byte == UInt8(ascii: "}") || byte >= 0x80 { return fail("an array holds something that is no value") }
             if byte != UInt8(ascii: ",") {
-                value(at: wanted == .keys ? note(.element(count), of: place, at: line) : [])
+                value(at: notesLines ? note(.element(count), of: place, at: line) : [])
                 count += 1
             }
             if index == before { advance() }

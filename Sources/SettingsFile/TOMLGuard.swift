@@ -27,10 +27,10 @@ enum TOMLGuard {
             let line = 1 + text.utf8[..<cut].count { $0 == UInt8(ascii: "\n") }
             throw Fault(line: line, message: "a NUL character")
         }
-        var scanner = KeyScanner(text, .nothing)
+        var scanner = KeyScanner(text)
         scanner.scan()
         if let fault = scanner.fault { throw fault }
-        return KeyLines(text)
+        return KeyLines(text, headers: scanner.headers)
     }
 }
 

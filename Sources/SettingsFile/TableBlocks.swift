@@ -13,7 +13,7 @@ public struct TableBlocks: Sendable {
     /// - Throws: `SettingsError` where the text can't be TOML.
     public init(of name: String, file: String, text: String) throws(SettingsError) {
         self.text = text
-        var scanner = KeyScanner(TOMLGuard.withoutMark(text), .nothing)
+        var scanner = KeyScanner(TOMLGuard.withoutMark(text))
         scanner.scan()
         if let fault = scanner.fault {
             throw SettingsError(file: file, line: fault.line, message: "not valid TOML: \(fault.message)")

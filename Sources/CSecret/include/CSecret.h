@@ -1,12 +1,13 @@
 #pragma once
 
-// libsecret and the part of GLib that goes with it, opened when a keyring is first needed.
+// libsecret, the part of GLib that goes with it, and libgcrypt, opened when a keyring is first needed.
 //
 // Most answers need no keyring, and loading libsecret with GIO and GObject takes longer than all the rest of such an
-// answer. The functions have libsecret's own names and types and only pass calls on; lanyard_secret_open must have
-// succeeded before. script/lint compiles CSecret.c against libsecret's own headers, which checks every declaration.
+// answer. The functions have their own names and types and only pass calls on; lanyard_secret_open must have succeeded
+// before. script/lint compiles CSecret.c against the libraries' own headers,
+// which checks every declaration.
 
-/// Opens libsecret, once; NULL where it is open, else what is wrong.
+/// Opens the libraries, once; NULL where they are open, else what is wrong.
 const char *lanyard_secret_open(void);
 
 #include <stddef.h>
@@ -208,6 +209,3 @@ void secret_value_unref(gpointer value);
 
 #pragma GCC visibility pop
 #endif
-
-/// Prepares libgcrypt, once, unless libsecret has done so.
-void lanyard_gcrypt_prepare(void);

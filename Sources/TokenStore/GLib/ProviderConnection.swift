@@ -1,30 +1,39 @@
 internal import CSecret
 internal import Synchronization
 
-/// The process's connection to whatever provides the Secret Service.
+/// This process's connection to whatever provides the Secret Service.
 ///
-/// What is read is asked for by calls of its own; what changes the store goes through libsecret. Its service object is a
-/// proxy that takes three calls to make, and its session one that takes long to agree on (see `KeyExchange`).
+/// What is stored is read with calls of lanyard's own, and changed through libsecret: its service is a proxy that asks the
+/// bus and the provider five things before the first that is wanted, and its session takes long (see `KeyExchange`).
 final class ProviderConnection: Sendable {
+    private static let name = "org.freedesktop.secrets"
     private static let current = Mutex<ProviderConnection?>(nil)
 
-    /// Connections may be used by any thread.
+    // GDBus's connections and proxies may be used by any thread.
     nonisolated(unsafe) private let bus: OpaquePointer
-    private let opened = Mutex<SecretSession?>(nil)
-    private let proxy = Mutex<UInt?>(nil)
+    private let session = Mutex<SecretSession?>(nil)
+    private let service = Mutex<Service?>(nil)
 
-    private init(owned bus: OpaquePointer) { self.bus = bus }
+    private struct Service: @unchecked Sendable { let pointer: OpaquePointer }
+
+    private init(owned bus: OpaquePointer) {
+        self.bus = bus
+        // A bus that goes away is an error like others, and no reason to be killed.
+        g_dbus_connection_set_exit_on_close(bus, 0)
+    }
 
     deinit {
-        proxy.withLock { $0.map { g_object_unref(UnsafeMutableRawPointer(bitPattern: $0)) } }
+        service.withLock { service in
+            if let service { g_object_unref(UnsafeMutableRawPointer(service.pointer)) }
+        }
         g_object_unref(UnsafeMutableRawPointer(bus))
     }
 
-    /// The process's, connected to the bus where it isn't yet.
+    /// The process's, made where there is none.
     static func shared(_ watchdog: borrowing Watchdog) throws(ProviderFailure) -> ProviderConnection {
         if let connection = current.withLock(\.self) { return connection }
         guard let bus = try calling({ g_bus_get_sync(G_BUS_TYPE_SESSION, watchdog.cancellable, $0) }) else {
-            throw .found(StoreError(.noSessionBus, detail: "no connection"))
+            throw .found(StoreError(.broken, detail: "no connection"))
         }
         let connection = ProviderConnection(owned: bus)
         current.withLock { $0 = connection }
@@ -34,57 +43,45 @@ final class ProviderConnection: Sendable {
     /// Has the next operation begin anew, as it must where another process provides the service now.
     static func forget() { current.withLock { $0 = nil } }
 
-    /// Calls a method of the service's object, or of another one of the provider's; one that doesn't run is started.
-    func call(
-        _ method: String, of interface: String = "org.freedesktop.Secret.Service",
-        at path: String = "/org/freedesktop/secrets", _ arguments: [Argument], _ watchdog: borrowing Watchdog
-    ) throws(ProviderFailure) -> Variant? {
-        Variant(
-            owned: try calling {
-                g_dbus_connection_call_sync(
-                    bus, Self.name, path, interface, method, Argument.tuple(arguments), nil, G_DBUS_CALL_FLAGS_NONE,
-                    -1, watchdog.cancellable, $0)
-            })
-    }
-
-    /// Calls a method of the service's object, or of another one of the provider's, and leaves its reply for later.
+    /// Calls a method of the service, or of another object of the provider's, which is started where none runs.
     func begin(
         _ method: String, of interface: String = "org.freedesktop.Secret.Service",
-        at path: String = "/org/freedesktop/secrets", _ arguments: [Argument], seconds: Double
+        at path: String = "/org/freedesktop/secrets", _ arguments: [Argument], _ patience: Patience
     ) -> PendingCall {
-        let call = ProviderCall(destination: Self.name, path: path, interface: interface, method: method)
-        return PendingCall(call, Argument.tuple(arguments), on: bus, seconds: seconds)
+        let call = Call(
+            destination: Self.name, path: path, interface: interface, method: method, arguments: arguments)
+        return PendingCall(call, on: bus, patience)
     }
 
-    /// The session in which secrets are read, asked for where it isn't yet.
-    func session(seconds: Double) throws(ProviderFailure) -> SecretSession {
-        try opened.withLock { opened throws(ProviderFailure) in
-            if let session = opened { return session }
-            let session = try SecretSession(of: self, seconds: seconds)
-            opened = session
-            return session
+    /// The session in which secrets are read, asked for where it wasn't yet.
+    func session(_ patience: Patience) throws(ProviderFailure) -> SecretSession {
+        try session.withLock { session throws(ProviderFailure) in
+            if let session { return session }
+            let made = try SecretSession(of: self, patience)
+            session = made
+            return made
         }
     }
 
-    /// Does its part for a session that was asked for; what is wrong with it is told to whoever reads secrets.
+    /// Does this side's part for a session that was asked for; what is wrong with it is told to whoever reads secrets.
     func finishSession() {
-        let session = opened.withLock(\.self)
+        let session = session.withLock(\.self)
         session?.finish()
     }
 
-    /// libsecret's service object, made where it isn't yet; it may be used by any thread.
+    /// libsecret's service, made where there is none.
     func service(_ watchdog: borrowing Watchdog) throws(ProviderFailure) -> OpaquePointer {
-        let address = try proxy.withLock { proxy throws(ProviderFailure) in
-            if let proxy { return proxy }
-            guard let pointer = try calling({
-                secret_service_open_sync(
-                    secret_service_get_type(), nil, SECRET_SERVICE_NONE, watchdog.cancellable, $0)
-            }) else { throw .found(StoreError(.broken, detail: "no service")) }
-            proxy = UInt(bitPattern: pointer)
-            return UInt(bitPattern: pointer)
+        let service = try service.withLock { service throws(ProviderFailure) in
+            if let service { return service }
+            let type = secret_service_get_type()
+            let pointer = try calling {
+                secret_service_open_sync(type, nil, SECRET_SERVICE_NONE, watchdog.cancellable, $0)
+            }
+            guard let pointer else { throw .found(StoreError(.broken, detail: "no service")) }
+            let made = Service(pointer: pointer)
+            service = made
+            return made
         }
-        return OpaquePointer(bitPattern: address)!
+        return service.pointer
     }
-
-    private static let name = "org.freedesktop.secrets"
 }

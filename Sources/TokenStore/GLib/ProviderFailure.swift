@@ -58,6 +58,7 @@ private enum TransportError {
     static let cancelled: Int32 = 19
     static let timedOut: Int32 = 24
     static let invalidData: Int32 = 35
+    static let remote: Int32 = 36
 }
 
 /// The errors of libsecret that count here (`SecretError`).
@@ -67,19 +68,18 @@ private enum LibsecretError {
 }
 
 extension ProviderFailure {
-    /// The provider had gone before it was called.
-    static let noOwner = ProviderFailure.reported(
-        domain: Domain.bus, code: BusError.nameHasNoOwner, message: "the provider has gone")
-
     /// Whether the provider went away during the call; another may have taken its place since.
     var isVanished: Bool {
-        guard case .reported(let domain, let code, _) = self else { return false }
+        guard case .reported(let domain, let code, let message) = self else { return false }
         if domain == Domain.bus {
             // A service is also unknown where libsecret addresses the one that is gone by its unique name.
             return [BusError.noReply, BusError.nameHasNoOwner, BusError.serviceUnknown, BusError.disconnected]
                 .contains(code)
         }
-        return domain == Domain.transport && code == TransportError.closed
+        guard domain == Domain.transport else { return false }
+        // Another process, which took its place, knows nothing of the session; GLib has no number for that.
+        return code == TransportError.closed
+            || code == TransportError.remote && message.contains("org.freedesktop.Secret.Error.NoSession")
     }
 
     /// Whether the object that the call was meant for is not there, or no more.

@@ -1,10 +1,10 @@
 internal import CSecret
 internal import Logging
 
-/// libsecret, which is opened when a keyring is first needed.
+/// libsecret and libgcrypt, which are opened when a keyring is first needed.
 enum SecretLibrary {
-    /// Opens it, and has what it and GLib log go to the logger, to none where none was named yet; costs nothing where it is
-    /// open.
+    /// Opens them, and has what libsecret and GLib log go to the logger, to none where none was named yet; costs nothing
+    /// where they are open.
     static func open(logger: Logger? = nil) throws(ProviderFailure) {
         if let problem = lanyard_secret_open() {
             throw .found(StoreError(.noLibrary, detail: String(cString: problem)))

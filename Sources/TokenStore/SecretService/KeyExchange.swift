@@ -31,7 +31,6 @@ struct KeyExchange: ~Copyable, Sendable {
 
     /// Draws a private number.
     init() throws(ProviderFailure) {
-        lanyard_gcrypt_prepare()
         let modulus = try BigNumber(Self.prime)
         let exponent = try BigNumber(secretOf: Self.privateBits)
         let power = try BigNumber(of: Self.byteCount)

@@ -17,7 +17,7 @@ extension KeyringSession {
         guard !attributes.contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
             throw .found(StoreError(.broken, detail: "an attribute holds a NUL"))
         }
-        let search = provider.begin("SearchItems", [.texts(attributes)], seconds: configuration.deadline)
+        let search = provider.begin("SearchItems", [.texts(attributes)], patience)
         // The key takes this process as long as the search takes the provider.
         provider.finishSession()
         let reply = try search.wait()
@@ -27,7 +27,7 @@ extension KeyringSession {
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     func secrets(of paths: [String]) throws(ProviderFailure) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
-        return try provider.session(seconds: configuration.deadline).secrets(of: paths, watchdog)
+        return try provider.session(patience).secrets(of: paths, patience)
     }
 
     /// Reads items' attributes; those that are gone are left out.
@@ -63,7 +63,7 @@ extension KeyringSession {
     private func begin(readingOf property: String, of path: String, _ interface: String) -> PendingCall {
         provider.begin(
             "Get", of: "org.freedesktop.DBus.Properties", at: path, [.text(interface), .text(property)],
-            seconds: configuration.deadline)
+            patience)
     }
 
     /// The value of a property that was asked for; nil where its object is not there.
@@ -78,10 +78,12 @@ extension KeyringSession {
     /// The D-Bus path of the configured collection, or nil where there is none.
     func collectionPath() throws(ProviderFailure) -> String? {
         do throws(ProviderFailure) {
-            let reply = try provider.call("ReadAlias", [.text(configuration.collection.rawValue)], watchdog)
+            let reply = try provider.begin("ReadAlias", [.text(configuration.collection.rawValue)], patience).wait()
             return reply?.child(0)?.text.flatMap { $0 == "/" ? nil : $0 }
         } catch  where error.isMissingObject {
             return nil
         }
     }
+
+    private var patience: Patience { .until(cancelled: watchdog.cancellable) }
 }

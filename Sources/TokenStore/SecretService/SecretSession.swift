@@ -4,58 +4,68 @@ internal import Synchronization
 /// A session of the Secret Service: the provider encrypts the secrets that it sends to this process, with a key that
 /// nobody else on the bus can compute.
 final class SecretSession: Sendable {
-    /// What was agreed on.
-    struct Opened {
-        let path: String
-        /// nil where the provider doesn't encrypt.
-        let key: SymmetricKey?
+    private enum State {
+        case asked
+        case opened(path: String, key: SymmetricKey)
+        case failed(ProviderFailure)
     }
 
     private unowned let provider: ProviderConnection
     private let exchange: KeyExchange
+    // Used with the state's lock held.
     nonisolated(unsafe) private let reply: PendingCall
-    private let opened = Mutex<Result<Opened, ProviderFailure>?>(nil)
+    private let state = Mutex(State.asked)
 
     /// Asks for a session; the provider computes its key while this process does other things.
-    init(of provider: ProviderConnection, seconds: Double) throws(ProviderFailure) {
+    init(of provider: ProviderConnection, _ patience: Patience) throws(ProviderFailure) {
         self.provider = provider
         exchange = try KeyExchange()
         reply = provider.begin(
             "OpenSession", [.text("dh-ietf1024-sha256-aes128-cbc-pkcs7"), .variant(.bytes(exchange.publicKey))],
-            seconds: seconds)
+            patience)
     }
 
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
-    func secrets(of paths: [String], _ watchdog: borrowing Watchdog) throws(ProviderFailure) -> [String: [UInt8]] {
-        let opened = try finish().get()
-        guard
-            let entries = try provider.call("GetSecrets", [.paths(paths), .path(opened.path)], watchdog)?.child(0)
-        else { return [:] }
+    func secrets(of paths: [String], _ patience: Patience) throws(ProviderFailure) -> [String: [UInt8]] {
+        finish()
+        switch state.withLock(\.self) {
+        case .opened(let session, let key):
+            let call = provider.begin("GetSecrets", [.paths(paths), .path(session)], patience)
+            return Self.secrets(try call.wait()?.child(0), key)
+        case .failed(let failure): throw failure
+        case .asked: return [:]
+        }
+    }
+
+    /// Waits for the provider and computes the key, where that isn't done yet.
+    func finish() {
+        state.withLock { state in
+            guard case .asked = state else { return }
+            do throws(ProviderFailure) {
+                state = try agree()
+            } catch {
+                state = .failed(error)
+            }
+        }
+    }
+
+    private func agree() throws(ProviderFailure) -> State {
+        exchange.rehearse()
+        guard let reply = try reply.wait(), let path = reply.child(1)?.text, let peer = reply.child(0)?.child(0)?.bytes
+        else { throw .found(StoreError(.broken, detail: "the provider opened no session")) }
+        return .opened(path: path, key: try exchange.key(with: peer))
+    }
+
+    /// Reads a table of paths and secrets: each the session, the parameters, the text and its type.
+    private static func secrets(_ entries: consuming Variant?, _ key: SymmetricKey) -> [String: [UInt8]] {
+        guard let entries else { return [:] }
         var secrets: [String: [UInt8]] = [:]
         for index in 0..<entries.count {
             guard let entry = entries.child(index), let path = entry.child(0)?.text, let secret = entry.child(1),
                 let iv = secret.child(1)?.bytes, let text = secret.child(2)?.bytes
             else { continue }
-            secrets[path] = if let key = opened.key { key.open(text, iv: iv) } else { text }
+            secrets[path] = key.open(text, iv: iv)
         }
         return secrets
-    }
-
-    /// Waits for the provider and computes the key, where that isn't done yet.
-    @discardableResult
-    func finish() -> Result<Opened, ProviderFailure> {
-        opened.withLock { opened in
-            if let opened { return opened }
-            let result = Result { () throws(ProviderFailure) in try agree() }
-            opened = result
-            return result
-        }
-    }
-
-    private func agree() throws(ProviderFailure) -> Opened {
-        exchange.rehearse()
-        guard let reply = try reply.wait(), let path = reply.child(1)?.text, let peer = reply.child(0)?.child(0)?.bytes
-        else { throw .found(StoreError(.broken, detail: "the provider opened no session")) }
-        return Opened(path: path, key: try exchange.key(with: peer))
     }
 }

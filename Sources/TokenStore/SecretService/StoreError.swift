@@ -14,7 +14,7 @@ public struct StoreError: Error, Sendable, Equatable {
         case timedOut
         /// The person dismissed the prompt, or the provider refused.
         case denied
-        /// libsecret is not installed.
+        /// libsecret, or what it takes besides, is not installed.
         case noLibrary
         /// `SECRET_BACKEND` has a value that libsecret hangs on.
         case badBackend

@@ -76,8 +76,11 @@ public struct SelectionFile: Sendable, Equatable {
 
     private static func accounts(in folder: borrowing SelectionFolder) -> [SelectedAccount] {
         guard let bytes = folder.read(name), let text = String(validating: bytes, as: UTF8.self) else { return [] }
-        var seen: Set<SelectedAccount> = []
-        let all = text.split(separator: "\n").compactMap(SelectedAccount.init(line:))
-        return Array(all.filter { seen.insert($0).inserted }.prefix(most))
+        var accounts: [SelectedAccount] = []
+        for line in text.split(separator: "\n") where accounts.count < most {
+            guard let account = SelectedAccount(line: line), !accounts.contains(account) else { continue }
+            accounts.append(account)
+        }
+        return accounts
     }
 }
