@@ -193,7 +193,9 @@ let package = Package(
         .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
-            dependencies: ["CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore", "Vectors"],
+            dependencies: [
+                "CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore", "Vectors", crypto,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "OtherCachesTests", dependencies: ["CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],

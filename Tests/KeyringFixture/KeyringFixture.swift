@@ -87,6 +87,11 @@ extension KeyringFixture {
         while try await self.provider() == provider { try await Task.sleep(for: .milliseconds(5)) }
     }
 
+    /// Waits for a process that provides the Secret Service.
+    public func awaitProvider() async throws {
+        try await eventually("a provider") { try await provider() != nil }
+    }
+
     /// Stops the daemon in the middle of whatever it does; it keeps its name.
     public func suspendProvider() async throws {
         guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
@@ -102,7 +107,7 @@ extension KeyringFixture {
                 .name("gnome-keyring-daemon"), arguments: Arguments(replacing + ["--unlock", "--components=secrets"]),
                 environment: .exactly(environment),
                 input: .string(Self.password), output: .discarded, error: .discarded)
-            try await eventually("a provider") { try await provider() != nil }
+            try await awaitProvider()
             if try await isUnlocked() { return }
         }
         throw KeyringFixtureError("the keyring can't be unlocked")

@@ -21,6 +21,11 @@ struct Probe {
         case "state": print(store.state())
         case "save": try store.save(UnifiedCache(json: readInput())?.records ?? [])
         case "records": try show(store.records(matching: query))
+        case "reread":
+            // Reads, has a command change the keyring, and reads again over the same connection.
+            _ = try store.records(matching: query)
+            guard system(arguments["command"] ?? "false") == 0 else { exit(1) }
+            try show(store.records(matching: query))
         case "delete": print(try store.delete(matching: query))
         case "delete-exactly": print(try store.delete(UnifiedCache(json: readInput())?.records ?? []))
         case "bench": try bench(store)

@@ -54,10 +54,10 @@ final class ProviderConnection: Sendable {
     }
 
     /// The session in which secrets are read, asked for where it wasn't yet.
-    func session(_ patience: Patience) throws(ProviderFailure) -> SecretSession {
+    func session(seconds: Double) throws(ProviderFailure) -> SecretSession {
         try session.withLock { session throws(ProviderFailure) in
             if let session { return session }
-            let made = try SecretSession(of: self, patience)
+            let made = try SecretSession(of: self, seconds: seconds)
             session = made
             return made
         }

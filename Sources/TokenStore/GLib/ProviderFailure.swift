@@ -40,6 +40,7 @@ private enum BusError {
     static let serviceUnknown: Int32 = 2
     static let nameHasNoOwner: Int32 = 3
     static let noReply: Int32 = 4
+    static let notSupported: Int32 = 7
     static let accessDenied: Int32 = 9
     static let authFailed: Int32 = 10
     static let noServer: Int32 = 11
@@ -80,6 +81,12 @@ extension ProviderFailure {
         // Another process, which took its place, knows nothing of the session; GLib has no number for that.
         return code == TransportError.closed
             || code == TransportError.remote && message.contains("org.freedesktop.Secret.Error.NoSession")
+    }
+
+    /// Whether the provider can't do what the call asks for.
+    var isNotSupported: Bool {
+        guard case .reported(let domain, let code, _) = self else { return false }
+        return domain == Domain.bus && code == BusError.notSupported
     }
 
     /// Whether the object that the call was meant for is not there, or no more.

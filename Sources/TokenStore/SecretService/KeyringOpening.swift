@@ -14,7 +14,7 @@ public enum KeyringOpening {
         do throws(ProviderFailure) {
             try SessionEnvironment.process.check()
             try SecretLibrary.open()
-            _ = try ProviderConnection.shared(Watchdog(seconds: deadline)).session(.seconds(deadline))
+            _ = try ProviderConnection.shared(Watchdog(seconds: deadline)).session(seconds: deadline)
         } catch {
             failure.withLock { $0 = error }
         }

@@ -27,7 +27,7 @@ extension KeyringSession {
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     func secrets(of paths: [String]) throws(ProviderFailure) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
-        return try provider.session(patience).secrets(of: paths, patience)
+        return try provider.session(seconds: configuration.deadline).secrets(of: paths, patience)
     }
 
     /// Reads items' attributes; those that are gone are left out.

@@ -3,10 +3,13 @@ internal import Synchronization
 
 /// A session of the Secret Service: the provider encrypts the secrets that it sends to this process, with a key that
 /// nobody else on the bus can compute.
+///
+/// With a provider that can't encrypt, as with libsecret, secrets pass the bus as they are.
 final class SecretSession: Sendable {
     private enum State {
         case asked
-        case opened(path: String, key: SymmetricKey)
+        /// Without a key the provider doesn't encrypt.
+        case opened(path: String, key: SymmetricKey?)
         case failed(ProviderFailure)
     }
 
@@ -14,15 +17,21 @@ final class SecretSession: Sendable {
     private let exchange: KeyExchange
     // Used with the state's lock held.
     nonisolated(unsafe) private let reply: PendingCall
+    private let seconds: Double
     private let state = Mutex(State.asked)
 
     /// Asks for a session; the provider computes its key while this process does other things.
-    init(of provider: ProviderConnection, _ patience: Patience) throws(ProviderFailure) {
+    ///
+    /// - Parameters:
+    ///   - provider: what is asked, which keeps the session.
+    ///   - seconds: how long it may take.
+    init(of provider: ProviderConnection, seconds: Double) throws(ProviderFailure) {
         self.provider = provider
+        self.seconds = seconds
         exchange = try KeyExchange()
         reply = provider.begin(
             "OpenSession", [.text("dh-ietf1024-sha256-aes128-cbc-pkcs7"), .variant(.bytes(exchange.publicKey))],
-            patience)
+            .seconds(seconds))
     }
 
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
@@ -51,20 +60,34 @@ final class SecretSession: Sendable {
 
     private func agree() throws(ProviderFailure) -> State {
         exchange.rehearse()
-        guard let reply = try reply.wait(), let path = reply.child(1)?.text, let peer = reply.child(0)?.child(0)?.bytes
-        else { throw .found(StoreError(.broken, detail: "the provider opened no session")) }
-        return .opened(path: path, key: try exchange.key(with: peer))
+        let reply: Variant?
+        do throws(ProviderFailure) {
+            reply = try self.reply.wait()
+        } catch  where error.isNotSupported {
+            let plain = provider.begin("OpenSession", [.text("plain"), .variant(.text(""))], .seconds(seconds))
+            return .opened(path: try Self.path(in: plain.wait()), key: nil)
+        }
+        let peer = reply?.child(0)?.child(0)?.bytes ?? []
+        return .opened(path: try Self.path(in: reply), key: try exchange.key(with: peer))
+    }
+
+    /// The session's path in what `OpenSession` gave back: the provider's public key, and that.
+    private static func path(in reply: consuming Variant?) throws(ProviderFailure) -> String {
+        guard let path = reply?.child(1)?.text else {
+            throw .found(StoreError(.broken, detail: "the provider opened no session"))
+        }
+        return path
     }
 
     /// Reads a table of paths and secrets: each the session, the parameters, the text and its type.
-    private static func secrets(_ entries: consuming Variant?, _ key: SymmetricKey) -> [String: [UInt8]] {
+    private static func secrets(_ entries: consuming Variant?, _ key: SymmetricKey?) -> [String: [UInt8]] {
         guard let entries else { return [:] }
         var secrets: [String: [UInt8]] = [:]
         for index in 0..<entries.count {
             guard let entry = entries.child(index), let path = entry.child(0)?.text, let secret = entry.child(1),
                 let iv = secret.child(1)?.bytes, let text = secret.child(2)?.bytes
             else { continue }
-            secrets[path] = key.open(text, iv: iv)
+            secrets[path] = if let key { key.open(text, iv: iv) } else { text }
         }
         return secrets
     }
