@@ -29,7 +29,8 @@ public struct URLPattern: Sendable, Equatable {
 
     /// Reads a pattern; nil where it has no scheme or host, or a query or fragment.
     public init?(_ text: String) {
-        guard let separator = text.firstRange(of: "://"), !text.contains("?"), !text.contains("#") else { return nil }
+        let isPlain = text.utf8.allSatisfy { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard isPlain, let separator = text.firstRange(of: "://") else { return nil }
         scheme = text[..<separator.lowerBound].lowercased()
         let rest = text[separator.upperBound...]
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex

@@ -14,7 +14,7 @@ final class KeyLines: Sendable {
 
     private let text: String
     private let headers: [KeyScanner.Header]
-    private let keys = Mutex<[[Step]: Int]?>(nil)
+    private let keys = Mutex<Lines?>(nil)
 
     /// Takes the text, and the headers of its tables.
     init(_ text: String, headers: [KeyScanner.Header]) {
@@ -28,11 +28,10 @@ final class KeyLines: Sendable {
         if key == nil, let line = line(ofHeader: table) { return line }
         let lines = keys.withLock { keys in
             if let keys { return keys }
-            var scanner = KeyScanner(text, notesLines: true)
-            scanner.scan()
-            keys = scanner.lines
-            return scanner.lines
-        }
+            let found = Lines(of: text)
+            keys = found
+            return found
+        }.lines
         if let key, let line = lines[table + [.key(key)]] { return line }
         return lines[table]
     }
@@ -44,5 +43,16 @@ final class KeyLines: Sendable {
         guard let step = table.dropFirst().first else { return named.first { !$0.isElement }?.line }
         guard table.count == 2, case .element(let index) = step else { return nil }
         return named.filter(\.isElement).dropFirst(index).first?.line
+    }
+}
+
+/// The lines of every key. An object, for where there is none a dictionary takes as long to leave as a file to read.
+private final class Lines: Sendable {
+    let lines: [[KeyLines.Step]: Int]
+
+    init(of text: String) {
+        var scanner = KeyScanner(text, notesLines: true)
+        scanner.scan()
+        lines = scanner.lines
     }
 }

@@ -5,11 +5,11 @@ internal import Glibc
 /// This side of a Diffie-Hellman agreement as the Secret Service's `dh-ietf1024-sha256-aes128-cbc-pkcs7` has it.
 ///
 /// The numbers are libgcrypt's, the private one in memory that is not paged out. libsecret does the same with a private
-/// number as long as the prime, which takes libgcrypt six times as long and makes nothing stronger.
+/// number as long as the prime, which takes libgcrypt five times as long and makes nothing stronger.
 struct KeyExchange: ~Copyable, Sendable {
-    /// How long a private number is, in bits: more than twice what the group's strength of 80 bits asks for (NIST SP
-    /// 800-56A, 5.6.1.1.1).
-    private static let privateBits: UInt32 = 256
+    /// How long a private number is, in bits: twice the group's strength of 80, which is what goes with a prime of 1024
+    /// (NIST SP 800-57 part 1, 5.6.1.1; RFC 3766, 5).
+    private static let privateBits: UInt32 = 160
     /// How long a number of the group is.
     private static let byteCount = 128
     /// The Second Oakley Group's prime (RFC 2409, 6.2), of which half of one less is prime too.
