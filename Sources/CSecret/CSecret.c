@@ -11,10 +11,10 @@ typedef struct {
     void *handle;
 } Library;
 
-// GLib's functions are found through libsecret, which depends on it.
-static Library libsecret = {.name = "libsecret-1.so.0"};
-// libsecret may be built with another library for its cryptography, so this one is opened by its own name.
+// The functions of GLib and GObject are found through GIO, which depends on them.
+static Library libgio = {.name = "libgio-2.0.so.0"};
 static Library libgcrypt = {.name = "libgcrypt.so.20"};
+static Library libsecret = {.name = "libsecret-1.so.0"};
 
 static const char *open_library(Library *library) {
     if (library->handle == NULL) library->handle = dlopen(library->name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
@@ -24,7 +24,7 @@ static const char *open_library(Library *library) {
 static void *resolve(const Library *library, const char *name) {
     void *function = library->handle == NULL ? NULL : dlsym(library->handle, name);
     if (function == NULL) {
-        // Every release since 0.18, and of libgcrypt since 1.6, has them all, so this is a broken installation.
+        // GLib has them all since 2.50, libgcrypt since 1.6, libsecret since 0.18, so this is a broken installation.
         fprintf(stderr, "lanyard: error: %s has no %s\n", library->name, name);
         abort();
     }
@@ -39,64 +39,65 @@ static void *resolve(const Library *library, const char *name) {
         return real ARGUMENTS;                                                          \
     }
 
-#define FORWARD(RESULT, NAME, PARAMETERS, ARGUMENTS) FORWARD_TO(libsecret, RESULT, NAME, PARAMETERS, ARGUMENTS)
+#define FORWARD_GIO(RESULT, NAME, PARAMETERS, ARGUMENTS) FORWARD_TO(libgio, RESULT, NAME, PARAMETERS, ARGUMENTS)
 #define FORWARD_GCRYPT(RESULT, NAME, PARAMETERS, ARGUMENTS) FORWARD_TO(libgcrypt, RESULT, NAME, PARAMETERS, ARGUMENTS)
+#define FORWARD_SECRET(RESULT, NAME, PARAMETERS, ARGUMENTS) FORWARD_TO(libsecret, RESULT, NAME, PARAMETERS, ARGUMENTS)
 
-FORWARD(void, g_free, (gpointer memory), (memory))
-FORWARD(gchar *, g_strdup, (const gchar *text), (text))
-FORWARD(void, g_strfreev, (gchar **texts), (texts))
-FORWARD(void, g_error_free, (GError *error), (error))
-FORWARD(const gchar *, g_quark_to_string, (GQuark quark), (quark))
-FORWARD(void, g_log_set_writer_func, (GLogWriterFunc function, gpointer data, GDestroyNotify free_data), (function,
+FORWARD_GIO(void, g_free, (gpointer memory), (memory))
+FORWARD_GIO(gchar *, g_strdup, (const gchar *text), (text))
+FORWARD_GIO(void, g_strfreev, (gchar **texts), (texts))
+FORWARD_GIO(void, g_error_free, (GError *error), (error))
+FORWARD_GIO(const gchar *, g_quark_to_string, (GQuark quark), (quark))
+FORWARD_GIO(void, g_log_set_writer_func, (GLogWriterFunc function, gpointer data, GDestroyNotify free_data), (function,
     data, free_data))
-FORWARD(guint, g_str_hash, (gconstpointer text), (text))
-FORWARD(gboolean, g_str_equal, (gconstpointer one, gconstpointer other), (one, other))
-FORWARD(GHashTable *, g_hash_table_new_full, ( GHashFunc hash, GEqualFunc equal, GDestroyNotify free_key,
+FORWARD_GIO(guint, g_str_hash, (gconstpointer text), (text))
+FORWARD_GIO(gboolean, g_str_equal, (gconstpointer one, gconstpointer other), (one, other))
+FORWARD_GIO(GHashTable *, g_hash_table_new_full, ( GHashFunc hash, GEqualFunc equal, GDestroyNotify free_key,
     GDestroyNotify free_value), (hash, equal, free_key, free_value))
-FORWARD(gboolean, g_hash_table_insert, (GHashTable *table, gpointer key, gpointer value), (table, key, value))
-FORWARD(gpointer, g_hash_table_lookup, (GHashTable *table, gconstpointer key), (table, key))
-FORWARD(void, g_hash_table_unref, (GHashTable *table), (table))
-FORWARD(GVariant *, g_variant_new_string, (const gchar *text), (text))
-FORWARD(GVariant *, g_variant_new_object_path, (const gchar *path), (path))
-FORWARD(GVariant *, g_variant_new_variant, (GVariant *value), (value))
-FORWARD(GVariant *, g_variant_new_array, (const GVariantType *type, GVariant *const *children, gsize count), (type,
+FORWARD_GIO(gboolean, g_hash_table_insert, (GHashTable *table, gpointer key, gpointer value), (table, key, value))
+FORWARD_GIO(gpointer, g_hash_table_lookup, (GHashTable *table, gconstpointer key), (table, key))
+FORWARD_GIO(void, g_hash_table_unref, (GHashTable *table), (table))
+FORWARD_GIO(GVariant *, g_variant_new_string, (const gchar *text), (text))
+FORWARD_GIO(GVariant *, g_variant_new_object_path, (const gchar *path), (path))
+FORWARD_GIO(GVariant *, g_variant_new_variant, (GVariant *value), (value))
+FORWARD_GIO(GVariant *, g_variant_new_array, (const GVariantType *type, GVariant *const *children, gsize count), (type,
     children, count))
-FORWARD(GVariant *, g_variant_new_fixed_array, (const GVariantType *type, gconstpointer elements, gsize count, gsize
+FORWARD_GIO(GVariant *, g_variant_new_fixed_array, (const GVariantType *type, gconstpointer elements, gsize count, gsize
     element_size), (type, elements, count, element_size))
-FORWARD(GVariant *, g_variant_new_dict_entry, (GVariant *key, GVariant *value), (key, value))
-FORWARD(GVariant *, g_variant_new_tuple, (GVariant *const *children, gsize count), (children, count))
-FORWARD(GVariant *, g_variant_get_child_value, (GVariant *value, gsize index), (value, index))
-FORWARD(gsize, g_variant_n_children, (GVariant *value), (value))
-FORWARD(const gchar *, g_variant_get_type_string, (GVariant *value), (value))
-FORWARD(const gchar *, g_variant_get_string, (GVariant *value, gsize *length), (value, length))
-FORWARD(gconstpointer, g_variant_get_fixed_array, (GVariant *value, gsize *count, gsize element_size), (value, count,
+FORWARD_GIO(GVariant *, g_variant_new_dict_entry, (GVariant *key, GVariant *value), (key, value))
+FORWARD_GIO(GVariant *, g_variant_new_tuple, (GVariant *const *children, gsize count), (children, count))
+FORWARD_GIO(GVariant *, g_variant_get_child_value, (GVariant *value, gsize index), (value, index))
+FORWARD_GIO(gsize, g_variant_n_children, (GVariant *value), (value))
+FORWARD_GIO(const gchar *, g_variant_get_type_string, (GVariant *value), (value))
+FORWARD_GIO(const gchar *, g_variant_get_string, (GVariant *value, gsize *length), (value, length))
+FORWARD_GIO(gconstpointer, g_variant_get_fixed_array, (GVariant *value, gsize *count, gsize element_size), (value, count,
     element_size))
-FORWARD(gboolean, g_variant_get_boolean, (GVariant *value), (value))
-FORWARD(uint32_t, g_variant_get_uint32, (GVariant *value), (value))
-FORWARD(uint64_t, g_variant_get_uint64, (GVariant *value), (value))
-FORWARD(void, g_variant_unref, (GVariant *value), (value))
-FORWARD(void, g_object_unref, (gpointer object), (object))
-FORWARD(GCancellable *, g_cancellable_new, (void), ())
-FORWARD(void, g_cancellable_cancel, (GCancellable *cancellable), (cancellable))
-FORWARD(void, g_cancellable_reset, (GCancellable *cancellable), (cancellable))
-FORWARD(GDBusConnection *, g_bus_get_sync, (GBusType type, GCancellable *cancellable, GError **error), (type,
+FORWARD_GIO(gboolean, g_variant_get_boolean, (GVariant *value), (value))
+FORWARD_GIO(uint32_t, g_variant_get_uint32, (GVariant *value), (value))
+FORWARD_GIO(uint64_t, g_variant_get_uint64, (GVariant *value), (value))
+FORWARD_GIO(void, g_variant_unref, (GVariant *value), (value))
+FORWARD_GIO(void, g_object_unref, (gpointer object), (object))
+FORWARD_GIO(GCancellable *, g_cancellable_new, (void), ())
+FORWARD_GIO(void, g_cancellable_cancel, (GCancellable *cancellable), (cancellable))
+FORWARD_GIO(void, g_cancellable_reset, (GCancellable *cancellable), (cancellable))
+FORWARD_GIO(GDBusConnection *, g_bus_get_sync, (GBusType type, GCancellable *cancellable, GError **error), (type,
     cancellable, error))
-FORWARD(void, g_dbus_connection_set_exit_on_close, (GDBusConnection *connection, gboolean exits), (connection, exits))
-FORWARD(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, const gchar *bus_name, const gchar
+FORWARD_GIO(void, g_dbus_connection_set_exit_on_close, (GDBusConnection *connection, gboolean exits), (connection, exits))
+FORWARD_GIO(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, const gchar *bus_name, const gchar
     *object_path, const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply,
     GDBusCallFlags flags, gint milliseconds, GCancellable *cancellable, GError **error), (connection, bus_name,
     object_path, interface, method, parameters, reply, flags, milliseconds, cancellable, error))
-FORWARD(void, g_dbus_connection_call, ( GDBusConnection *connection, const gchar *bus_name, const gchar *object_path,
+FORWARD_GIO(void, g_dbus_connection_call, ( GDBusConnection *connection, const gchar *bus_name, const gchar *object_path,
     const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags
     flags, gint milliseconds, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data), (connection,
     bus_name, object_path, interface, method, parameters, reply, flags, milliseconds, cancellable, callback, data))
-FORWARD(GVariant *, g_dbus_connection_call_finish, (GDBusConnection *connection, GAsyncResult *result, GError **error),
+FORWARD_GIO(GVariant *, g_dbus_connection_call_finish, (GDBusConnection *connection, GAsyncResult *result, GError **error),
     (connection, result, error))
-FORWARD(GMainContext *, g_main_context_new, (void), ())
-FORWARD(void, g_main_context_push_thread_default, (GMainContext *context), (context))
-FORWARD(void, g_main_context_pop_thread_default, (GMainContext *context), (context))
-FORWARD(gboolean, g_main_context_iteration, (GMainContext *context, gboolean may_block), (context, may_block))
-FORWARD(void, g_main_context_unref, (GMainContext *context), (context))
+FORWARD_GIO(GMainContext *, g_main_context_new, (void), ())
+FORWARD_GIO(void, g_main_context_push_thread_default, (GMainContext *context), (context))
+FORWARD_GIO(void, g_main_context_pop_thread_default, (GMainContext *context), (context))
+FORWARD_GIO(gboolean, g_main_context_iteration, (GMainContext *context, gboolean may_block), (context, may_block))
+FORWARD_GIO(void, g_main_context_unref, (GMainContext *context), (context))
 FORWARD_GCRYPT(const char *, gcry_check_version, (const char *wanted), (wanted))
 FORWARD_GCRYPT(gcry_mpi_t, gcry_mpi_new, (unsigned int bits), (bits))
 FORWARD_GCRYPT(gcry_mpi_t, gcry_mpi_snew, (unsigned int bits), (bits))
@@ -123,33 +124,32 @@ FORWARD_GCRYPT(gcry_error_t, gcry_cipher_setiv, (gcry_cipher_hd_t handle, const 
 FORWARD_GCRYPT(gcry_error_t, gcry_cipher_decrypt, (gcry_cipher_hd_t handle, void *output, size_t output_length, const void
     *input, size_t input_length), (handle, output, output_length, input, input_length))
 FORWARD_GCRYPT(void, gcry_cipher_close, (gcry_cipher_hd_t handle), (handle))
-FORWARD(GQuark, secret_error_get_quark, (void), ())
-FORWARD(GType, secret_service_get_type, (void), ())
-FORWARD(SecretService *, secret_service_open_sync, (GType type, const gchar *bus_name, SecretServiceFlags flags,
+FORWARD_SECRET(GType, secret_service_get_type, (void), ())
+FORWARD_SECRET(SecretService *, secret_service_open_sync, (GType type, const gchar *bus_name, SecretServiceFlags flags,
     GCancellable *cancellable, GError **error), (type, bus_name, flags, cancellable, error))
-FORWARD(gint, secret_service_unlock_dbus_paths_sync, ( SecretService *service, const gchar **paths, GCancellable
+FORWARD_SECRET(gint, secret_service_unlock_dbus_paths_sync, ( SecretService *service, const gchar **paths, GCancellable
     *cancellable, gchar ***unlocked, GError **error), (service, paths, cancellable, unlocked, error))
-FORWARD(gboolean, secret_service_store_sync, ( SecretService *service, const SecretSchema *schema, GHashTable
+FORWARD_SECRET(gboolean, secret_service_store_sync, ( SecretService *service, const SecretSchema *schema, GHashTable
     *attributes, const gchar *collection, const gchar *label, SecretValue *value, GCancellable *cancellable, GError
     **error), (service, schema, attributes, collection, label, value, cancellable, error))
-FORWARD(gboolean, secret_service_delete_item_dbus_path_sync, ( SecretService *service, const gchar *item, GCancellable
+FORWARD_SECRET(gboolean, secret_service_delete_item_dbus_path_sync, ( SecretService *service, const gchar *item, GCancellable
     *cancellable, GError **error), (service, item, cancellable, error))
-FORWARD(SecretCollection *, secret_collection_for_alias_sync, ( SecretService *service, const gchar *alias,
+FORWARD_SECRET(SecretCollection *, secret_collection_for_alias_sync, ( SecretService *service, const gchar *alias,
     SecretCollectionFlags flags, GCancellable *cancellable, GError **error), (service, alias, flags, cancellable,
     error))
-FORWARD(SecretCollection *, secret_collection_create_sync, ( SecretService *service, const gchar *label, const gchar
+FORWARD_SECRET(SecretCollection *, secret_collection_create_sync, ( SecretService *service, const gchar *label, const gchar
     *alias, SecretCollectionCreateFlags flags, GCancellable *cancellable, GError **error), (service, label, alias,
     flags, cancellable, error))
-FORWARD(SecretItem *, secret_item_new_for_dbus_path_sync, ( SecretService *service, const gchar *item, SecretItemFlags
+FORWARD_SECRET(SecretItem *, secret_item_new_for_dbus_path_sync, ( SecretService *service, const gchar *item, SecretItemFlags
     flags, GCancellable *cancellable, GError **error), (service, item, flags, cancellable, error))
-FORWARD(SecretItem *, secret_item_create_sync, ( SecretCollection *collection, const SecretSchema *schema, GHashTable
+FORWARD_SECRET(SecretItem *, secret_item_create_sync, ( SecretCollection *collection, const SecretSchema *schema, GHashTable
     *attributes, const gchar *label, SecretValue *value, SecretItemCreateFlags flags, GCancellable *cancellable,
     GError **error), (collection, schema, attributes, label, value, flags, cancellable, error))
-FORWARD(gboolean, secret_item_set_secret_sync, ( SecretItem *item, SecretValue *value, GCancellable *cancellable,
+FORWARD_SECRET(gboolean, secret_item_set_secret_sync, ( SecretItem *item, SecretValue *value, GCancellable *cancellable,
     GError **error), (item, value, cancellable, error))
-FORWARD(SecretValue *, secret_value_new, (const gchar *secret, gssize length, const gchar *content_type), (secret,
+FORWARD_SECRET(SecretValue *, secret_value_new, (const gchar *secret, gssize length, const gchar *content_type), (secret,
     length, content_type))
-FORWARD(void, secret_value_unref, (gpointer value), (value))
+FORWARD_SECRET(void, secret_value_unref, (gpointer value), (value))
 
 static void prepare_gcrypt(void) {
     __typeof__(&gcry_control) control = (__typeof__(&gcry_control))resolve(&libgcrypt, "gcry_control");
@@ -162,10 +162,12 @@ static void prepare_gcrypt(void) {
     control(GCRYCTL_INITIALIZATION_FINISHED, 0);
 }
 
-const char *lanyard_secret_open(void) {
+const char *lanyard_gio_open(void) {
     static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-    const char *problem = open_library(&libsecret);
+    const char *problem = open_library(&libgio);
     if (problem == NULL) problem = open_library(&libgcrypt);
     if (problem == NULL) pthread_once(&prepared, prepare_gcrypt);
     return problem;
 }
+
+const char *lanyard_secret_open(void) { return open_library(&libsecret); }

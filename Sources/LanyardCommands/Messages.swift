@@ -94,7 +94,7 @@ extension Failure {
             ("the keyring service does not answer", "restart it: pkill gnome-keyring-d, then try again")
         case .denied: ("the keyring service refused", "answer its prompt, or try again")
         case .noLibrary:
-            ("libsecret or libgcrypt is not installed", "install them: sudo apt install libsecret-1-0 libgcrypt20")
+            ("libsecret, or a library it needs, is not installed", "install it: sudo apt install libsecret-1-0")
         case .badBackend: ("SECRET_BACKEND names no backend", "unset SECRET_BACKEND")
         case .broken: ("the keyring service failed", "try again; if it stays so, restart the keyring service")
         }

@@ -150,9 +150,10 @@ public struct SettingsTable: Sendable {
         if let number = value.int { return .integer(number) }
         if let table = value.table { return .table(values(of: table)) }
         guard let array = value.array else { return .other }
-        let texts = array.compactMap(\.string)
+        // Closures: a key path of a protocol's property is looked up anew each time.
+        let texts = array.compactMap { $0.string }
         if texts.count == array.count { return .strings(texts) }
-        let tables = array.compactMap(\.table)
+        let tables = array.compactMap { $0.table }
         guard tables.count < array.count else { return .tables(tables.map(values(of:))) }
         return .mixed(array.firstIndex { $0.string == nil } ?? 0)
     }

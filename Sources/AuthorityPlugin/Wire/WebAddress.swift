@@ -38,17 +38,26 @@ enum WebAddress {
 enum HostName {
     /// Whether the text is `host` or `host:port` in lower case, each label of letters, digits, `-` and `_`.
     static func isCanonical(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
-        return isName(parts[0]) && (parts.count == 1 || isPort(parts[1]))
+        let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+        return isName(text.utf8[..<colon]) && (colon == text.endIndex || isPort(text.utf8[colon...].dropFirst()))
     }
 
     /// Whether the text is a DNS name or an IPv4 address in lower case.
     static func isName(_ name: Substring.UTF8View) -> Bool {
         guard (1...253).contains(name.count) else { return false }
-        return name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
-            (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
-                && label.allSatisfy(isLabelByte)
+        var length = 0
+        var last = UInt8(ascii: ".")
+        for byte in name {
+            if byte == UInt8(ascii: ".") {
+                guard length > 0, last != UInt8(ascii: "-") else { return false }
+                length = 0
+            } else {
+                guard isLabelByte(byte), length < 63, length > 0 || byte != UInt8(ascii: "-") else { return false }
+                length += 1
+            }
+            last = byte
         }
+        return length > 0 && last != UInt8(ascii: "-")
     }
 
     /// Whether the text is a port, 1 to 65535, without leading zeros.

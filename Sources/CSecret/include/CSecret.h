@@ -1,13 +1,15 @@
 #pragma once
 
-// libsecret, the part of GLib that goes with it, and libgcrypt, opened when a keyring is first needed.
+// GIO, libgcrypt and libsecret, opened when a keyring is first needed, and libsecret when one is first changed.
 //
-// Most answers need no keyring, and loading libsecret with GIO and GObject takes longer than all the rest of such an
-// answer. The functions have their own names and types and only pass calls on; lanyard_secret_open must have succeeded
-// before. script/lint compiles CSecret.c against the libraries' own headers,
-// which checks every declaration.
+// Most answers need no keyring, and loading these libraries takes longer than all the rest of such an answer. The
+// functions have their own names and types and only pass calls on; what opens their library must have succeeded before.
+// script/lint compiles CSecret.c against the libraries' own headers, which checks every declaration.
 
-/// Opens the libraries, once; NULL where they are open, else what is wrong.
+/// Opens GIO and libgcrypt, once; NULL where they are open, else what is wrong.
+const char *lanyard_gio_open(void);
+
+/// Opens libsecret, once; NULL where it is open, else what is wrong.
 const char *lanyard_secret_open(void);
 
 #include <stddef.h>
@@ -177,7 +179,6 @@ typedef enum { SECRET_COLLECTION_CREATE_NONE = 0 } SecretCollectionCreateFlags;
 typedef enum { SECRET_ITEM_NONE = 0 } SecretItemFlags;
 typedef enum { SECRET_ITEM_CREATE_NONE = 0 } SecretItemCreateFlags;
 
-GQuark secret_error_get_quark(void);
 GType secret_service_get_type(void);
 SecretService *secret_service_open_sync(
     GType type, const gchar *bus_name, SecretServiceFlags flags, GCancellable *cancellable, GError **error);

@@ -33,12 +33,13 @@ struct AttributeTable: ~Copyable {
 struct SecretContent: ~Copyable {
     let pointer: OpaquePointer
 
-    /// Copies the bytes; nil where there is no memory for them.
-    init?(_ bytes: [UInt8], contentType: String) {
+    /// Copies the bytes.
+    init(_ bytes: [UInt8], contentType: String) throws(ProviderFailure) {
+        try SecretLibrary.openForChanges()
         let value = bytes.withUnsafeBytes { bytes in
             secret_value_new(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, contentType)
         }
-        guard let value else { return nil }
+        guard let value else { throw .found(StoreError(.broken, detail: "no memory for a secret")) }
         pointer = value
     }
 

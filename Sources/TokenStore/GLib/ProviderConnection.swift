@@ -73,6 +73,7 @@ final class ProviderConnection: Sendable {
     func service(_ watchdog: borrowing Watchdog) throws(ProviderFailure) -> OpaquePointer {
         let service = try service.withLock { service throws(ProviderFailure) in
             if let service { return service }
+            try SecretLibrary.openForChanges()
             let type = secret_service_get_type()
             let pointer = try calling {
                 secret_service_open_sync(type, nil, SECRET_SERVICE_NONE, watchdog.cancellable, $0)

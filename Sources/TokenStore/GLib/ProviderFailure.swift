@@ -68,19 +68,24 @@ private enum LibsecretError {
     static let noSuchObject: Int32 = 3
 }
 
+/// The errors of the Secret Service that count here; libsecret has numbers for some, GLib for none.
+private enum SecretServiceError {
+    static let isLocked = "org.freedesktop.Secret.Error.IsLocked"
+    static let noSuchObject = "org.freedesktop.Secret.Error.NoSuchObject"
+    static let noSession = "org.freedesktop.Secret.Error.NoSession"
+}
+
 extension ProviderFailure {
     /// Whether the provider went away during the call; another may have taken its place since.
     var isVanished: Bool {
-        guard case .reported(let domain, let code, let message) = self else { return false }
+        guard case .reported(let domain, let code, _) = self else { return false }
         if domain == Domain.bus {
             // A service is also unknown where libsecret addresses the one that is gone by its unique name.
             return [BusError.noReply, BusError.nameHasNoOwner, BusError.serviceUnknown, BusError.disconnected]
                 .contains(code)
         }
-        guard domain == Domain.transport else { return false }
-        // Another process, which took its place, knows nothing of the session; GLib has no number for that.
-        return code == TransportError.closed
-            || code == TransportError.remote && message.contains("org.freedesktop.Secret.Error.NoSession")
+        // Another process that took its place knows nothing of the session.
+        return domain == Domain.transport && code == TransportError.closed || isError(SecretServiceError.noSession)
     }
 
     /// Whether the provider can't do what the call asks for.
@@ -95,15 +100,24 @@ extension ProviderFailure {
         // GDBus calls a method of an object that is not there an unknown method.
         return domain == Domain.bus && [BusError.unknownObject, BusError.unknownMethod].contains(code)
             || domain == Domain.libsecret && code == LibsecretError.noSuchObject
+            || isError(SecretServiceError.noSuchObject)
     }
 
     /// The failure in the terms of a remedy.
     var storeError: StoreError {
         switch self {
         case .found(let error): error
+        case .reported(_, _, let message) where isError(SecretServiceError.isLocked):
+            StoreError(.locked, detail: message)
         case .reported(let domain, let code, let message):
             StoreError(Self.reason(domain: domain, code: code), detail: message)
         }
+    }
+
+    /// Whether it is the error of D-Bus of that name, for which GLib has no number.
+    private func isError(_ name: String) -> Bool {
+        guard case .reported(Domain.transport, TransportError.remote, let message) = self else { return false }
+        return message.hasPrefix("GDBus.Error:\(name):")
     }
 
     private static func reason(domain: String, code: Int32) -> StoreError.Reason {

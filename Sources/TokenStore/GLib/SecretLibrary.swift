@@ -1,16 +1,20 @@
 internal import CSecret
 internal import Logging
 
-/// libsecret and libgcrypt, which are opened when a keyring is first needed.
+/// The libraries that lead to a keyring, which are opened when one is first needed.
 enum SecretLibrary {
-    /// Opens them, and has what libsecret and GLib log go to the logger, to none where none was named yet; costs nothing
-    /// where they are open.
+    /// Opens what reading takes, and has what GLib and libsecret log go to the logger, to none where none was named yet;
+    /// costs nothing where it is open.
     static func open(logger: Logger? = nil) throws(ProviderFailure) {
-        if let problem = lanyard_secret_open() {
-            throw .found(StoreError(.noLibrary, detail: String(cString: problem)))
-        }
-        // Names errors of the Secret Service, which calls of its own find as well as libsecret's.
-        _ = secret_error_get_quark()
+        try check(lanyard_gio_open())
         GLibLog.route(to: logger)
+    }
+
+    /// Opens libsecret, which what changes a keyring takes besides.
+    static func openForChanges() throws(ProviderFailure) { try check(lanyard_secret_open()) }
+
+    private static func check(_ problem: UnsafePointer<CChar>?) throws(ProviderFailure) {
+        guard let problem else { return }
+        throw .found(StoreError(.noLibrary, detail: String(cString: problem)))
     }
 }

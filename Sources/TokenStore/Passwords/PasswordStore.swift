@@ -97,9 +97,10 @@ extension KeyringSession {
     ) throws(ProviderFailure) {
         let lines = PasswordText(
             password: secret, expiresOn: password.expiresOn, oauthRefreshToken: password.oauthRefreshToken)
-        guard let text = lines.text, let content = SecretContent([UInt8](text.utf8), contentType: "text/plain") else {
+        guard let text = lines.text else {
             throw .found(StoreError(.broken, detail: "a password with a line feed can't be kept"))
         }
+        let content = try SecretContent([UInt8](text.utf8), contentType: "text/plain")
         let existing = try passwords(for: query, needsSecrets: false).filter { $0.username == query.username }
         for item in existing { try replaceSecret(of: item.item, content) }
         guard existing.isEmpty else { return }
@@ -116,9 +117,10 @@ extension KeyringSession {
         _ password: StoredPassword, for query: PasswordQuery
     ) throws(ProviderFailure) {
         let record = AuthorizationRecord(address: PasswordAddress(query), password: password)
-        guard let json = record.json, let content = SecretContent(json, contentType: "application/json") else {
+        guard let json = record.json else {
             throw .found(StoreError(.broken, detail: "an authorization can't be kept"))
         }
+        let content = try SecretContent(json, contentType: "application/json")
         let attributes = record.attributes(group: configuration.group)
         try create(
             attributes.stored,

@@ -16,6 +16,7 @@ public struct KeyringProvider: Sendable, Equatable {
         do throws(ProviderFailure) {
             try SessionEnvironment.process.check()
             try SecretLibrary.open()
+            try SecretLibrary.openForChanges()
             let watchdog = Watchdog(seconds: deadline)
             guard let bus = try calling({ g_bus_get_sync(G_BUS_TYPE_SESSION, watchdog.cancellable, $0) }) else {
                 return nil

@@ -61,9 +61,7 @@ public struct SecretServiceStore: Sendable {
             try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
                 try session.openForStoring()
                 for record in records {
-                    guard let content = SecretContent(record.json, contentType: "application/json") else {
-                        throw .found(StoreError(.broken, detail: "no memory for a secret"))
-                    }
+                    let content = try SecretContent(record.json, contentType: "application/json")
                     let attributes = ItemAttributes(record, group: configuration.group)
                     try session.create(attributes.stored, label: record.label, content)
                 }

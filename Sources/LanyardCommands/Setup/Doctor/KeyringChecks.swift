@@ -22,7 +22,7 @@ struct KeyringChecks {
         case .badBackend(let detail): return [.fail("keyring", Failure(StoreError(.badBackend, detail: detail)))]
         case .unlocked, .locked, .noDefaultCollection, .hung, .failed: break
         }
-        if case .failed = state, let error = libraryError { return [.fail("keyring", Failure(error))] }
+        if let error = libraryError { return [.fail("keyring", Failure(error))] }
         let provider = await Provider.running()
         let bus: Finding =
             provider == nil && state == .hung
@@ -30,7 +30,7 @@ struct KeyringChecks {
         return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(state)] + contents(state)
     }
 
-    /// Why libsecret can't be used at all; nil where it can.
+    /// Which library is missing; nil where none is.
     private var libraryError: StoreError? {
         do throws(StoreError) {
             _ = try KeyringProvider.running()
