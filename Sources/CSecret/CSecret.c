@@ -45,7 +45,6 @@ static void *resolve(const Library *library, const char *name) {
 
 FORWARD_GIO(void, g_free, (gpointer memory), (memory))
 FORWARD_GIO(gchar *, g_strdup, (const gchar *text), (text))
-FORWARD_GIO(void, g_strfreev, (gchar **texts), (texts))
 FORWARD_GIO(void, g_error_free, (GError *error), (error))
 FORWARD_GIO(const gchar *, g_quark_to_string, (GQuark quark), (quark))
 FORWARD_GIO(void, g_log_set_writer_func, (GLogWriterFunc function, gpointer data, GDestroyNotify free_data), (function,
@@ -55,7 +54,6 @@ FORWARD_GIO(gboolean, g_str_equal, (gconstpointer one, gconstpointer other), (on
 FORWARD_GIO(GHashTable *, g_hash_table_new_full, ( GHashFunc hash, GEqualFunc equal, GDestroyNotify free_key,
     GDestroyNotify free_value), (hash, equal, free_key, free_value))
 FORWARD_GIO(gboolean, g_hash_table_insert, (GHashTable *table, gpointer key, gpointer value), (table, key, value))
-FORWARD_GIO(gpointer, g_hash_table_lookup, (GHashTable *table, gconstpointer key), (table, key))
 FORWARD_GIO(void, g_hash_table_unref, (GHashTable *table), (table))
 FORWARD_GIO(GVariant *, g_variant_new_string, (const gchar *text), (text))
 FORWARD_GIO(GVariant *, g_variant_new_object_path, (const gchar *path), (path))
@@ -101,7 +99,6 @@ FORWARD_GIO(void, g_main_context_unref, (GMainContext *context), (context))
 FORWARD_GCRYPT(const char *, gcry_check_version, (const char *wanted), (wanted))
 FORWARD_GCRYPT(gcry_mpi_t, gcry_mpi_new, (unsigned int bits), (bits))
 FORWARD_GCRYPT(gcry_mpi_t, gcry_mpi_snew, (unsigned int bits), (bits))
-FORWARD_GCRYPT(gcry_mpi_t, gcry_mpi_set_ui, (gcry_mpi_t number, unsigned long value), (number, value))
 FORWARD_GCRYPT(gcry_error_t, gcry_mpi_scan, (gcry_mpi_t *number, enum gcry_mpi_format format, const void *bytes, size_t
     length, size_t *scanned), (number, format, bytes, length, scanned))
 FORWARD_GCRYPT(gcry_error_t, gcry_mpi_print, (enum gcry_mpi_format format, unsigned char *bytes, size_t length, size_t

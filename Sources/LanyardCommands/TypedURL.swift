@@ -9,14 +9,14 @@ extension String {
 }
 
 extension CredentialRequest {
-    /// What git would ask for a URL; `status` is the failure's where it is none.
-    init(url: String, status: ExitStatus = .usage) throws(Failure) {
+    /// What git would ask for a URL.
+    init(url: String) throws(Failure) {
         var attributes = Attributes()
         do {
             try attributes.append("url", url.withScheme)
             try self.init(attributes)
         } catch {
-            throw Failure(notURL: url, status: status)
+            throw Failure(notURL: url)
         }
     }
 }
@@ -29,7 +29,7 @@ extension Session {
 extension URLPattern {
     /// The pattern that a person means by a URL.
     init(typed url: String) throws(Failure) {
-        guard let pattern = URLPattern(url.withScheme) else { throw Failure(notURL: url, status: .usage) }
+        guard let pattern = URLPattern(url.withScheme) else { throw Failure(notURL: url) }
         // It would be written into files, and matches no request.
         guard !pattern.hasPassword else {
             throw Failure(
@@ -42,9 +42,9 @@ extension URLPattern {
 
 extension Failure {
     /// What was typed for a URL and is none.
-    fileprivate init(notURL text: String, status: ExitStatus) {
+    fileprivate init(notURL text: String) {
         self.init(
             "\(text.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"],
-            status: status)
+            status: .usage)
     }
 }

@@ -74,7 +74,6 @@ typedef enum { G_BUS_TYPE_SESSION = 2 } GBusType;
 
 void g_free(gpointer memory);
 gchar *g_strdup(const gchar *text);
-void g_strfreev(gchar **texts);
 void g_error_free(GError *error);
 const gchar *g_quark_to_string(GQuark quark);
 void g_log_set_writer_func(GLogWriterFunc function, gpointer data, GDestroyNotify free_data);
@@ -84,7 +83,6 @@ gboolean g_str_equal(gconstpointer one, gconstpointer other);
 GHashTable *g_hash_table_new_full(
     GHashFunc hash, GEqualFunc equal, GDestroyNotify free_key, GDestroyNotify free_value);
 gboolean g_hash_table_insert(GHashTable *table, gpointer key, gpointer value);
-gpointer g_hash_table_lookup(GHashTable *table, gconstpointer key);
 void g_hash_table_unref(GHashTable *table);
 
 GVariant *g_variant_new_string(const gchar *text);
@@ -147,7 +145,6 @@ gcry_error_t gcry_control(enum gcry_ctl_cmds command, ...);
 const char *gcry_check_version(const char *wanted);
 gcry_mpi_t gcry_mpi_new(unsigned int bits);
 gcry_mpi_t gcry_mpi_snew(unsigned int bits);
-gcry_mpi_t gcry_mpi_set_ui(gcry_mpi_t number, unsigned long value);
 gcry_error_t gcry_mpi_scan(
     gcry_mpi_t *number, enum gcry_mpi_format format, const void *bytes, size_t length, size_t *scanned);
 gcry_error_t gcry_mpi_print(

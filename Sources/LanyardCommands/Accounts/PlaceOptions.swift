@@ -19,7 +19,7 @@ struct PlaceOptions: ParsableArguments {
     }
 
     private static func authority(of url: String, _ session: Session) throws(Failure) -> String {
-        let request = try CredentialRequest(url: url, status: .failed)
+        let request = try CredentialRequest(url: url)
         guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
         return wanted.authority
     }

@@ -33,7 +33,7 @@ struct TokenOptions: ParsableArguments {
     func request(in session: Session) throws(Failure) -> (request: TokenRequest, url: String?) {
         var asked = CredentialRequest()
         if let url = try place(in: session) {
-            asked = try CredentialRequest(url: url, status: .failed)
+            asked = try CredentialRequest(url: url)
         }
         asked.wish.authority = authority
         asked.wish.clientID = clientId

@@ -46,19 +46,8 @@ struct SecretContent: ~Copyable {
     deinit { secret_value_unref(UnsafeMutableRawPointer(pointer)) }
 }
 
-/// What libsecret hands out and takes as a list of texts that ends with a null.
+/// What libsecret takes as a list of texts that ends with a null.
 enum TextList {
-    typealias Pointer = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-
-    /// Copies a list that was handed out, and gives it back.
-    static func contents(ofOwned list: Pointer?) -> [String] {
-        guard let list else { return [] }
-        defer { g_strfreev(list) }
-        var texts: [String] = []
-        while let text = list[texts.count] { texts.append(String(cString: text)) }
-        return texts
-    }
-
     /// Lends a copy of the texts.
     static func with<Result: ~Copyable>(
         _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(ProviderFailure) -> Result

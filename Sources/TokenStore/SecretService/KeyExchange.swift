@@ -46,12 +46,12 @@ struct KeyExchange: ~Copyable, Sendable {
     ///
     /// - Throws: where what the other side told is 0, 1, or the prime less one or more: then everybody can compute it.
     func key(with peer: [UInt8]) throws(ProviderFailure) -> SymmetricKey {
+        let noKey = ProviderFailure.found(StoreError(.broken, detail: "the provider's public key is none"))
+        guard peer.count <= Self.byteCount else { throw noKey }
         let base = try BigNumber(peer)
         let most = try BigNumber(Self.prime)
         gcry_mpi_sub_ui(most.pointer, most.pointer, 1)
-        guard peer.count <= Self.byteCount, gcry_mpi_cmp_ui(base.pointer, 1) > 0,
-            gcry_mpi_cmp(base.pointer, most.pointer) < 0
-        else { throw .found(StoreError(.broken, detail: "the provider's public key is none")) }
+        guard gcry_mpi_cmp_ui(base.pointer, 1) > 0, gcry_mpi_cmp(base.pointer, most.pointer) < 0 else { throw noKey }
         let shared = try BigNumber(secretOf: UInt32(Self.byteCount * 8))
         gcry_mpi_powm(shared.pointer, base.pointer, exponent.pointer, modulus.pointer)
         return try shared.withBytes(count: Self.byteCount) { Self.key(of: $0) }

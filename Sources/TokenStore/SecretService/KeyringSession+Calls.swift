@@ -3,6 +3,9 @@ internal import CSecret
 // The calls to the provider, one each. libsecret's own items and collections would ask six times as much: each of them
 // is a proxy, which has its properties watched.
 extension KeyringSession {
+    /// How many calls are under way at once, each of which holds a file descriptor.
+    private static let mostAtOnce = 16
+
     /// What a search found: D-Bus paths.
     struct Paths {
         var unlocked: [String] = []
@@ -34,11 +37,16 @@ extension KeyringSession {
     ///
     /// Their other properties are not read: each takes gnome-keyring longer the more items there are.
     func items(at paths: [String], areLocked: Bool) throws(ProviderFailure) -> [KeyringItem] {
-        let calls = paths.map { ($0, begin(readingOf: "Attributes", of: $0, "org.freedesktop.Secret.Item")) }
         var items: [KeyringItem] = []
-        for (path, call) in calls {
-            guard let attributes = try value(of: call) else { continue }
-            items.append(KeyringItem(path: path, isLocked: areLocked, attributes: attributes.texts))
+        var rest = paths[...]
+        while !rest.isEmpty {
+            let some = rest.prefix(Self.mostAtOnce)
+            rest = rest.dropFirst(some.count)
+            let calls = some.map { ($0, begin(readingOf: "Attributes", of: $0, "org.freedesktop.Secret.Item")) }
+            for (path, call) in calls {
+                guard let attributes = try value(of: call) else { continue }
+                items.append(KeyringItem(path: path, isLocked: areLocked, attributes: attributes.texts))
+            }
         }
         return items
     }
