@@ -30,9 +30,10 @@ let small: [LinkerSetting] = [
     .unsafeFlags(
         ["-L\(Context.packageDirectory)/.build/static", "-Xclang-linker", "-static-libgcc"],
         .when(configuration: .release)),
-    // Constants of Swift's that hold addresses are to be read-only once the program has started; script/build says how.
+    // Constants of Swift's that hold addresses are to be read-only once the program has started, and code that answers need
+    // is to stand together; script/build says how.
     .unsafeFlags(
-        ["-Xlinker", "--script=\(Context.packageDirectory)/.build/static/relro.ld"], .when(configuration: .release)),
+        ["-Xlinker", "--script=\(Context.packageDirectory)/.build/static/layout.ld"], .when(configuration: .release)),
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
 ]
 
