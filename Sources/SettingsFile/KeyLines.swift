@@ -46,7 +46,9 @@ final class KeyLines: Sendable {
     }
 }
 
-/// The lines of every key. An object, for where there is none a dictionary takes as long to leave as a file to read.
+/// The lines of every key.
+///
+/// An object, for to leave a dictionary that was never made takes the runtime as long as to read a file.
 private final class Lines: Sendable {
     let lines: [[KeyLines.Step]: Int]
 

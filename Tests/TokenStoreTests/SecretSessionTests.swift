@@ -60,7 +60,9 @@ import Testing
         }
     }
 
-    /// A Secret Service with one item, whose secret is the argument. No real one knows nothing but `plain`.
+    /// A Secret Service with one item, whose secret is the argument.
+    ///
+    /// No real one at hand knows nothing but `plain`.
     private static let plainProvider = """
         import sys
         import dbus

@@ -18,7 +18,9 @@ extension KeyringSession {
         for path in paths {
             if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }) {
                 if query.matches(record) { found.append(record) }
-            } else if var item = try items(at: [path], areLocked: false).first, let kind = query.kind(of: item.attributes) {
+            } else if var item = try items(at: [path], areLocked: false).first,
+                let kind = query.kind(of: item.attributes)
+            {
                 item.secret = secrets[path]
                 found.append(item, of: kind)
             }

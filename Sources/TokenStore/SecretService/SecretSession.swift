@@ -25,6 +25,7 @@ final class SecretSession: Sendable {
     /// - Parameters:
     ///   - provider: what is asked, which keeps the session.
     ///   - seconds: how long it may take.
+    /// - Throws: where there is no memory for a key; what the provider says comes later.
     init(of provider: ProviderConnection, seconds: Double) throws(ProviderFailure) {
         self.provider = provider
         self.seconds = seconds
