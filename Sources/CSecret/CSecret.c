@@ -81,10 +81,6 @@ FORWARD_GIO(void, g_cancellable_reset, (GCancellable *cancellable), (cancellable
 FORWARD_GIO(GDBusConnection *, g_bus_get_sync, (GBusType type, GCancellable *cancellable, GError **error), (type,
     cancellable, error))
 FORWARD_GIO(void, g_dbus_connection_set_exit_on_close, (GDBusConnection *connection, gboolean exits), (connection, exits))
-FORWARD_GIO(GVariant *, g_dbus_connection_call_sync, ( GDBusConnection *connection, const gchar *bus_name, const gchar
-    *object_path, const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply,
-    GDBusCallFlags flags, gint milliseconds, GCancellable *cancellable, GError **error), (connection, bus_name,
-    object_path, interface, method, parameters, reply, flags, milliseconds, cancellable, error))
 FORWARD_GIO(void, g_dbus_connection_call, ( GDBusConnection *connection, const gchar *bus_name, const gchar *object_path,
     const gchar *interface, const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags
     flags, gint milliseconds, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data), (connection,

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Where the keys and tables of a file stand: the TOML parser tells positions of its own errors only.
 ///
-/// They are looked for when the first is asked for, which for most files takes an error.
+/// Keys are looked for when the first is asked for, which takes an error.
 final class KeyLines: Sendable {
     /// One step down from the file's own table.
     enum Step: Hashable, Sendable {

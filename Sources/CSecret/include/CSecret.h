@@ -109,10 +109,6 @@ void g_cancellable_cancel(GCancellable *cancellable);
 void g_cancellable_reset(GCancellable *cancellable);
 GDBusConnection *g_bus_get_sync(GBusType type, GCancellable *cancellable, GError **error);
 void g_dbus_connection_set_exit_on_close(GDBusConnection *connection, gboolean exits);
-GVariant *g_dbus_connection_call_sync(
-    GDBusConnection *connection, const gchar *bus_name, const gchar *object_path, const gchar *interface,
-    const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags flags, gint milliseconds,
-    GCancellable *cancellable, GError **error);
 void g_dbus_connection_call(
     GDBusConnection *connection, const gchar *bus_name, const gchar *object_path, const gchar *interface,
     const gchar *method, GVariant *parameters, const GVariantType *reply, GDBusCallFlags flags, gint milliseconds,

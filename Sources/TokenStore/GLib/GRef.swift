@@ -17,13 +17,13 @@ struct GRef: ~Copyable {
 struct AttributeTable: ~Copyable {
     let pointer: OpaquePointer
 
-    /// Copies attributes; nil where one holds a NUL, at which C would cut it short.
-    init?(_ attributes: [String: String]) {
-        guard !attributes.contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }),
-            let table = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
-        else { return nil }
-        for (name, value) in attributes { g_hash_table_insert(table, g_strdup(name), g_strdup(value)) }
-        pointer = table
+    /// Copies attributes.
+    ///
+    /// - Throws: where one holds a NUL.
+    init(_ attributes: [String: String]) throws(ProviderFailure) {
+        try attributes.requireNoNUL()
+        pointer = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
+        for (name, value) in attributes { g_hash_table_insert(pointer, g_strdup(name), g_strdup(value)) }
     }
 
     deinit { g_hash_table_unref(pointer) }
@@ -59,5 +59,14 @@ enum TextList {
         for (index, copy) in copies.enumerated() { (list + index).initialize(to: UnsafePointer(copy)) }
         (list + copies.count).initialize(to: nil)
         return try body(list)
+    }
+}
+
+extension [String: String] {
+    /// Refuses attributes that C would cut short.
+    func requireNoNUL() throws(ProviderFailure) {
+        guard !contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
+            throw .found(StoreError(.broken, detail: "an attribute holds a NUL"))
+        }
     }
 }

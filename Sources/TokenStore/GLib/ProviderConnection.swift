@@ -6,7 +6,8 @@ internal import Synchronization
 /// What is stored is read with calls of lanyard's own, and changed through libsecret: its service is a proxy that asks the
 /// bus and the provider five things before the first that is wanted, and its session takes long (see `KeyExchange`).
 final class ProviderConnection: Sendable {
-    private static let name = "org.freedesktop.secrets"
+    /// The name of whatever provides the Secret Service, on the bus.
+    static let name = "org.freedesktop.secrets"
     private static let current = Mutex<ProviderConnection?>(nil)
 
     // GDBus's connections and proxies may be used by any thread.
@@ -43,13 +44,13 @@ final class ProviderConnection: Sendable {
     /// Has the next operation begin anew, as it must where another process provides the service now.
     static func forget() { current.withLock { $0 = nil } }
 
-    /// Calls a method of the service, or of another object of the provider's, which is started where none runs.
+    /// Calls a method of the service, or of another object of the provider's, which is started where none runs; or the bus's.
     func begin(
-        _ method: String, of interface: String = "org.freedesktop.Secret.Service",
+        _ method: String, to destination: String = name, of interface: String = "org.freedesktop.Secret.Service",
         at path: String = "/org/freedesktop/secrets", _ arguments: [Argument], _ patience: Patience
     ) -> PendingCall {
         let call = Call(
-            destination: Self.name, path: path, interface: interface, method: method, arguments: arguments)
+            destination: destination, path: path, interface: interface, method: method, arguments: arguments)
         return PendingCall(call, on: bus, patience)
     }
 

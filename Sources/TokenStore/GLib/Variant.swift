@@ -19,7 +19,8 @@ struct Variant: ~Copyable {
 
     /// The text, or an object's path; nil where it is neither.
     var text: String? {
-        ["s", "o"].contains(type) ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil
+        let type = type
+        return type == "s" || type == "o" ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil
     }
 
     /// The paths of a list of objects; empty where it is none.

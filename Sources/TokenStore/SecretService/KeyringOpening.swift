@@ -1,5 +1,3 @@
-internal import CSecret
-internal import Logging
 internal import Synchronization
 
 /// The Secret Service, connected to before the first operation, and a session asked for, which takes the provider longer

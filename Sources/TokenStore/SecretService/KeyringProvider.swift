@@ -18,18 +18,11 @@ public struct KeyringProvider: Sendable, Equatable {
             try SecretLibrary.open()
             try SecretLibrary.openForChanges()
             let watchdog = Watchdog(seconds: deadline)
-            guard let bus = try calling({ g_bus_get_sync(G_BUS_TYPE_SESSION, watchdog.cancellable, $0) }) else {
-                return nil
-            }
-            defer { g_object_unref(UnsafeMutableRawPointer(bus)) }
-            var name = g_variant_new_string("org.freedesktop.secrets")
-            let reply = try calling { slot in
-                g_dbus_connection_call_sync(
-                    bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                    "GetConnectionUnixProcessID", g_variant_new_tuple(&name, 1), nil, G_DBUS_CALL_FLAGS_NONE, -1,
-                    watchdog.cancellable, slot)
-            }
-            guard let number = Variant(owned: reply)?.child(0)?.smallNumber else { return nil }
+            let reply = try ProviderConnection.shared(watchdog).begin(
+                "GetConnectionUnixProcessID", to: "org.freedesktop.DBus", of: "org.freedesktop.DBus",
+                at: "/org/freedesktop/DBus", [.text(ProviderConnection.name)], .until(cancelled: watchdog.cancellable)
+            ).wait()
+            guard let number = reply?.child(0)?.smallNumber else { return nil }
             return KeyringProvider(processID: Int32(bitPattern: number))
         } catch {
             guard error.storeError.reason != .noProvider else { return nil }

@@ -1,5 +1,3 @@
-internal import CSecret
-
 // The calls to the provider, one each. libsecret's own items and collections would ask six times as much: each of them
 // is a proxy, which has its properties watched.
 extension KeyringSession {
@@ -17,9 +15,7 @@ extension KeyringSession {
     /// Never unlocks. A search that names the schema (`xdg:schema`) finds nothing in a keyring that was not unlocked
     /// since its daemon started; "locked" can then not be told from "not stored".
     func search(_ attributes: [String: String]) throws(ProviderFailure) -> Paths {
-        guard !attributes.contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
-            throw .found(StoreError(.broken, detail: "an attribute holds a NUL"))
-        }
+        try attributes.requireNoNUL()
         let search = provider.begin("SearchItems", [.texts(attributes)], patience)
         // The key takes this process as long as the search takes the provider.
         provider.finishSession()

@@ -7,9 +7,7 @@ extension KeyringSession {
     func create(
         _ attributes: [String: String], label: String, _ content: borrowing SecretContent, replacing: Bool = true
     ) throws(ProviderFailure) {
-        guard let table = AttributeTable(attributes) else {
-            throw .found(StoreError(.broken, detail: "an attribute holds a NUL"))
-        }
+        let table = try AttributeTable(attributes)
         let service = try provider.service(watchdog)
         guard !replacing else {
             try succeeding {

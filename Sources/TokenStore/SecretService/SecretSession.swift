@@ -6,8 +6,7 @@ internal import Synchronization
 ///
 /// With a provider that can't encrypt, as with libsecret, secrets pass the bus as they are.
 final class SecretSession: Sendable {
-    private enum State {
-        case asked
+    private enum Outcome {
         /// Without a key the provider doesn't encrypt.
         case opened(path: String, key: SymmetricKey?)
         case failed(ProviderFailure)
@@ -15,10 +14,10 @@ final class SecretSession: Sendable {
 
     private unowned let provider: ProviderConnection
     private let exchange: KeyExchange
-    // Used with the state's lock held.
+    // Used with the outcome's lock held.
     nonisolated(unsafe) private let reply: PendingCall
     private let seconds: Double
-    private let state = Mutex(State.asked)
+    private let outcome = Mutex<Outcome?>(nil)
 
     /// Asks for a session; the provider computes its key while this process does other things.
     ///
@@ -37,29 +36,32 @@ final class SecretSession: Sendable {
 
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     func secrets(of paths: [String], _ patience: Patience) throws(ProviderFailure) -> [String: [UInt8]] {
-        finish()
-        switch state.withLock(\.self) {
+        switch decided() {
         case .opened(let session, let key):
             let call = provider.begin("GetSecrets", [.paths(paths), .path(session)], patience)
             return Self.secrets(try call.wait()?.child(0), key)
         case .failed(let failure): throw failure
-        case .asked: return [:]
         }
     }
 
     /// Waits for the provider and computes the key, where that isn't done yet.
-    func finish() {
-        state.withLock { state in
-            guard case .asked = state else { return }
+    func finish() { _ = decided() }
+
+    private func decided() -> Outcome {
+        outcome.withLock { outcome in
+            if let outcome { return outcome }
+            let decided: Outcome
             do throws(ProviderFailure) {
-                state = try agree()
+                decided = try agree()
             } catch {
-                state = .failed(error)
+                decided = .failed(error)
             }
+            outcome = decided
+            return decided
         }
     }
 
-    private func agree() throws(ProviderFailure) -> State {
+    private func agree() throws(ProviderFailure) -> Outcome {
         exchange.rehearse()
         let reply: Variant?
         do throws(ProviderFailure) {
