@@ -1,5 +1,7 @@
 import CredentialProtocol
+import FoundationEssentials
 import Glibc
+import Synchronization
 import Testing
 
 @testable import AuthorityPlugin
@@ -148,17 +150,29 @@ struct PluginHostTests {
         #expect(person.events.isEmpty)
     }
 
-    @Test func `a plugin gets a scrubbed environment, an empty folder of its own and its own session`() async throws {
+    @Test func `a plugin gets a scrubbed environment, no folder of anybody's and its own session`() async throws {
         let environment = [
             "PATH": "/usr/bin:/bin", "HOME": "/root", "LC_ALL": "C", "https_proxy": "http://p:1", "AWS_SECRET": "x",
             "LD_PRELOAD": "", "DBUS_SESSION_BUS_ADDRESS": "unix:x", "TMPDIR": "/tmp",
         ]
         let parts = try await run("surroundings", environment: environment).account.username.split(separator: " ")
         #expect(parts[0] == "HOME,LC_ALL,PATH,https_proxy")
-        #expect(parts[1].hasPrefix("/tmp/lanyard-plugin-"))
-        #expect(parts[2] == "700")
-        #expect(parts[3] == "true")
-        #expect(access(String(parts[1]), F_OK) != 0, "the folder is removed with what is in it")
+        #expect(parts[1] == "/")
+        #expect(parts[2] == "true")
+    }
+
+    /// These folders may be another user's, who could swap whatever is made there for a link.
+    @Test func `while a plugin runs nothing is made in the folders that the environment names`() async throws {
+        let folders = try [TestFolder(), TestFolder()]
+        let environment = ["XDG_RUNTIME_DIR": folders[0].path, "TMPDIR": folders[1].path]
+        let found = Mutex<[String]>(["the person was not asked"])
+        let person = FakePerson { _ in
+            let names = folders.map { try? FileManager.default.contentsOfDirectory(atPath: $0.path) }
+            found.withLock { $0 = names.flatMap { $0 ?? ["a folder that is gone"] } }
+            return .redirected(Secret("http://localhost:1/?code=abc"))
+        }
+        _ = try await run("answered-open-url", person: person, environment: environment)
+        #expect(found.withLock(\.self) == [])
     }
 
     @Test func `a plugin's children do not outlive the conversation`() async throws {

@@ -1,4 +1,5 @@
 import CredentialProtocol
+import FoundationEssentials
 import Glibc
 import Synchronization
 import Testing
@@ -84,7 +85,7 @@ final class TestFolder: Sendable {
         path = try #require(made)
     }
 
-    deinit { FolderRemoval.remove(path) }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     @discardableResult
     func write(_ name: String, _ text: String, mode: mode_t = 0o644) throws -> String {

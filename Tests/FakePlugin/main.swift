@@ -141,14 +141,9 @@ case "surroundings":
         entry += 1
     }
     var folder = [CChar](repeating: 0, count: 4096)
-    var info = stat()
-    stat(".", &info)
     let path = getcwd(&folder, folder.count).map { String(cString: $0) } ?? ""
-    let mode = String(info.st_mode & 0o777, radix: 8)
     let isLeader = getsid(0) == getpid()
-    // Left behind on purpose.
-    close(open("left-behind", O_CREAT | O_WRONLY, 0o600))
-    say(result(username: "\(names.sorted().joined(separator: ",")) \(path) \(mode) \(isLeader)"))
+    say(result(username: "\(names.sorted().joined(separator: ",")) \(path) \(isLeader)"))
 case "child":
     let child = spawnChild()
     say(result(username: "\(child)"))

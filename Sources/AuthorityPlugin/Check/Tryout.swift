@@ -42,12 +42,11 @@ struct Tryout: Sendable {
         _ input: [UInt8], machine: String = PluginMain.stateMachine, closing: Bool = false
     ) async -> Outcome? {
         signal(SIGPIPE, SIG_IGN)
-        guard let scratch = ScratchFolder(environment) else { return nil }
         var options = PlatformOptions()
         options.createSession = true
         let configuration = Configuration(
             executable: .path(FilePath(plugin.executable)), arguments: Arguments(plugin.arguments + [machine]),
-            environment: PluginEnvironment.make(environment), workingDirectory: FilePath(scratch.path),
+            environment: PluginEnvironment.make(environment), workingDirectory: PluginEnvironment.folder,
             platformOptions: options)
         let result = try? await Subprocess.run(
             configuration, input: .inputWriter, output: .sequence, error: .discarded
@@ -64,7 +63,6 @@ struct Tryout: Sendable {
             try? execution.send(signal: .kill, toProcessGroup: true)
             return outcome
         }
-        _ = consume scratch
         guard let result else { return nil }
         var outcome = result.closureResult
         if outcome.ended != nil { outcome.ended = result.terminationStatus }

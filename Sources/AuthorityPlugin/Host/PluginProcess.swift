@@ -18,10 +18,6 @@ struct PluginProcess {
         _ request: Attributes, person: any PersonInterface
     ) async throws(PluginError) -> Exchange.Ending {
         signal(SIGPIPE, SIG_IGN)
-        guard let scratch = ScratchFolder(environment) else {
-            throw PluginError(.internal, "no folder for temporary files", hint: "check that /tmp can be written")
-        }
-        let configuration = self.configuration(in: scratch.path)
         let outcome: (ending: Exchange.Ending?, status: TerminationStatus)
         do {
             let result = try await run(configuration, input: .inputWriter, output: .sequence, error: .sequence) {
@@ -38,13 +34,12 @@ struct PluginProcess {
         } catch {
             throw startError(error)
         }
-        _ = consume scratch
         if Task.isCancelled { throw .interrupted }
         guard let ending = outcome.ending else { throw silentEnd(outcome.status) }
         return ending
     }
 
-    private func configuration(in folder: String) -> Configuration {
+    private var configuration: Configuration {
         var options = PlatformOptions()
         // Its own session: a signal reaches its children too, and it has no terminal to read passwords from.
         options.createSession = true
@@ -52,7 +47,7 @@ struct PluginProcess {
         return Configuration(
             executable: .path(FilePath(plugin.executable)),
             arguments: Arguments(plugin.arguments + [PluginMain.stateMachine]),
-            environment: PluginEnvironment.make(environment), workingDirectory: FilePath(folder),
+            environment: PluginEnvironment.make(environment), workingDirectory: PluginEnvironment.folder,
             platformOptions: options)
     }
 
