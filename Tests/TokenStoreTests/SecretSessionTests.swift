@@ -49,20 +49,44 @@ import Testing
     }
 
     @Test func `secrets are read from a provider that can't encrypt`() async throws {
+        try await withPlainProvider { keyring in
+            let records = try await keyring.records()
+            #expect(records == [Sample.accessToken()])
+        }
+    }
+
+    /// Where a search finds nothing, the provider has to say whether the keyring is locked.
+    @Test(arguments: [
+        ("OpenSession", "test"), ("SearchItems", "test"), ("GetSecrets", "test"), ("ReadAlias", "empty"),
+        ("Get", "empty"),
+    ])
+    func `an answer of another type than the right one is an error`(_ method: String, group: String) async throws {
+        try await withPlainProvider(wrong: method) { keyring in
+            let result = try await keyring.probe("records", ["group": group])
+            #expect(result.status == 1)
+            #expect(result.output.hasPrefix("error: broken (Method"), "\(result.output)")
+            #expect(result.output.contains(".\(method)” returned type"), "\(result.output)")
+        }
+    }
+
+    private func withPlainProvider(
+        wrong method: String = "", _ body: @Sendable (KeyringFixture) async throws -> Void
+    ) async throws {
         try await KeyringFixture.with(.noProvider) { keyring in
             let script = try keyring.scratch.write(Self.plainProvider, to: "provider.py")
             let secret = String(decoding: Sample.accessToken().json, as: UTF8.self)
-            async let provider = keyring.run("/usr/bin/python3", [script, secret])
+            async let provider = keyring.run("/usr/bin/python3", [script, secret, method])
             try await keyring.awaitProvider()
-            #expect(try await keyring.records() == [Sample.accessToken()])
+            try await body(keyring)
             try await keyring.endProvider()
             _ = try await provider
         }
     }
 
-    /// A Secret Service with one item, whose secret is the argument.
+    /// A Secret Service with one item, whose secret is the first argument; the method that the second names answers with
+    /// texts in the place of objects' paths.
     ///
-    /// No real one at hand knows nothing but `plain`.
+    /// No real one at hand knows nothing but `plain`, or gets a type wrong.
     private static let plainProvider = """
         import sys
         import dbus
@@ -72,31 +96,45 @@ import Testing
 
         DBusGMainLoop(set_as_default=True)
         SERVICE = "org.freedesktop.Secret.Service"
+        LOGIN = dbus.ObjectPath("/org/freedesktop/secrets/collection/login")
         ITEM = dbus.ObjectPath("/org/freedesktop/secrets/collection/login/1")
         SESSION = dbus.ObjectPath("/org/freedesktop/secrets/session/s1")
 
         class NotSupported(dbus.DBusException):
             _dbus_error_name = "org.freedesktop.DBus.Error.NotSupported"
 
+        def answers(method, types):
+            return types.replace("o", "s").replace("v", "s") if sys.argv[2] == method else types
+
         class Provider(dbus.service.Object):
-            @dbus.service.method(SERVICE, in_signature="sv", out_signature="vo")
+            @dbus.service.method(SERVICE, in_signature="sv", out_signature=answers("OpenSession", "vo"))
             def OpenSession(self, algorithm, value):
                 if algorithm != "plain":
                     raise NotSupported(algorithm)
-                return dbus.String(""), SESSION
+                return dbus.String(""), "no path" if sys.argv[2] == "OpenSession" else SESSION
 
-            @dbus.service.method(SERVICE, in_signature="a{ss}", out_signature="aoao")
+            @dbus.service.method(SERVICE, in_signature="a{ss}", out_signature=answers("SearchItems", "aoao"))
             def SearchItems(self, attributes):
-                return [ITEM], dbus.Array([], signature="o")
+                return [ITEM] if attributes["group"] == "test" else [], []
 
-            @dbus.service.method(SERVICE, in_signature="aoo", out_signature="a{o(oayays)}")
+            @dbus.service.method(SERVICE, in_signature="aoo", out_signature=answers("GetSecrets", "a{o(oayays)}"))
             def GetSecrets(self, items, session):
                 secret = dbus.ByteArray(sys.argv[1].encode())
                 return {ITEM: (session, dbus.ByteArray(b""), secret, "application/json")}
 
+            @dbus.service.method(SERVICE, in_signature="s", out_signature=answers("ReadAlias", "o"))
+            def ReadAlias(self, name):
+                return LOGIN
+
+        class Login(dbus.service.Object):
+            @dbus.service.method(dbus.PROPERTIES_IFACE, in_signature="ss", out_signature=answers("Get", "v"))
+            def Get(self, interface, name):
+                return "no" if sys.argv[2] == "Get" else False
+
         bus = dbus.SessionBus()
         name = dbus.service.BusName("org.freedesktop.secrets", bus)
         provider = Provider(bus, "/org/freedesktop/secrets")
+        login = Login(bus, LOGIN)
         GLib.MainLoop().run()
         """
 }

@@ -19,13 +19,15 @@ final class PendingCall {
         context = g_main_context_new()
         // The reply comes to the context that was its sender's; one that is nobody else's takes nobody's replies.
         g_main_context_push_thread_default(context)
-        g_dbus_connection_call(
-            bus, call.destination, call.path, call.interface, call.method, Argument.tuple(call.arguments), nil,
-            G_DBUS_CALL_FLAGS_NONE, patience.milliseconds, patience.cancellable,
-            { _, result, data in
-                guard let data else { return }
-                Unmanaged<PendingCall>.fromOpaque(data).takeRetainedValue().finish(result)
-            }, Unmanaged.passRetained(self).toOpaque())
+        call.reply.withCString { reply in
+            g_dbus_connection_call(
+                bus, call.destination, call.path, call.interface, call.method, Argument.tuple(call.arguments),
+                OpaquePointer(reply), G_DBUS_CALL_FLAGS_NONE, patience.milliseconds, patience.cancellable,
+                { _, result, data in
+                    guard let data else { return }
+                    Unmanaged<PendingCall>.fromOpaque(data).takeRetainedValue().finish(result)
+                }, Unmanaged.passRetained(self).toOpaque())
+        }
         g_main_context_pop_thread_default(context)
     }
 
@@ -43,7 +45,7 @@ final class PendingCall {
         do throws(ProviderFailure) {
             reply = Variant(owned: try calling { g_dbus_connection_call_finish(bus, result, $0) })
         } catch {
-            failure = error
+            failure = error.isWrongType ? .found(StoreError(.broken, detail: error.storeError.detail)) : error
         }
     }
 }
@@ -55,6 +57,8 @@ struct Call {
     let interface: String
     let method: String
     let arguments: [Argument]
+    /// The D-Bus type of a right reply, a tuple; GLib turns another one into an error.
+    let reply: String
 }
 
 /// How long a reply is waited for.

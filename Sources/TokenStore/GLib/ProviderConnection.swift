@@ -45,12 +45,16 @@ final class ProviderConnection: Sendable {
     static func forget() { current.withLock { $0 = nil } }
 
     /// Calls a method of the service, or of another object of the provider's, which is started where none runs; or the bus's.
+    ///
+    /// A reply of another type than the one given here is an error, so that whoever reads it may rely on its type.
     func begin(
         _ method: String, to destination: String = name, of interface: String = "org.freedesktop.Secret.Service",
-        at path: String = "/org/freedesktop/secrets", _ arguments: [Argument], _ patience: Patience
+        at path: String = "/org/freedesktop/secrets", _ arguments: [Argument], giving reply: String,
+        _ patience: Patience
     ) -> PendingCall {
         let call = Call(
-            destination: destination, path: path, interface: interface, method: method, arguments: arguments)
+            destination: destination, path: path, interface: interface, method: method, arguments: arguments,
+            reply: reply)
         return PendingCall(call, on: bus, patience)
     }
 

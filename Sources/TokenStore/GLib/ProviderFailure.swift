@@ -54,6 +54,7 @@ private enum BusError {
 
 /// The errors of the connection that count here, as GLib numbers them (`GIOErrorEnum`).
 private enum TransportError {
+    static let invalidArgument: Int32 = 13
     static let permissionDenied: Int32 = 14
     static let closed: Int32 = 18
     static let cancelled: Int32 = 19
@@ -92,6 +93,12 @@ extension ProviderFailure {
     var isNotSupported: Bool {
         guard case .reported(let domain, let code, _) = self else { return false }
         return domain == Domain.bus && code == BusError.notSupported
+    }
+
+    /// Whether the reply to a call was not of the type that it should be.
+    var isWrongType: Bool {
+        guard case .reported(let domain, let code, _) = self else { return false }
+        return domain == Domain.transport && code == TransportError.invalidArgument
     }
 
     /// Whether the object that the call was meant for is not there, or no more.

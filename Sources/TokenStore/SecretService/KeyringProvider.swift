@@ -20,7 +20,8 @@ public struct KeyringProvider: Sendable, Equatable {
             let watchdog = Watchdog(seconds: deadline)
             let reply = try ProviderConnection.shared(watchdog).begin(
                 "GetConnectionUnixProcessID", to: "org.freedesktop.DBus", of: "org.freedesktop.DBus",
-                at: "/org/freedesktop/DBus", [.text(ProviderConnection.name)], .until(cancelled: watchdog.cancellable)
+                at: "/org/freedesktop/DBus", [.text(ProviderConnection.name)], giving: "(u)",
+                .until(cancelled: watchdog.cancellable)
             ).wait()
             guard let number = reply?.child(0)?.smallNumber else { return nil }
             return KeyringProvider(processID: Int32(bitPattern: number))

@@ -16,7 +16,7 @@ extension KeyringSession {
     /// since its daemon started; "locked" can then not be told from "not stored".
     func search(_ attributes: [String: String]) throws(ProviderFailure) -> Paths {
         try attributes.requireNoNUL()
-        let search = provider.begin("SearchItems", [.texts(attributes)], patience)
+        let search = provider.begin("SearchItems", [.texts(attributes)], giving: "(aoao)", patience)
         // The key takes this process as long as the search takes the provider.
         provider.finishSession()
         let reply = try search.wait()
@@ -67,7 +67,7 @@ extension KeyringSession {
     private func begin(readingOf property: String, of path: String, _ interface: String) -> PendingCall {
         provider.begin(
             "Get", of: "org.freedesktop.DBus.Properties", at: path, [.text(interface), .text(property)],
-            patience)
+            giving: "(v)", patience)
     }
 
     /// The value of a property that was asked for; nil where its object is not there.
@@ -82,7 +82,8 @@ extension KeyringSession {
     /// The D-Bus path of the configured collection, or nil where there is none.
     func collectionPath() throws(ProviderFailure) -> String? {
         do throws(ProviderFailure) {
-            let reply = try provider.begin("ReadAlias", [.text(configuration.collection.rawValue)], patience).wait()
+            let alias = configuration.collection.rawValue
+            let reply = try provider.begin("ReadAlias", [.text(alias)], giving: "(o)", patience).wait()
             return reply?.child(0)?.text.flatMap { $0 == "/" ? nil : $0 }
         } catch  where error.isMissingObject {
             return nil

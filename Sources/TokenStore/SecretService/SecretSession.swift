@@ -31,14 +31,15 @@ final class SecretSession: Sendable {
         exchange = try KeyExchange()
         reply = provider.begin(
             "OpenSession", [.text("dh-ietf1024-sha256-aes128-cbc-pkcs7"), .variant(.bytes(exchange.publicKey))],
-            .seconds(seconds))
+            giving: Self.type, .seconds(seconds))
     }
 
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     func secrets(of paths: [String], _ patience: Patience) throws(ProviderFailure) -> [String: [UInt8]] {
         switch decided() {
         case .opened(let session, let key):
-            let call = provider.begin("GetSecrets", [.paths(paths), .path(session)], patience)
+            let call = provider.begin(
+                "GetSecrets", [.paths(paths), .path(session)], giving: "(a{o(oayays)})", patience)
             return Self.secrets(try call.wait()?.child(0), key)
         case .failed(let failure): throw failure
         }
@@ -67,12 +68,16 @@ final class SecretSession: Sendable {
         do throws(ProviderFailure) {
             reply = try self.reply.wait()
         } catch  where error.isNotSupported {
-            let plain = provider.begin("OpenSession", [.text("plain"), .variant(.text(""))], .seconds(seconds))
+            let plain = provider.begin(
+                "OpenSession", [.text("plain"), .variant(.text(""))], giving: Self.type, .seconds(seconds))
             return .opened(path: try Self.path(in: plain.wait()), key: nil)
         }
         let peer = reply?.child(0)?.child(0)?.bytes ?? []
         return .opened(path: try Self.path(in: reply), key: try exchange.key(with: peer))
     }
+
+    /// What `OpenSession` gives back.
+    private static let type = "(vo)"
 
     /// The session's path in what `OpenSession` gave back: the provider's public key, and that.
     private static func path(in reply: consuming Variant?) throws(ProviderFailure) -> String {
