@@ -156,7 +156,8 @@ let package = Package(
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
-                "CredentialProtocol", "LanyardCommands", "Rules", "TokenAcquisition", "TokenStore", system,
+                "CredentialProtocol", "KeyringFixture", "LanyardCommands", "Rules", "TokenAcquisition", "TokenStore",
+                system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(

@@ -1,3 +1,5 @@
+import Glibc
+import KeyringFixture
 import Testing
 
 @testable import LanyardCommands
@@ -47,4 +49,61 @@ import Testing
         #expect(ShellWords.quote("https://dev.azure.com/contoso") == "https://dev.azure.com/contoso")
         #expect(ShellWords.quote("https://x.example/?a=1&b") == "'https://x.example/?a=1&b'")
     }
+
+    @Test func `what isn't plain ASCII is quoted, and so is what zsh takes for a program's path`() {
+        #expect(ShellWords.quote("zoë") == "'zoë'")
+        #expect(ShellWords.quote("=ls") == "'=ls'" && ShellWords.quote("a=b") == "a=b")
+        #expect(ShellWords.quote(#"it's\"#) == #"'it'\''s'\\''"#)
+    }
+
+    @Test func `delimiters count by bytes, whatever they are part of`() {
+        let words = ShellWords.split("a\u{0D4E} b '\u{0301}c d'\u{0301}")
+        #expect(words == ["a\u{0D4E}", "b", "\u{0301}c d\u{0301}"])
+        #expect(ShellWords.list("a\u{0D4E}:b:\u{0301}c") == ["a\u{0D4E}", "b", "\u{0301}c"])
+    }
+
+    @Test(arguments: ["bash", "sh", "zsh", "fish"])
+    func `shells take a quoted word for what it is, and run none of it`(shell: String) async throws {
+        try await ScratchDirectory.with { scratch in
+            let quoted = HostileText.all.map(ShellWords.quote).joined(separator: " ")
+            let ended = try await FinishedProcess.run(
+                "/bin/sh",
+                ["-c", #"cd "$0" && exec "$@""#, scratch.path, shell, "-c", "printf '<%s>' \(quoted)"],
+                environment: scratch.environment)
+            #expect(ended.output == HostileText.all.map { "<\($0)>" }.joined(), "\(ended)")
+            #expect(ended.status == 0 && !scratch.has("pwned"))
+        }
+    }
+
+    @Test(arguments: ["", "'", "\""])
+    func `what bash completes is the word and nothing else`(opened: String) async throws {
+        try await ScratchDirectory.with { scratch in
+            // readline's line has one line, and completes nothing of nothing.
+            for text in HostileText.all where !text.isEmpty && !text.utf8.contains(UInt8(ascii: "\n")) {
+                let typed = BashLine("lanyard use \(opened)", breaks: " \t\n\"'@><=;|&(:")
+                let end = try #require(typed.replacement(for: text))
+                let ended = try await FinishedProcess.run(
+                    "bash", ["-c", #"cd "$0" && . /dev/stdin"#, scratch.path], environment: scratch.environment,
+                    input: "printf '<%s>' \(opened)\(end)\(opened)\n")
+                #expect(ended.output == "<\(text)>", "\(end): \(ended)")
+                #expect(!scratch.has("pwned"), "\(end)")
+            }
+        }
+    }
+}
+
+/// Texts that an outsider may choose and that would run a command wherever they aren't quoted.
+enum HostileText {
+    static let all: [String] = [
+        "'\u{0301};echo>pwned;'\u{0301}", "x\u{0D4E};echo>pwned", "x\u{0D4E}|echo>pwned", "\u{0D4E}`echo>pwned`",
+        "';echo>pwned;'", "\";echo>pwned;\"", "$(echo>pwned)", "${x:=$(echo>pwned)}", "a\necho>pwned",
+        "a;\u{200D}echo>pwned", "&echo>pwned&", "|\u{FE0F}echo>pwned", #"\';echo>pwned;'"#, #"\"#, "'",
+        "\u{20E3}'\u{20E3}", "-x", "--forget", "=ls", "~root", "#x", "!!", "a b", "*", "{a,b}", "<pwned", ">pwned",
+        "zoë", "日本語", "",
+    ]
+}
+
+extension ScratchDirectory {
+    /// Whether something made a file there.
+    func has(_ name: String) -> Bool { access("\(path)/\(name)", F_OK) == 0 }
 }

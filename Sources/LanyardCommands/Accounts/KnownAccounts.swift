@@ -113,7 +113,7 @@ extension Session {
         } catch {
             throw Failure(
                 "\(error.path.displayable(limit: 300)) cannot be used: \(error.reason)",
-                hints: ["see who owns it: ls -ld \(error.path.displayable(limit: 300))"])
+                hints: ["see who owns it: ls -ld \(Failure.word(error.path, limit: 500))"])
         }
     }
 

@@ -17,35 +17,40 @@ struct BashLine {
     /// Whether the last word is a file's name after `<` or `>`.
     private(set) var isRedirection = false
 
-    private let breaks: String
+    private let breaks: Set<Unicode.Scalar>
     private var word = ""
     private var isStarted = false
+    private var keptBefore = ""
+
+    private typealias Scalars = Substring.UnicodeScalarView
 
     /// Reads a line; expansions in it count as they are written.
     init(_ line: String, breaks: String) {
-        self.breaks = breaks
-        var rest = line[...]
-        while let character = rest.popFirst() {
-            switch character {
+        self.breaks = Set(breaks.unicodeScalars)
+        var rest = line[...].unicodeScalars
+        while let scalar = rest.popFirst() {
+            switch scalar {
             case "'": quoted(&rest)
             case "\"": doublyQuoted(&rest)
             case "\\":
                 isStarted = true
-                if let next = rest.popFirst() { word.append(next) }
+                if let next = rest.popFirst() { append(next) }
             case " ", "\t", "\n": endWord()
             case "<", ">": redirect(&rest)
-            default: take(character)
+            default: take(scalar)
             }
         }
         words.append(word)
     }
 
-    private mutating func take(_ character: Character) {
+    private mutating func append(_ scalar: Unicode.Scalar) { word.unicodeScalars.append(scalar) }
+
+    private mutating func take(_ scalar: Unicode.Scalar) {
         isStarted = true
         // readline keeps a word's @ for completing host names.
-        if character == "@", breaks.contains("@") { kept = word }
-        word.append(character)
-        if character != "@", breaks.contains(character) { kept = word }
+        if scalar == "@", breaks.contains("@") { kept = word }
+        append(scalar)
+        if scalar != "@", breaks.contains(scalar) { kept = word }
     }
 
     private mutating func endWord() {
@@ -56,35 +61,33 @@ struct BashLine {
     }
 
     /// `<`, `>>`, `2>` and their like: the next word is a file's name.
-    private mutating func redirect(_ rest: inout Substring) {
-        if word.allSatisfy(\.isNumber) { isStarted = false }
+    private mutating func redirect(_ rest: inout Scalars) {
+        if word.utf8.allSatisfy({ "0123456789".utf8.contains($0) }) { isStarted = false }
         endWord()
         (word, kept) = ("", "")
-        while let next = rest.first, "<>&|".contains(next) { rest.removeFirst() }
+        while let next = rest.first, "<>&|".unicodeScalars.contains(next) { rest.removeFirst() }
         isRedirection = true
     }
 
-    private mutating func quoted(_ rest: inout Substring) {
+    private mutating func quoted(_ rest: inout Scalars) {
         open(.single)
-        while let character = rest.popFirst() {
-            if character == "'" { return close() }
-            word.append(character)
+        while let scalar = rest.popFirst() {
+            if scalar == "'" { return close() }
+            append(scalar)
         }
     }
 
-    private mutating func doublyQuoted(_ rest: inout Substring) {
+    private mutating func doublyQuoted(_ rest: inout Scalars) {
         open(.double)
-        while let character = rest.popFirst() {
-            if character == "\"" { return close() }
-            if character == "\\", let next = rest.first, "$`\"\\".contains(next) {
-                word.append(rest.removeFirst())
+        while let scalar = rest.popFirst() {
+            if scalar == "\"" { return close() }
+            if scalar == "\\", let next = rest.first, "$`\"\\".unicodeScalars.contains(next) {
+                append(rest.removeFirst())
             } else {
-                word.append(character)
+                append(scalar)
             }
         }
     }
-
-    private var keptBefore = ""
 
     private mutating func open(_ kind: Quote) {
         isStarted = true
@@ -100,31 +103,23 @@ struct BashLine {
 extension BashLine {
     /// What replaces the end of the last word so that it becomes this one.
     func replacement(for word: String) -> String? {
-        guard word.hasPrefix(words.last ?? ""), word.hasPrefix(kept) else { return nil }
-        return quote.written(String(word.dropFirst(kept.count)))
+        guard word.utf8.starts(with: (words.last ?? "").utf8), word.utf8.starts(with: kept.utf8) else { return nil }
+        return quote.written(String(decoding: word.utf8.dropFirst(kept.utf8.count), as: UTF8.self))
     }
 }
 
 extension BashLine.Quote {
     fileprivate func written(_ text: String) -> String {
-        switch self {
-        case .single: text.replacing("'", with: #"'\''"#)
-        // A history expansion can be kept off by no backslash here.
-        case .double:
-            text.map { character in
-                character == "!" ? #""'!'""# : "$`\"\\".contains(character) ? "\\\(character)" : "\(character)"
-            }.joined()
-        case .none:
-            text.enumerated().map { index, character in
-                Self.isPlain(character, isFirst: index == 0) ? "\(character)" : "\\\(character)"
-            }.joined()
-        }
+        text.unicodeScalars.map { written($0) }.joined()
     }
 
-    /// Whether a character stands for itself outside of quotes.
-    private static func isPlain(_ character: Character, isFirst: Bool) -> Bool {
-        guard character.isASCII else { return true }
-        if character == "~" || character == "#" { return !isFirst }
-        return character.isLetter || character.isNumber || "@%+=:,./_-".contains(character)
+    private func written(_ scalar: Unicode.Scalar) -> String {
+        switch self {
+        case .single: scalar == "'" ? #"'\''"# : "\(scalar)"
+        // A history expansion can be kept off by no backslash here.
+        case .double where scalar == "!": #""'!'""#
+        case .double: "$`\"\\".unicodeScalars.contains(scalar) ? "\\\(scalar)" : "\(scalar)"
+        case .none: scalar.isASCII && ShellWords.isPlain(UInt8(scalar.value)) ? "\(scalar)" : "\\\(scalar)"
+        }
     }
 }

@@ -34,7 +34,7 @@ struct CommandTree {
 
     /// The option that a word names, less its `=VALUE`.
     func option(_ word: String) -> Parameter? {
-        let name = String(word.prefix { $0 != "=" })
+        let name = String(decoding: word.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
         return options.first { $0.names.contains(name) }
     }
 }

@@ -49,9 +49,11 @@ extension Candidate {
 extension String {
     /// The text with a backslash before each of these characters and before backslashes.
     fileprivate func escaping(_ characters: String) -> String {
-        reduce(into: "") { text, character in
-            if character == "\\" || characters.contains(character) { text.append("\\") }
-            text.append(character)
+        var text = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if scalar == "\\" || characters.unicodeScalars.contains(scalar) { text.append("\\") }
+            text.append(scalar)
         }
+        return String(text)
     }
 }

@@ -51,10 +51,10 @@ struct CompletionPoint {
             awaiting = nil
         } else if word == "--", !isTerminated {
             isTerminated = true
-        } else if word.hasPrefix("-"), word != "-", !isTerminated {
+        } else if word.isOption, word != "-", !isTerminated {
             guard let option = command.option(word) else { return }
             used.append(option)
-            if option.takesValue, !word.contains("=") { awaiting = option }
+            if option.takesValue, !word.utf8.contains(UInt8(ascii: "=")) { awaiting = option }
         } else if arguments.isEmpty, let subcommand = command.subcommand(word) {
             command = subcommand
             path.append(word)
@@ -66,11 +66,13 @@ struct CompletionPoint {
 
     private func place(of word: String) -> Place {
         if let awaiting { return .value(awaiting, named: "") }
-        if word.hasPrefix("-"), !isTerminated {
-            guard let equals = word.firstIndex(of: "="), let option = command.option(word), option.takesValue else {
+        if word.isOption, !isTerminated {
+            guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")), let option = command.option(word),
+                option.takesValue
+            else {
                 return .option
             }
-            return .value(option, named: String(word[...equals]))
+            return .value(option, named: String(decoding: word.utf8[...equals], as: UTF8.self))
         }
         let ordinary = command.positionals.filter { $0.extent != .afterTerminator }
         if arguments.count < ordinary.count { return .word(ordinary[arguments.count]) }
@@ -82,4 +84,9 @@ struct CompletionPoint {
         let takesOne = command.positionals.contains { $0.extent == .afterTerminator && $0.subject == "command" }
         return isTerminated && takesOne ? index : nil
     }
+}
+
+extension String {
+    /// Whether it begins as options do.
+    fileprivate var isOption: Bool { utf8.first == UInt8(ascii: "-") }
 }

@@ -28,7 +28,7 @@ struct KnownValues {
             case "client-id": clients
             case "scope": scopes
             case "resource": resources
-            case "url": rulesURLs().filter { !$0.text.contains("*") } + wellKnownURLs
+            case "url": rulesURLs().filter { !$0.text.utf8.contains(UInt8(ascii: "*")) } + wellKnownURLs
             case "user-rule": rulesURLs(isSystem: false)
             case "system-rule": rulesURLs(isSystem: true)
             case "plugin": registry.plugins.map { Candidate($0.name, $0.summary) }
@@ -76,7 +76,9 @@ struct KnownValues {
 
     private var wellKnownURLs: [Candidate] {
         registry.plugins.flatMap(\.resources).flatMap { resource in
-            resource.hosts.filter { !$0.contains("*") }.map { Candidate("https://\($0)", resource.name) }
+            resource.hosts.filter { !$0.utf8.contains(UInt8(ascii: "*")) }.map {
+                Candidate("https://\($0)", resource.name)
+            }
         }
     }
 }

@@ -40,7 +40,8 @@ extension Proposal {
                 return
             }
             // A plugin may be given by its folder, too.
-            let isPath = parameter.subject == "plugin" && words.last?.contains(where: { "./".contains($0) }) == true
+            let isPath =
+                parameter.subject == "plugin" && words.last?.utf8.contains(where: { "./".utf8.contains($0) }) == true
             self = isPath ? .files : Self.values(of: parameter, at: point, named: "", context)
         }
     }
@@ -90,5 +91,7 @@ extension [CommandTree] {
 }
 
 extension String {
-    fileprivate var programName: Substring { split(separator: "/").last ?? "" }
+    fileprivate var programName: String {
+        String(decoding: utf8.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
+    }
 }

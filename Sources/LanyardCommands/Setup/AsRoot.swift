@@ -8,6 +8,6 @@ extension CommandContext {
         let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
         let isFound = folders.contains { access("\($0)/lanyard", X_OK) == 0 }
         let words = ["sudo", isFound ? "lanyard" : executable] + CommandLine.arguments.dropFirst()
-        return "only root can change it: \(words.map(ShellWords.quote).joined(separator: " ").displayable(limit: 4000))"
+        return "only root can change it: \(words.map { Failure.word($0, limit: 4000) }.joined(separator: " "))"
     }
 }

@@ -122,9 +122,9 @@ extension CommandContext {
         let ends = (variable("SSH_CONNECTION") ?? "").split(separator: " ").map(String.init)
         let host = ends.count == 4 ? ends[2] : "THIS-HOST"
         let user = (variable("USER") ?? variable("LOGNAME")).map { "\($0)@" } ?? ""
-        let option = ends.count == 4 && ends[3] != "22" ? " -p \(ShellWords.quote(ends[3]))" : ""
-        let target = ShellWords.quote("\(user)\(host)")
-        return "ssh -N -L \(port):localhost:\(port)\(option) \(target)".displayable(limit: 500)
+        let option = ends.count == 4 && ends[3] != "22" ? " -p \(Failure.word(ends[3], limit: 100))" : ""
+        let target = Failure.word("\(user)\(host)", limit: 300)
+        return "ssh -N -L \(port):localhost:\(port)\(option) \(target)"
     }
 }
 

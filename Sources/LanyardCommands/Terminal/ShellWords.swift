@@ -1,68 +1,83 @@
-/// Text as a shell reads it.
+/// Text as a shell reads it: byte by byte, whatever characters the bytes are parts of.
 enum ShellWords {
-    /// Splits a command into words as a shell would, without expanding anything; nil where a quote isn't closed.
+    /// Splits a command into words as a shell would, without expanding anything; nil if a quote isn't closed.
     static func split(_ command: String) -> [String]? {
         var scanner = Scanner()
-        for character in command { scanner.take(character) { $0.isWhitespace } }
+        for byte in command.utf8 { scanner.take(byte) { isBlank($0) } }
         return scanner.finish()
     }
 
     /// Splits a list of commands, such as `$BROWSER`, at the colons that stand outside of quotes; each keeps its quotes.
     static func list(_ text: String) -> [String] {
-        var parts = [""]
+        var parts: [[UInt8]] = [[]]
         var scanner = Scanner()
-        for character in text {
-            if character == ":", scanner.isOpen {
-                parts.append("")
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: ":"), scanner.isOpen {
+                parts.append([])
                 scanner = Scanner()
             } else {
-                scanner.take(character) { _ in false }
-                parts[parts.count - 1].append(character)
+                scanner.take(byte) { _ in false }
+                parts[parts.count - 1].append(byte)
             }
         }
-        return parts.filter { !$0.allSatisfy(\.isWhitespace) }
+        return parts.filter { !$0.allSatisfy(isBlank) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The text as one word for a shell: as it is where that is safe, else in single quotes.
+    /// The text as one word for a shell: as it is if that is safe, else in single quotes.
+    ///
+    /// The word means the same to sh, bash, zsh and fish, the last of which heeds backslashes in single quotes.
     static func quote(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "_@%+=:,./-".utf8.contains(byte)
-            }
-        }
-        return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: #"'\''"#))'"
+        // zsh takes a word that begins with = for a program's path.
+        let isPlain = text.utf8.allSatisfy(isPlain) && !text.isEmpty && text.utf8.first != UInt8(ascii: "=")
+        guard !isPlain else { return text }
+        let marks = [UInt8(ascii: "'"), UInt8(ascii: "\\")]
+        let inside = text.utf8.flatMap { marks.contains($0) ? Array("'\\".utf8) + [$0, marks[0]] : [$0] }
+        return String(decoding: [marks[0]] + inside + [marks[0]], as: UTF8.self)
     }
+
+    /// Whether a byte stands for itself in every shell, wherever it stands in a word; of what isn't ASCII none does.
+    static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "_@%+=:,./-".utf8.contains(byte)
+        }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { " \t\n".utf8.contains(byte) }
 
     /// Quotes and backslashes as sh(1) has them.
     private struct Scanner {
+        private static let single = UInt8(ascii: "'")
+        private static let double = UInt8(ascii: "\"")
+        private static let backslash = UInt8(ascii: "\\")
+
         private var words: [String] = []
-        private var word: String?
-        private var quote: Character?
+        private var word: [UInt8]?
+        private var quote: UInt8?
         private var isEscaped = false
 
-        /// Whether the next character has its plain meaning.
+        /// Whether the next byte has its plain meaning.
         var isOpen: Bool { quote == nil && !isEscaped }
 
-        mutating func take(_ character: Character, separates: (Character) -> Bool) {
+        mutating func take(_ byte: UInt8, separates: (UInt8) -> Bool) {
             if isEscaped {
                 isEscaped = false
                 // In double quotes a backslash stands for itself before anything else.
-                if quote == "\"", !"\"\\$`".contains(character) { append("\\") }
-                append(character)
-            } else if character == "\\", quote != "'" {
+                if quote == Self.double, !"\"\\$`".utf8.contains(byte) { append(Self.backslash) }
+                append(byte)
+            } else if byte == Self.backslash, quote != Self.single {
                 isEscaped = true
-            } else if character == quote {
+            } else if byte == quote {
                 quote = nil
-            } else if quote == nil, character == "'" || character == "\"" {
-                quote = character
-                word = word ?? ""
-            } else if quote == nil, separates(character) {
+            } else if quote == nil, byte == Self.single || byte == Self.double {
+                quote = byte
+                word = word ?? []
+            } else if quote == nil, separates(byte) {
                 endWord()
             } else {
-                append(character)
+                append(byte)
             }
         }
 
@@ -71,12 +86,12 @@ enum ShellWords {
             return isOpen ? words : nil
         }
 
-        private mutating func append(_ character: Character) {
-            word = (word ?? "") + String(character)
+        private mutating func append(_ byte: UInt8) {
+            word = (word ?? []) + [byte]
         }
 
         private mutating func endWord() {
-            if let word { words.append(word) }
+            if let word { words.append(String(decoding: word, as: UTF8.self)) }
             word = nil
         }
     }

@@ -18,6 +18,8 @@ struct CompletionWorld: Sendable {
         "ali ce@contoso.example", "mail:bob@contoso.example", "o'brien \"ob\"@fabrikam.example",
         "zoë müller@contoso.example", #"CONTOSO\dave$HOME!1`x`"#, "日本語@contoso.example",
         "x#1 & co;(y)*?{a,b}=~@contoso",
+        // What comes after these is part of a character with them.
+        "q\u{0D4E};echo>pwned@contoso", "r'\u{0301};echo>pwned;'\u{0301}@contoso",
     ]
     static let clientID = "11111111-2222-3333-4444-555555555555"
     static let url = "https://git.contoso.example:8443/team"

@@ -71,7 +71,7 @@ struct GitChecks {
             findings.append(
                 .fail(
                     "git.path", "rules for \(place.displayable()) have a path, which git keeps to itself",
-                    "lanyard configure git \(place.displayable())"))
+                    "lanyard configure git \(Failure.word(place, limit: 500))"))
         }
         return findings
     }

@@ -28,7 +28,8 @@ struct MemoryChecks {
             return .warn(name, "\(path.displayable()) is somebody else's, so no answer is remembered", remedy)
         }
         guard status.st_mode & 0o022 == 0 else {
-            return .warn(name, "others may write to \(path.displayable())", "chmod 700 \(path.displayable())")
+            return .warn(
+                name, "others may write to \(path.displayable())", "chmod 700 \(Failure.word(path, limit: 500))")
         }
         return .pass(name, path.displayable())
     }

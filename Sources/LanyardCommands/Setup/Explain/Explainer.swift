@@ -153,7 +153,7 @@ struct Explainer {
         let account = request.wish.account.map { " --account \(ShellWords.quote($0.displayable()))" } ?? ""
         return .init(
             step: "sign-in", text: "ask you to sign in \(how)",
-            hints: ["to do it now: lanyard login \(request.url)\(account)"])
+            hints: ["to do it now: lanyard login \(ShellWords.quote(request.url))\(account)"])
     }
 }
 

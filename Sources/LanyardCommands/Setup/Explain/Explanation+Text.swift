@@ -89,7 +89,7 @@ extension Explanation {
     /// What would make it work, or work better.
     var hints: [String] {
         var hints = next.hints
-        let add = "lanyard rule add \(url)"
+        let add = "lanyard rule add \(ShellWords.quote(url))"
         switch (mapping, wanted) {
         case (.nothing, nil) where next.step != "fail":
             hints.append("to get a token here: \(add) --authority URL --client-id ID --scope SCOPE")
@@ -104,7 +104,7 @@ extension Explanation {
 
     private var gitHints: [String] {
         guard let git else { return [] }
-        let place = url.split(separator: "/", omittingEmptySubsequences: false).prefix(3).joined(separator: "/")
+        let place = ShellWords.quote(url.placeOfURL)
         var hints: [String] = []
         if !git.helpers.hasLanyard { hints.append("git does not ask lanyard here: lanyard configure git") }
         if let first = git.helpers.beforeLanyard.first, git.helpers.hasLanyard {
@@ -119,5 +119,13 @@ extension Explanation {
 
     private var userFile: String {
         context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
+    }
+}
+
+extension String {
+    /// A URL's scheme and host.
+    fileprivate var placeOfURL: String {
+        let parts = utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).prefix(3)
+        return String(decoding: Array(parts.joined(separator: "/".utf8)), as: UTF8.self)
     }
 }

@@ -55,7 +55,7 @@ struct GitReport {
         let place = pattern.map { "\($0.scheme)://\($0.host.text)" }
         console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
         if let first = helpers.beforeLanyard.first {
-            let only = "lanyard configure git \(place ?? "URL") --only\(option)"
+            let only = "lanyard configure git \(place.map(ShellWords.quote) ?? "URL") --only\(option)"
             console.note("\(first.name) answers first where it can; for lanyard alone: \(only)")
         }
         try next()
@@ -67,7 +67,7 @@ struct GitReport {
             console.note("next, say which URL needs a token: lanyard configure git URL\(option)")
             return
         }
-        let shown = pattern.text.displayable(limit: 500)
+        let shown = Failure.word(pattern.text, limit: 500)
         if hasRule {
             let next = plan.scope == .system ? "next, for each who needs it" : "next"
             console.note("\(next): lanyard login \(shown)")

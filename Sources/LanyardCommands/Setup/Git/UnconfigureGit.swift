@@ -80,7 +80,8 @@ struct UnconfigureGit: AsyncParsableCommand {
             guard entry.place(of: "helper") != nil, GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard
             else { continue }
             let key = entry.key.displayable(limit: 200)
-            let removal = "git config --file \(context.short(entry.file)) --unset-all \(key) lanyard"
+            let file = ShellWords.quote(entry.file.displayable())
+            let removal = "git config --file \(file) --unset-all \(ShellWords.quote(key)) lanyard"
             context.console.note(
                 "\(key) still names lanyard, which lanyard configure git did not write there; to take it out: \(removal)"
             )

@@ -31,14 +31,15 @@ struct RuleAdd: AsyncParsableCommand {
         try session.write(try await draft.rule())
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
+        let word = ShellWords.quote(shown)
         console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
         if await pattern.lacksPath(session) {
             let option = place.system ? " --system" : ""
             console.note("git does not send the path of \(shown) yet; next: lanyard configure git\(option)")
         } else if place.system {
-            console.note("next, for each who needs it: lanyard login \(shown)")
+            console.note("next, for each who needs it: lanyard login \(word)")
         } else {
-            console.note("next: lanyard login \(shown)")
+            console.note("next: lanyard login \(word)")
         }
     }
 }
@@ -135,8 +136,8 @@ struct RuleRemove: AsyncParsableCommand {
     private func missing(_ pattern: URLPattern, _ session: Session) -> Failure {
         let other = session.configuration.rules.first { $0.pattern.means(pattern) }
         let hint = other.map { other in
-            let command = "sudo lanyard rule remove --system \(ShellWords.quote(other.pattern.text))"
-            return "there is one for everybody at \(other.place(session.context)): \(command.displayable(limit: 300))"
+            let command = "sudo lanyard rule remove --system \(Failure.word(other.pattern.text, limit: 500))"
+            return "there is one for everybody at \(other.place(session.context)): \(command)"
         }
         return Failure(
             "there is no rule for \(pattern.text.displayable(limit: 200)) in \(session.context.short(session.rulesFile))",

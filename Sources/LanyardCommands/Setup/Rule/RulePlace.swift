@@ -52,7 +52,7 @@ extension Session {
     /// The command that removes a rule of the file.
     func removal(of rule: Rule) -> String {
         let option = scope == .system ? "--system " : ""
-        return "lanyard rule remove \(option)\(ShellWords.quote(rule.pattern.text).displayable(limit: 300))"
+        return "lanyard rule remove \(option)\(Failure.word(rule.pattern.text, limit: 500))"
     }
 
     private func taken(by other: Rule) -> Failure {
