@@ -1,7 +1,9 @@
 /// What a consumer is told on `get`.
 public enum CredentialAnswer: Sendable, Equatable {
     /// An access token, for the account of that name, until `expiry` (seconds since 1970).
-    case token(Secret, username: String, expiry: Int64)
+    ///
+    /// The fingerprint tells the token from others without giving it away.
+    case token(Secret, username: String, expiry: Int64, fingerprint: String? = nil)
     /// A user name and a password.
     case password(Secret, username: String, expiry: Int64?, oauthRefreshToken: Secret?)
     /// A credential of another scheme that was stored so.
@@ -12,13 +14,19 @@ public enum CredentialAnswer: Sendable, Equatable {
     /// `authtype` and `credential` are written only to a consumer that offered the capability, and after it: git takes
     /// the pair as a complete credential even where it can't use it. A token goes to any other consumer as the password
     /// of `username`; a stored credential of another scheme doesn't go to it at all, and the answer is empty.
+    ///
+    /// A token as such is `ephemeral`: it is stored already, and no other helper is to keep it. Where git carries state it is
+    /// also told to `continue`: should the server refuse the token, git asks again in the same command, with the state,
+    /// which is the token's fingerprint. What answers that is final.
     public func attributes(for request: CredentialRequest) throws(ProtocolError) -> Attributes {
         let takesAuthtype = request.capabilities.contains(.authtype)
         var lines = Attributes()
         switch self {
-        case .token(let token, let username, let expiry):
+        case .token(let token, let username, let expiry, let fingerprint):
             if takesAuthtype {
                 try lines.appendCredential(token, authtype: "Bearer")
+                try lines.append("ephemeral", "1")
+                if let fingerprint, request.mayContinue { try lines.appendState(fingerprint) }
                 if let username = request.username { try lines.append("username", username) }
             } else {
                 try lines.append("username", request.username ?? username)
@@ -45,5 +53,11 @@ extension Attributes {
         try append("capability[]", CredentialRequest.Capability.authtype.rawValue)
         try append("authtype", authtype)
         try append("credential", credential.reveal())
+    }
+
+    fileprivate mutating func appendState(_ fingerprint: String) throws(ProtocolError) {
+        try append("capability[]", CredentialRequest.Capability.state.rawValue)
+        try append("continue", "1")
+        try append("state[]", CredentialRequest.statePrefix + fingerprint)
     }
 }

@@ -28,6 +28,8 @@ public struct CredentialRequest: Sendable, Equatable {
     public var state: [String] = []
     /// Whether git is in the middle of a several-stage exchange.
     public var isContinued = false
+    /// What lanyard's own state begins with.
+    static let statePrefix = "lanyard:"
     /// What lanyard understands beyond git's keys.
     public var wish = TokenWish()
 
@@ -75,6 +77,15 @@ public struct CredentialRequest: Sendable, Equatable {
         /// Makes an empty wish.
         public init() {}
     }
+
+    /// The fingerprint of the token that was handed out in this exchange and that the server refused; nil for none.
+    public var refusedToken: String? {
+        let own = state.last { $0.utf8.starts(with: Self.statePrefix.utf8) }
+        return own.map { String($0.dropFirst(Self.statePrefix.count)) }
+    }
+
+    /// Whether git asks again, in the same exchange, if it is told to.
+    public var mayContinue: Bool { capabilities.isSuperset(of: [.authtype, .state]) && refusedToken == nil }
 
     /// Makes an empty request.
     public init() {}

@@ -135,7 +135,31 @@ import Testing
     @Test func `a consumer that offers authtype gets a Bearer token, the capability first`() throws {
         #expect(
             try lines(token, capabilities: [.authtype])
-                == ["capability[]=authtype", "authtype=Bearer", "credential=t", "password_expiry_utc=5"])
+                == ["capability[]=authtype", "authtype=Bearer", "credential=t", "ephemeral=1", "password_expiry_utc=5"])
+    }
+
+    @Test func `a consumer that carries state too is asked to come back, unless it does so already`() throws {
+        let token = CredentialAnswer.token(Secret("t"), username: "alice", expiry: 5, fingerprint: "0f")
+        var request = CredentialRequest()
+        request.capabilities = [.authtype, .state]
+        request.state = ["other:lanyard:1"]
+        func answered() throws -> [String] {
+            try token.attributes(for: request).lines.map { "\($0.key)=\($0.value)" }
+        }
+        let final = [
+            "capability[]=authtype", "authtype=Bearer", "credential=t", "ephemeral=1", "password_expiry_utc=5",
+        ]
+        #expect(
+            try answered() == Array(final.prefix(4)) + ["capability[]=state", "continue=1", "state[]=lanyard:0f"]
+                + Array(final.suffix(1)))
+        request.state.append("lanyard:0e")
+        #expect(request.refusedToken == "0e")
+        #expect(try answered() == final)
+        request.state = []
+        request.capabilities = [.authtype]
+        #expect(try answered() == final)
+        request.capabilities = [.state]
+        #expect(try answered() == ["username=alice", "password=t", "password_expiry_utc=5"])
     }
 
     @Test func `any other consumer gets the token as a password`() throws {

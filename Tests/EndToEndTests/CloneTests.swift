@@ -16,16 +16,17 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct CloneTests {
-    @Test(arguments: AuthorityKind.all)
-    func `a clone signs in once, an expired token is renewed once, and then a fetch is silent`(kind: AuthorityKind)
-        async throws
-    {
+    @Test(arguments: AuthorityKind.all, GitProgram.all)
+    func `a clone signs in once, an expired token is renewed once, and then a fetch is silent`(
+        kind: AuthorityKind, program: GitProgram
+    ) async throws {
         try await World.with { world in
             let sandbox = world.sandbox
             let url = "\(sandbox.resource)/\(kind.repository)"
             // Less than a token must live on to be handed out: it is due at once.
             try await sandbox.set(#"{"access_token_lifetime": 200}"#)
-            let clone = try await world.git(["clone", "--quiet", url, "hello"], world.browser(as: kind.user))
+            let clone = try await world.git(
+                ["clone", "--quiet", url, "hello"], world.browser(as: kind.user), by: program)
             #expect(clone.status == 0, "\(clone)")
             #expect(FileManager.default.fileExists(atPath: world.folder + "/work/hello/README.md"))
             #expect(try await sandbox.authorityRequests().count(grant: "authorization_code") == 1)
@@ -33,7 +34,7 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
             try await sandbox.clearLog()
             try await sandbox.set(#"{"access_token_lifetime": 3600}"#)
             let trace = ["LANYARD_TRACE": "plugin"]
-            let renewed = try await world.git(["-C", "hello", "fetch"], trace)
+            let renewed = try await world.git(["-C", "hello", "fetch"], trace, by: program)
             #expect(renewed.status == 0, "\(renewed)")
             #expect(renewed.errors.contains("trace: "), "\(renewed)")
             let requests = try await sandbox.authorityRequests()
@@ -42,7 +43,7 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
 
             try await sandbox.clearLog()
             for _ in 0..<2 {
-                let silent = try await world.git(["-C", "hello", "fetch"], trace)
+                let silent = try await world.git(["-C", "hello", "fetch"], trace, by: program)
                 #expect(silent.status == 0, "\(silent)")
                 #expect(silent.errors.isEmpty)
             }

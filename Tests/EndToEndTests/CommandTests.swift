@@ -69,7 +69,7 @@ import Testing
             let bearer = try await world.lanyard(["get"], input: "capability[]=authtype\n" + wish)
             #expect(
                 bearer.lines.map { $0.prefix { $0 != "=" } }
-                    == ["capability[]", "authtype", "credential", "password_expiry_utc"])
+                    == ["capability[]", "authtype", "credential", "ephemeral", "password_expiry_utc"])
             #expect(bearer.value("credential") == first.value("password"))
             let header = world.folder + "/header"
             try "Authorization: Bearer \(first.value("password") ?? "")".write(

@@ -45,12 +45,31 @@ struct CredentialGet {
             if let answer = try password(for: request, session) { try context.write(answer, for: request) }
             return nil
         }
-        let stored = try session.stored(for: wanted, url: request.place)
+        let stored = try storedToken(for: request, wanted, session)
         let pending = PendingGet(
             request: request, wanted: wanted, session: session, stored: stored, remembered: remembered)
         guard case .token(let token) = stored else { return pending }
         try pending.write(token)
         return nil
+    }
+
+    /// What is stored for a request, less a token that the server has just refused.
+    ///
+    /// Where the server misses claims, they are reason enough to pass the stored token over. Else the refusal counts as one
+    /// that `erase` tells of, if it is of the token that is stored: another process may have renewed it meanwhile.
+    private func storedToken(
+        for request: CredentialRequest, _ wanted: TokenRequest, _ session: Session
+    ) throws(Failure) -> TokenAcquirer.Stored? {
+        let stored = try session.stored(for: wanted, url: request.place)
+        guard let refused = request.refusedToken, wanted.claims == nil, case .token(let token) = stored,
+            token.accessToken.fingerprint == refused
+        else { return stored }
+        do throws(AcquisitionError) {
+            try session.acquirer.reject(token.accessToken, for: wanted)
+        } catch {
+            throw Failure(error, request: wanted, url: request.place)
+        }
+        return try session.stored(for: wanted, url: request.place)
     }
 
     private func password(for request: CredentialRequest, _ session: Session) throws(Failure) -> CredentialAnswer? {
@@ -116,7 +135,9 @@ extension CommandContext {
 extension AcquiredToken {
     /// What a consumer is told; git needs some user name, and a B2C account may have none.
     var answer: CredentialAnswer {
-        .token(accessToken, username: account.username.isEmpty ? "token" : account.username, expiry: Int64(expiresOn))
+        .token(
+            accessToken, username: account.username.isEmpty ? "token" : account.username, expiry: Int64(expiresOn),
+            fingerprint: accessToken.fingerprint)
     }
 }
 

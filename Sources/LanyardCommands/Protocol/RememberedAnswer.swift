@@ -16,7 +16,7 @@ struct RememberedAnswer: Sendable {
     /// Looks at what decides the answer; nil where each answer must be made anew.
     init?(_ request: CredentialRequest, in context: CommandContext) {
         guard Self.mayBeKept(in: context), request.wish.claims == nil, request.wish.prompt == nil else { return nil }
-        guard !request.wwwAuthenticate.contains(where: \.bringsClaims) else { return nil }
+        guard request.refusedToken == nil, !request.wwwAuthenticate.contains(where: \.bringsClaims) else { return nil }
         self.request = request
         self.context = context
         // Which of the two counts is in the configuration, which isn't read for this.
@@ -89,7 +89,8 @@ struct RememberedAnswer: Sendable {
         let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
         return [
             request.scheme, request.host?.text, request.path, request.username,
-            request.capabilities.contains(.authtype) ? "authtype" : nil, wish.authority, wish.clientID, wish.account,
+            request.capabilities.contains(.authtype) ? "authtype" : nil, request.mayContinue ? "state" : nil,
+            wish.authority, wish.clientID, wish.account,
             String(wish.scopes.count), String(challenges.count),
         ] + wish.scopes + challenges
     }

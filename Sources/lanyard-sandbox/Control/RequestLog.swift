@@ -32,6 +32,7 @@ final class RequestLog: Sendable {
         ]
         entry["grant_type"] = visit.form["grant_type"].map(JSONValue.string) ?? .null
         entry["user"] = visit.user.map(JSONValue.string) ?? .null
+        entry["authorization"] = visit.authorizationScheme.map(JSONValue.string) ?? .null
         entry["user_agent"] = visit.request.headers[.userAgent].map(JSONValue.string) ?? .null
         let line = JSONValue.object(entry)
         entries.withLock { entries in

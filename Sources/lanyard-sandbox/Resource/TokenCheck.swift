@@ -92,6 +92,11 @@ extension World {
 }
 
 extension Visit {
+    /// How the request proves who sends it, such as `Bearer`; nil if it doesn't.
+    var authorizationScheme: String? {
+        request.headers[.authorization]?.split(separator: " ", maxSplits: 1).first.map(String.init)
+    }
+
     /// The token of `Authorization: Bearer TOKEN`, or of `Basic` with any username and the token as password.
     fileprivate var presentedToken: String? {
         guard let header = request.headers[.authorization] else { return nil }

@@ -10,13 +10,15 @@ final class Sandbox: Sendable {
         let path: String
         let status: Int
         let grantType: String?
+        /// How the request proved who sent it, such as `Bearer`.
+        let authorization: String?
         let query: [String: String]?
         let form: [String: String]?
 
         var description: String { "\(method) \(host) \(path) \(grantType ?? "") \(status)" }
 
         enum CodingKeys: String, CodingKey {
-            case method, host, path, status, query, form
+            case method, host, path, status, query, form, authorization
             case grantType = "grant_type"
         }
     }

@@ -110,9 +110,11 @@ final class World: Sendable {
     }
 
     @discardableResult
-    func git(_ arguments: [String], _ extra: [String: String] = [:], input: String = "") async throws -> Ended {
+    func git(
+        _ arguments: [String], _ extra: [String: String] = [:], input: String = "", by program: GitProgram = .system
+    ) async throws -> Ended {
         try await run(
-            "/usr/bin/git", arguments, input: input, environment: environment.merging(extra) { $1 },
+            program.path, arguments, input: input, environment: environment.merging(extra) { $1 },
             folder: folder + "/work")
     }
 
