@@ -116,7 +116,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", logging, crypto,
+                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", logging, crypto, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -174,11 +174,14 @@ let package = Package(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon",
-                "AADTenant", "AADB2C", "SandboxFixture", "Vectors", subprocess, system,
+                "AADTenant", "AADB2C", "SandboxFixture", "Vectors", crypto, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: strict),
         .target(

@@ -127,4 +127,37 @@ struct AnswerTests {
             ])
         #expect(Scopes.granted(nil, requested: ["a", "b"]) == ["a", "b"])
     }
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ])
+    func `HTTP's dates are read in all three forms`(_ text: String) {
+        #expect(HTTPDate.parse(text) == Date(timeIntervalSince1970: 784_111_777))
+    }
+
+    @Test(arguments: [
+        "", "0", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 2027 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT",
+        "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "06 Nov 1994 08:49:37",
+    ])
+    func `what is no date of HTTP's is none`(_ text: String) {
+        #expect(HTTPDate.parse(text) == nil)
+    }
+
+    @Test func `a year of two digits is of this century unless it is more than 50 years ahead`() throws {
+        let date = try #require(HTTPDate.parse("Saturday, 07-Nov-26 08:49:37 GMT"))
+        #expect(date == HTTPDate.parse("Sat, 07 Nov 2026 08:49:37 GMT"))
+    }
+
+    @Test(
+        arguments: [
+            ("7", nil, 7), ("-7", nil, 0), ("99999", nil, 3_600), ("soon", nil, nil),
+            ("Sat, 07 Nov 2026 08:49:47 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 10),
+            ("Sat, 07 Nov 2026 08:49:27 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 0),
+            ("Sat, 07 Nov 2026 18:49:27 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 3_600),
+        ] as [(String, String?, Int?)])
+    func `Retry-After is seconds or a date, by the authority's clock`(_ after: String, _ date: String?, _ wait: Int?) {
+        var answer = HTTPAnswer(status: 503, headers: ["retry-after": after], body: Data())
+        if let date { answer = HTTPAnswer(status: 503, headers: ["retry-after": after, "date": date], body: Data()) }
+        #expect(answer.retryAfter == wait)
+    }
 }

@@ -1,9 +1,12 @@
 import AADCommon
 import AADTenant
+import AsyncHTTPClient
 import AuthorityPlugin
 import CredentialProtocol
 import Foundation
 import JSON
+import NIOCore
+import Synchronization
 import Testing
 
 @testable import MicrosoftIdentity
@@ -64,6 +67,114 @@ struct FaultTests {
             try await sandbox.plan(fault)
             #expect(await renew(sandbox)?.error == "invalid_grant")
         }
+    }
+
+    /// What was sent to the token endpoint while a person signed in, and what came of it.
+    private func redeemCode(_ fault: String) async throws -> (codes: Int, error: PluginError?) {
+        let outcome = Mutex<(codes: Int, error: PluginError?)>((0, nil))
+        try await Sandbox.run { sandbox in
+            try await sandbox.plan(fault)
+            var error: PluginError?
+            do throws(PluginError) {
+                _ = try await Self.client.authorize(
+                    sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
+            } catch let caught {
+                error = caught
+            }
+            let codes = try await sandbox.log().filter { $0.grant_type == "authorization_code" }.count
+            let failure = error
+            outcome.withLock { $0 = (codes, failure) }
+        }
+        return outcome.withLock { $0 }
+    }
+
+    @Test(arguments: [
+        (#"{"path":"/token","close":true,"times":1}"#, "closed the connection"),
+        (
+            #"{"path":"/token","truncate":true,"status":200,"body":"{\"access_token\":\"abcdef\"}","times":1}"#,
+            "before its answer"
+        ),
+        (#"{"path":"/token","delay":5,"times":1}"#, "did not answer in time"),
+        (#"{"path":"/token","status":502,"times":1}"#, "HTTP 502"),
+    ])
+    func `a code that may have been taken is not sent again`(_ fault: String, _ words: String) async throws {
+        let (codes, error) = try await redeemCode(fault)
+        // The sandbox notes a request when it has answered it.
+        #expect(codes <= 1)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a code that the authority says it did not take is sent again`() async throws {
+        let (codes, error) = try await redeemCode(#"{"path":"/token","status":503,"times":1}"#)
+        #expect(codes == 2)
+        #expect(error == nil)
+    }
+
+    @Test(
+        arguments: [
+            (
+                "https://localhost:9/contoso.example", [:], "cannot reach localhost:9: connection refused",
+                "check the network"
+            ),
+            (
+                "https://login.example/contoso.example", ["https_proxy": "http://user:secret@127.0.0.1:9"],
+                "cannot reach login.example: no connection to the proxy 127.0.0.1:9: connection refused",
+                "check https_proxy and no_proxy"
+            ),
+        ] as [(String, [String: String], String, String)])
+    func `what is not reached is told with the cause`(
+        _ authority: String, _ environment: [String: String], _ message: String, _ hint: String
+    ) async throws {
+        var request = PluginRequest(.renew)
+        request.authority = authority
+        request.clientID = "c"
+        request.knownHosts = ["localhost", "login.example"]
+        request.refreshToken = Secret("r")
+        let client = IdentityClient(
+            AuthorityProfile(name: "aad-tenant", kind: .aad), environment: environment, limits: Self.hurried)
+        let error = await #expect(throws: PluginError.self) { try await client.renew(request) }
+        #expect(error?.message == message)
+        #expect(error?.hint == hint)
+    }
+
+    @Test func `causes are told apart`() {
+        func message(_ error: any Error, proxy: String? = nil) -> String {
+            TransportFailure(error).pluginError(host: "login.example", proxy: proxy).message
+        }
+        #expect(message(IOError(errnoCode: ENETUNREACH, reason: "")) == "cannot reach login.example: no route to it")
+        #expect(message(HTTPClientError.connectTimeout).hasSuffix("the connection timed out"))
+        #expect(
+            message(HTTPClientError.readTimeout, proxy: "p:1").hasSuffix("did not answer in time through the proxy p:1")
+        )
+        #expect(message(HTTPClientError.invalidProxyResponse, proxy: "p:1").hasPrefix("the proxy p:1 refused"))
+        #expect(message(HTTPClientError.proxyAuthenticationRequired, proxy: "p:1").contains("asks for a user name"))
+        #expect(message(IOError(errnoCode: ECONNRESET, reason: "")).contains("closed the connection"))
+    }
+
+    @Test func `a name that nobody knows is called so`() async throws {
+        var request = PluginRequest(.renew)
+        request.authority = "https://nowhere.invalid/contoso.example"
+        request.clientID = "c"
+        request.knownHosts = ["nowhere.invalid"]
+        request.refreshToken = Secret("r")
+        let error = await #expect(throws: PluginError.self) { try await Self.client.renew(request) }
+        // Without a name server nobody can say that there is no such name.
+        let causes = ["no such host", "its name can't be looked up", "the connection timed out"]
+        #expect(causes.contains { error?.message == "cannot reach nowhere.invalid: \($0)" }, "\(error?.message ?? "")")
+    }
+
+    @Test func `a host without TLS is called so`() async throws {
+        let server = try await LoopbackListener.open(port: nil)
+        let serving = Task { await server.serve(answer: { _ in .notHere }, delivered: { _ in }) }
+        var request = PluginRequest(.renew)
+        request.authority = "https://localhost:\(server.port)/contoso.example"
+        request.clientID = "c"
+        request.knownHosts = ["localhost"]
+        request.refreshToken = Secret("r")
+        let error = await #expect(throws: PluginError.self) { try await Self.client.renew(request) }
+        #expect(error?.message.contains("does not speak TLS") == true, "\(error?.message ?? "")")
+        serving.cancel()
+        await serving.value
     }
 
     @Test func `a renewal ends before the host's patience does`() async throws {

@@ -89,8 +89,11 @@ struct AuthoritySession: Sendable {
             ("client_id", request.clientID), ("scope", Scopes.requested(request.scopes)), ("client_info", "1"),
         ]
         if let claims { fields.append(("claims", claims)) }
+        // A refresh token is good more than once at Microsoft's. Elsewhere the next renewal would send the same one all the
+        // same, and later, when the authority may forgive it less.
         let answer = try await transport.post(
-            configuration.tokenEndpoint, fields, headers: anchor.map { [(Anchor.name, $0)] } ?? [])
+            configuration.tokenEndpoint, fields, headers: anchor.map { [(Anchor.name, $0)] } ?? [],
+            stage == .refresh ? .harmless : .unlessActedOn)
         return try read(answer, stage: stage)
     }
 

@@ -43,7 +43,8 @@ struct DeviceFlow: Sendable {
     }
 
     private func start(at endpoint: String) async throws(PluginError) -> DeviceAuthorization {
-        let answer = try await session.transport.post(endpoint, Self.request(session.request, claims: session.claims))
+        let answer = try await session.transport.post(
+            endpoint, Self.request(session.request, claims: session.claims), .harmless)
         return try DeviceAuthorization(answer, from: session.authority.environment)
     }
 
@@ -99,7 +100,7 @@ struct DeviceFlow: Sendable {
         do throws(PluginError) {
             let answer = try await session.transport.post(
                 session.configuration.tokenEndpoint,
-                Self.poll(code.deviceCode, clientID: session.request.clientID), retrying: false)
+                Self.poll(code.deviceCode, clientID: session.request.clientID), .never)
             if let failure = OAuthFailure(answer) { return .refused(failure) }
             return .tokens(try session.read(answer, stage: .redemption))
         } catch {

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import AuthorityPlugin
+import CredentialProtocol
 import FoundationEssentials
 
 /// Which proxy stands before a host, as `https_proxy` and `no_proxy` say it to curl.
@@ -34,6 +35,11 @@ struct ProxySettings: Sendable {
             HTTPClient.Authorization.basic(username: $0, password: parts.password ?? "")
         }
         proxy = .server(host: host, port: parts.port ?? 1_080, authorization: authorization)
+    }
+
+    /// The proxy as `HOST:PORT`, without the password that its URL may hold.
+    var name: String? {
+        proxy.map { "\($0.host.displayable(limit: 255)):\($0.port)" }
     }
 
     /// Whether requests to the host go straight there.

@@ -3,7 +3,7 @@ import AuthorityPlugin
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
-import NIOPosix
+import Synchronization
 
 /// What an authority answered, read whole.
 struct HTTPAnswer: Sendable {
@@ -16,9 +16,14 @@ struct HTTPAnswer: Sendable {
         try? JSONDecoder().decode(type, from: body)
     }
 
-    /// Seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; its date form is not understood.
+    /// When it was sent, by the authority's clock.
+    var date: Date? { headers.first(name: "date").flatMap(HTTPDate.parse) }
+
+    /// Seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; a date is seen from the answer's own.
     var retryAfter: Int? {
-        headers.first(name: "retry-after").flatMap { Int($0) }.map { min(max($0, 0), 3_600) }
+        guard let text = headers.first(name: "retry-after") else { return nil }
+        let seconds = Int(text).map(Double.init) ?? HTTPDate.parse(text)?.timeIntervalSince(date ?? .now)
+        return seconds.map { Int(min(max($0, 0), 3_600).rounded(.up)) }
     }
 }
 
@@ -45,9 +50,18 @@ package struct Transport: Sendable {
         package init() {}
     }
 
-    private let direct: HTTPClient
-    private let proxied: HTTPClient?
-    private let proxySettings: ProxySettings
+    /// Whether a request may be sent a second time.
+    enum Repetition: Sendable {
+        /// It may: it does no harm twice.
+        case harmless
+        /// Only if the authority can't have acted on it: a code is good once, and sent twice it may cost the tokens that
+        /// it gave (RFC 6749, 4.1.2).
+        case unlessActedOn
+        /// Not here: whoever asks will ask again.
+        case never
+    }
+
+    private let clients: Clients
     private let limits: Limits
     private let correlationID: String
     /// When nothing may be waited for any more.
@@ -58,57 +72,34 @@ package struct Transport: Sendable {
         _ request: PluginRequest, environment: [String: String], limits: Limits,
         _ body: (Transport) async throws(PluginError) -> Value
     ) async throws(PluginError) -> Value {
-        let settings = try ProxySettings(environment: environment)
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: try TrustRoots.configuration(caFile: request.caFile, environment: environment),
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: limits.connect.timeAmount, read: limits.whole.timeAmount))
-        configuration.httpVersion = .http1Only
-        // Never a question for a name server (RFC 6761, 6.3): one that doesn't know the name can take seconds.
-        configuration.dnsOverride = ["localhost": "127.0.0.1"]
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let direct = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
-        configuration.proxy = settings.proxy
-        let proxied = settings.proxy.map { _ in
-            HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
-        }
+        let clients = try Clients(caFile: request.caFile, environment: environment, limits: limits)
         let transport = Transport(
-            direct: direct, proxied: proxied, proxySettings: settings, limits: limits,
-            correlationID: request.correlationID ?? UUID().uuidString.lowercased(),
+            clients: clients, limits: limits, correlationID: request.correlationID ?? UUID().uuidString.lowercased(),
             end: request.operation == .renew ? .now + limits.renewal : nil)
         let outcome: Result<Value, PluginError>
         do { outcome = .success(try await body(transport)) } catch { outcome = .failure(error) }
-        // Nobody waits for it: a TLS peer that doesn't answer takes seconds to take leave of.
-        Task {
-            try? await direct.shutdown()
-            try? await proxied?.shutdown()
-        }
+        clients.close()
         return try outcome.get()
     }
 
     /// Gets a document.
     func get(_ url: String) async throws(PluginError) -> HTTPAnswer {
-        try await send(HTTPClientRequest(url: url), retrying: true)
+        try await send(Outgoing(url: url), .harmless)
     }
 
     /// Posts a form.
     func post(
-        _ url: String, _ fields: [FormEncoding.Field], headers: [(String, String)] = [], retrying: Bool = true
+        _ url: String, _ fields: [FormEncoding.Field], headers: [(String, String)] = [], _ repetition: Repetition
     ) async throws(PluginError) -> HTTPAnswer {
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
-        for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
-        request.body = .bytes(ByteBuffer(string: FormEncoding.encode(fields)))
-        return try await send(request, retrying: retrying)
+        try await send(Outgoing(url: url, form: FormEncoding.encode(fields), headers: headers), repetition)
     }
 
-    private func send(_ request: HTTPClientRequest, retrying: Bool) async throws(PluginError) -> HTTPAnswer {
+    private func send(_ request: Outgoing, _ repetition: Repetition) async throws(PluginError) -> HTTPAnswer {
         let exchangeEnd = ContinuousClock.now + limits.exchange
         let last = end.map { min($0, exchangeEnd) } ?? exchangeEnd
         let first = await once(request, until: last)
-        guard case .failure(let setback) = first, retrying, let pause = setback.pause, pause <= limits.longestPause,
-            ContinuousClock.now + pause < last
+        guard case .failure(let setback) = first, let pause = setback.pause(before: repetition),
+            pause <= limits.longestPause, ContinuousClock.now + pause < last
         else { return try first.mapError(\.error).get() }
         do {
             try await Task.sleep(for: pause)
@@ -121,32 +112,49 @@ package struct Transport: Sendable {
     /// An attempt that gave no answer to work with.
     private struct Setback: Error {
         var error: PluginError
-        /// How long to wait before a second attempt, where one may do better.
+        /// How long to wait before a second attempt, if one may do better.
         var pause: Duration?
+        /// Whether the authority may have done what was asked all the same.
+        var mayHaveActed: Bool
+
+        func pause(before repetition: Repetition) -> Duration? {
+            switch repetition {
+            case .harmless: pause
+            case .unlessActedOn: mayHaveActed ? nil : pause
+            case .never: nil
+            }
+        }
     }
 
     private func once(
-        _ request: HTTPClientRequest, until last: ContinuousClock.Instant
+        _ request: Outgoing, until last: ContinuousClock.Instant
     ) async -> Result<HTTPAnswer, Setback> {
         let host = (try? WebAddress(request.url))?.environment ?? "the authority"
+        let form = OutgoingForm(request.form)
         do throws(TransportFailure) {
-            let answer = try await attempt(request, within: min(limits.whole, last - .now))
-            if answer.status == 429 { return .failure(Setback(error: Self.throttling(answer, host: host))) }
+            let answer = try await attempt(request, form, within: min(limits.whole, last - .now))
+            if answer.status == 429 {
+                return .failure(Setback(error: Self.throttling(answer, host: host), mayHaveActed: false))
+            }
             guard answer.status >= 500 else { return .success(answer) }
             let pause = answer.retryAfter.map { Duration.seconds($0) } ?? limits.pause
-            return .failure(Setback(error: Self.failing(answer, host: host), pause: pause))
+            // 503 alone says that nothing was done (RFC 9110, 15.6.4).
+            return .failure(
+                Setback(error: Self.failing(answer, host: host), pause: pause, mayHaveActed: answer.status != 503))
         } catch {
             let pause = error.isWorthRetrying ? limits.pause : nil
-            return .failure(Setback(error: error.pluginError(host: host), pause: pause))
+            let error = error.pluginError(host: host, proxy: clients.proxy(for: request.url))
+            return .failure(Setback(error: error, pause: pause, mayHaveActed: form.isTaken))
         }
     }
 
     private func attempt(
-        _ request: HTTPClientRequest, within limit: Duration
+        _ request: Outgoing, _ form: OutgoingForm, within limit: Duration
     ) async throws(TransportFailure) -> HTTPAnswer {
-        let client = client(for: request.url)
-        let named = identified(request)
+        let client = clients.client(for: request.url)
+        let named = identified(request.request(with: form))
         let limits = limits
+        let start = ContinuousClock.now
         do {
             return try await withDeadline(limit) {
                 let response = try await client.execute(named, timeout: limits.whole.timeAmount)
@@ -155,13 +163,10 @@ package struct Transport: Sendable {
                     status: Int(response.status.code), headers: response.headers, body: Data(body.readableBytesView))
             }
         } catch {
-            throw TransportFailure(error)
+            let failure = TransportFailure(error)
+            guard case .distrusted(.unknown) = failure else { throw failure }
+            throw .distrusted(await clients.fault(at: request.url, within: limit - (.now - start)))
         }
-    }
-
-    private func client(for url: String) -> HTTPClient {
-        guard let proxied, let address = try? WebAddress(url) else { return direct }
-        return proxySettings.excepts(host: address.host, port: address.port ?? 443) ? direct : proxied
     }
 
     /// The request with the headers by which Entra's logs tell who asked.
@@ -189,6 +194,47 @@ package struct Transport: Sendable {
         error.retryAfter = answer.retryAfter
         if error.retryAfter == nil { error.hint = "try again later" }
         return error
+    }
+}
+
+/// A request as it is to be sent, as often as it takes.
+private struct Outgoing: Sendable {
+    let url: String
+    var form: String?
+    var headers: [(String, String)] = []
+
+    func request(with form: OutgoingForm) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: url)
+        guard let body = form.body else { return request }
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+        request.body = body
+        return request
+    }
+}
+
+/// The form of one attempt; tells whether any of it may have been sent.
+///
+/// async-http-client asks for it once there is a connection and the request's head is written.
+private final class OutgoingForm: Sendable {
+    private let length: Int?
+    private let rest: Mutex<ByteBuffer?>
+
+    init(_ text: String?) {
+        length = text?.utf8.count
+        rest = Mutex(text.map { ByteBuffer(string: $0) })
+    }
+
+    /// Whether it is on its way; always for a request without one.
+    var isTaken: Bool { rest.withLock { $0 == nil } }
+
+    var body: HTTPClientRequest.Body? {
+        length.map { .stream(AsyncStream { self.take() }, length: .known(Int64($0))) }
+    }
+
+    private func take() -> ByteBuffer? {
+        rest.withLock { $0.take() }
     }
 }
 
