@@ -1,9 +1,13 @@
 import AsyncHTTPClient
 import AuthorityPlugin
 import CredentialProtocol
+import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOPosix
+import Subprocess
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import MicrosoftIdentity
@@ -125,6 +129,94 @@ struct LoopbackTests {
             #expect(icon.response.status == .notFound)
         }
         #expect(taken == 0)
+    }
+
+    /// Sends the right answer as another user, with curl.
+    private func answerAsAnother(_ port: Int, host: String) async throws -> String {
+        let arguments: [String] = [
+            "--reuid", "54321", "--clear-groups", "curl", "--silent", "--max-time", "10",
+            "--data", "code=c&state=\(Self.request.state)", "http://\(host):\(port)/",
+        ]
+        let result = try await Subprocess.run(
+            .name("setpriv"), arguments: Arguments(arguments), output: .string(limit: 1 << 16), error: .discarded)
+        return result.standardOutput
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can be another user"), arguments: ["127.0.0.1", "[::1]"])
+    func `another user's answer is not taken`(_ host: String) async throws {
+        let taken = try await listening { port in
+            let page = try await answerAsAnother(port, host: host)
+            #expect(page.contains("another user’s"))
+        }
+        #expect(taken == 0)
+    }
+
+    @Test(arguments: ["[::ffff:127.0.0.1]", "127.0.0.1", "[::1]"])
+    func `an own process is found, by either family`(_ host: String) async throws {
+        let listener = try await LoopbackListener.open(port: nil)
+        let server = Task { await listener.serve(answer: { _ in .notHere }, delivered: { _ in }) }
+        let bare = host.trimming { "[]".contains($0) }
+        let client = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(to: SocketAddress(ipAddress: bare, port: listener.port)).get()
+        let here = try #require(client.localAddress), there = try #require(client.remoteAddress)
+        // The other end sees a mapped address as what it maps.
+        let (near, far) = bare.hasPrefix("::ffff:") ? (try unmapped(here), try unmapped(there)) : (here, there)
+        #expect(SocketTable(from: near, to: far).search() == .peer(.user(getuid())))
+        try await client.close()
+        #expect(SocketTable(from: near, to: far).search() != .peer(.user(getuid())))
+        server.cancel()
+        await server.value
+    }
+
+    private func unmapped(_ address: SocketAddress) throws -> SocketAddress {
+        try SocketAddress(ipAddress: "127.0.0.1", port: address.port ?? 0)
+    }
+
+    private static let peers: [(LoopbackPeer, UInt32, Bool)] = [
+        (.user(1000), 1000, true), (.user(1001), 1000, false), (.user(0), 1000, true), (.user(1000), 0, false),
+        (.user(0), 0, true), (.nobody, 1000, false), (.nobody, 0, false), (.elsewhere, 1000, true),
+    ]
+
+    @Test(arguments: peers)
+    func `the user, root and who is not of this computer may answer`(
+        _ peer: LoopbackPeer, _ user: UInt32, _ may: Bool
+    ) {
+        #expect(peer.mayAnswer(to: user) == may)
+    }
+
+    private static let lines: [(String, SocketTable.Finding)] = [
+        ("   3: 0100007F:C6B8 0100007F:B5C7 01 0:0 0:0 0 12345 0 265477 1 0", .peer(.user(12_345))),
+        // Closed already: newer kernels tell whose it was, older ones say root's.
+        ("   3: 0100007F:C6B8 0100007F:B5C7 04 0:0 1:2 0 12345 0 0 2 0", .peer(.nobody)),
+        ("   3: 0100007F:C6B8 0100007F:B5C7 06 0:0 3:4 0 0 0 0 3 0", .peer(.nobody)),
+        // The listener's own end, and others'.
+        ("   2: 0100007F:B5C7 0100007F:C6B8 01 0:0 0:0 0 7 0 265472 1 0", .absent),
+        ("   2: 0100007F:C6B8 0200007F:B5C7 01 0:0 0:0 0 7 0 265472 1 0", .absent),
+        (
+            "   1: 0000000000000000FFFF00000100007F:C6B8 0000000000000000FFFF00000100007F:B5C7 01 0:0 0:0 0 7 0 9 1 0",
+            .peer(.user(7))
+        ),
+        ("", .absent), ("   3: 0100007F:C6B8 0100007F:B5C7 01", .absent),
+    ]
+
+    @Test(arguments: lines)
+    func `the kernel's table is read`(_ line: String, _ finding: SocketTable.Finding) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "tcp-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        // The line may lie across what is read at once.
+        let others = String(repeating: "   0: 0100007F:0001 0100007F:0002 01 0:0 0:0 0 8 0 10 1 0\n", count: 3_000)
+        try Data("  sl  local_address\n\(others)\(line)\n\(others)".utf8).write(to: URL(filePath: file))
+        let table = SocketTable(
+            from: try SocketAddress(ipAddress: "127.0.0.1", port: 0xC6B8),
+            to: try SocketAddress(ipAddress: "127.0.0.1", port: 0xB5C7))
+        #expect(table.search(FilePath(file)) == finding)
+    }
+
+    @Test func `a table that cannot be read, or has no end, is told apart`() throws {
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        let table = SocketTable(from: address, to: address)
+        #expect(table.search("/nowhere/tcp") == .unreadable)
+        #expect(table.search("/dev/zero") == .peer(.nobody))
     }
 
     @Test func `a fixed port in use is an error that names it`() async throws {

@@ -1,4 +1,5 @@
 import AuthorityPlugin
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -96,10 +97,12 @@ struct LoopbackListener: Sendable {
         delivered: @Sendable (LoopbackPage) -> Void
     ) async {
         var shown: LoopbackPage?
+        // Before the request is read: a peer that has gone by then can't be told from another user's.
+        let isWelcome = await LoopbackPeer.find(connection.channel)?.mayAnswer(to: getuid()) ?? true
         try? await connection.executeThenClose { inbound, outbound in
             let request = try await withDeadline(readLimit) { try await read(inbound) }
             guard let request else { return }
-            let page = await answer(request)
+            let page = isWelcome ? await answer(request) : .otherUser
             try await write(page, to: outbound, withBody: request.method != .HEAD)
             shown = page
         }

@@ -53,6 +53,10 @@ struct LoopbackPage: Sendable, Equatable {
         text: "lanyard waits here for it to finish in your browser.")
     static let wrongHost = LoopbackPage(
         status: 421, sign: .stopped, title: "Wrong host", text: "lanyard answers here as localhost only.")
+    static let otherUser = LoopbackPage(
+        status: 403, sign: .stopped, title: "This browser is another user’s",
+        text: "A sign-in can be finished only by the user of this computer who started it, so the answer was not used. "
+            + "Return to your terminal.")
     static let wrongType = LoopbackPage(
         status: 415, sign: .stopped, title: "This is no answer to a sign-in",
         text: "It was not used. Return to your terminal.")
