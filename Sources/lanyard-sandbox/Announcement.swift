@@ -18,7 +18,7 @@ actor Announcement {
             try world.home.write(configuration, to: world.home.configuration)
             // Last, because it tells others that everything is there.
             try world.home.write(description + "\n", to: world.home.description)
-            _ = try? FileDescriptor.standardOutput.writeAll(greeting.utf8)
+            _ = try? FileDescriptor.standardOutput.writeAll(Greeting(world).text.utf8)
         } catch {
             _ = try? FileDescriptor.standardError.writeAll("lanyard-sandbox: error: \(error)\n".utf8)
         }
@@ -70,34 +70,5 @@ actor Announcement {
     /// A TOML basic string.
     private func quoted(_ text: String) -> String {
         JSONValue.string(text).encodedText
-    }
-
-    private var greeting: String {
-        let home = world.home
-        let people = world.directory.users.map { user in
-            "    \(user.username)" + String(repeating: " ", count: max(1, 26 - user.username.count))
-                + "password: \(user.password)\n"
-        }
-        return """
-            A local Entra is ready. Everything is made up and stays on this computer.
-
-              authority    \(world.authority)/common
-              resources    \(world.resource)
-              trust        \(home.caFile)
-              lanyard      \(home.configuration)
-
-            Who can sign in:
-            \(people.joined())
-            Try it in another terminal:
-              export LANYARD_CONFIG=\(home.configuration)
-              git -c http.sslCAInfo=\(home.caFile) \\
-                -c credential.helper= -c credential.helper=lanyard \\
-                clone \(world.resource)/common/hello.git
-              curl --cacert \(home.caFile) \\
-                \(world.authority)/common/v2.0/.well-known/openid-configuration
-
-            Ctrl-C ends it.
-
-            """
     }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 @main
 struct Sandbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lanyard-sandbox",
+        commandName: "lanyard sandbox",
         abstract: "A local Microsoft Entra with made-up people, to try sign-ins without a tenant.",
         discussion: """
             `serve` starts an authority (what login.microsoftonline.com is in the real world) and, on a second port, \
@@ -14,7 +14,7 @@ struct Sandbox: AsyncParsableCommand {
             `sign-in` is a browser that fills in the pages by itself, for tests and scripts.
 
             Try it:
-              lanyard-sandbox serve --directory /tmp/sandbox
+              lanyard sandbox serve --directory /tmp/sandbox
             and do what it prints.
             """,
         subcommands: [Serve.self, SignIn.self])

@@ -8,7 +8,7 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// `lanyard-sandbox serve`.
+/// `lanyard sandbox serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Start the authority and the resources, until Ctrl-C.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// `lanyard-sandbox sign-in`.
+/// `lanyard sandbox sign-in`.
 struct SignIn: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in on a sandbox's pages without a person: a scripted browser.",
@@ -10,7 +10,7 @@ struct SignIn: AsyncParsableCommand {
             program that waits for the answer. As your browser it makes sign-ins happen by themselves:
 
               export LANYARD_SANDBOX_DIR=/tmp/sandbox
-              export BROWSER="lanyard-sandbox sign-in --as alice@contoso.example"
+              export BROWSER="lanyard sandbox sign-in --as alice@contoso.example"
 
             Prints nothing on stdout, but with --elsewhere. Ends with 0 if the last page loaded fine.
             """)

@@ -14,7 +14,8 @@ struct Certificates: Sendable {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName("lanyard sandbox CA (not for real use)") }
         let authority = try Self.authority(name, key: Certificate.PrivateKey(key))
-        authorityPEM = try authority.serializeAsPEM().pemString
+        // A last line has an end, for those who add certificates of their own.
+        authorityPEM = try authority.serializeAsPEM().pemString + "\n"
 
         let leafKey = P256.Signing.PrivateKey()
         let leaf = try Self.leaf(for: leafKey, issuer: name, signedBy: Certificate.PrivateKey(key))

@@ -1,0 +1,92 @@
+/// What somebody who started a sandbox reads: where everything is, who can sign in, and commands to paste.
+struct Greeting {
+    private let world: World
+    private let areas: [GitArea]
+
+    init(_ world: World) {
+        self.world = world
+        areas = GitArea.all(in: world)
+    }
+
+    var text: String {
+        """
+        A local Entra is ready. Everything is made up and stays on this computer.
+
+          authority    \(world.authority)/common
+          resources    \(world.resource)
+          trust        \(world.home.caFile)
+          lanyard      \(world.home.configuration)
+
+        Who can sign in:
+        \(people)
+        Repositories:
+        \(repositories)
+        Try it in another terminal:
+        \(lines(setUp))
+        If that terminal cannot open a browser, let a scripted one sign in:
+        \(lines(browser))
+        Then:
+        \(lines(commands))
+        Ctrl-C ends it.
+
+        """
+    }
+
+    private var people: String {
+        let users = world.directory.users
+        let width = users.map(\.username.utf8.count).max() ?? 0
+        return users.map { user in
+            let gap = String(repeating: " ", count: width - user.username.utf8.count + 4)
+            return "  \(user.username)\(gap)password: \(user.password)\n"
+        }.joined()
+    }
+
+    private var repositories: String { lines(areas.map { "\(world.resource)/\($0.name)/hello.git" }) }
+
+    private var setUp: [String] {
+        [
+            "export LANYARD_CONFIG=\(word(world.home.configuration))",
+            "export LANYARD_SANDBOX_DIR=\(word(world.home.path))",
+        ]
+    }
+
+    private var browser: [String] {
+        world.directory.users.prefix(1).map { user in
+            "export BROWSER=" + word("lanyard sandbox sign-in --as \(word(user.username))")
+        }
+    }
+
+    private var commands: [String] {
+        let ca = world.home.caFile
+        let graph = word(world.resource + "/v1.0/me")
+        let clones = areas.first { $0.name == "common" }.map { area in
+            let repository = word("\(world.resource)/\(area.name)/hello.git")
+            // The rules have paths, which git keeps to itself unless told otherwise.
+            return [
+                "lanyard login \(repository)",
+                "git -c \(word("http.sslCAInfo=" + ca)) -c credential.helper= -c credential.helper=lanyard \\",
+                "  -c credential.useHttpPath=true clone \(repository)",
+            ]
+        }
+        return (clones ?? []) + [
+            "lanyard token --header \(graph) | curl --cacert \(word(ca)) --header @- \(graph)",
+            "curl --cacert \(word(ca)) \(word(world.authority + "/common/v2.0/.well-known/openid-configuration"))",
+        ]
+    }
+
+    private func lines(_ lines: [String]) -> String { lines.map { "  \($0)\n" }.joined() }
+
+    /// The text as one word for a shell.
+    private func word(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "_@%+=:,./-".utf8.contains(byte)
+            }
+        }
+        guard !isPlain else { return text }
+        let quote = UInt8(ascii: "'")
+        let inside = text.utf8.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] }
+        return String(decoding: [quote] + inside + [quote], as: UTF8.self)
+    }
+}
