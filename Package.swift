@@ -37,6 +37,15 @@ let small: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
 ]
 
+/// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
+let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
+let fuzzed: [Target.Dependency] = [
+    "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "LanyardCommands", "MicrosoftIdentity",
+    "OtherCaches", "Rules", "SettingsFile", "TokenStore", crypto,
+    .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+    .product(name: "NIOHTTP1", package: "swift-nio"),
+]
+
 let package = Package(
     name: "lanyard",
     products: [
@@ -235,5 +244,15 @@ let package = Package(
                 "lanyard-authority", "lanyard-sandbox", subprocess, system,
             ],
             exclude: ["Scripts"], swiftSettings: strict),
+        isFuzzing
+            ? .executableTarget(
+                name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
+                exclude: ["CorpusTests.swift", "Corpus", "fuzz.dict"],
+                swiftSettings: strict,
+                // gold, which swiftc uses else, fails on what the sanitizers add.
+                linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+            : .testTarget(
+                name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+                exclude: ["Driver.swift", "Corpus", "fuzz.dict"], swiftSettings: strict),
     ]
 )

@@ -24,6 +24,16 @@ public struct AttributeParser: Sendable {
     /// An empty block (a blank line on its own) is given too: what it means is the caller's to say.
     public mutating func consume(_ bytes: some Sequence<UInt8>) throws(ProtocolError) -> [Attributes] {
         var completed: [Attributes] = []
+        try consume(bytes, into: &completed)
+        return completed
+    }
+
+    /// Takes more bytes, and adds the blocks that a blank line completed; those before an error too.
+    ///
+    /// So what comes before an error counts, however the bytes were cut into reads.
+    public mutating func consume(
+        _ bytes: some Sequence<UInt8>, into completed: inout [Attributes]
+    ) throws(ProtocolError) {
         for byte in bytes {
             received += 1
             guard received <= longestInput else { throw .inputTooLong }
@@ -35,7 +45,6 @@ public struct AttributeParser: Sendable {
                 block = Attributes()
             }
         }
-        return completed
     }
 
     /// Ends the input and gives the block under way, or nil where there is none.

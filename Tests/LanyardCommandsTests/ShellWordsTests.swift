@@ -12,7 +12,7 @@ import Testing
         (#"'/opt/a b/c' --app=%s"#, ["/opt/a b/c", "--app=%s"]),
         (#"/opt/a\ b/c"#, ["/opt/a b/c"]), (#"a "b\"c" 'd\e'"#, ["a", #"b"c"#, #"d\e"#]), (#"a ''"#, ["a", ""]),
         (#"a"b"'c'd"#, ["abcd"]), (#"a "b\c""#, ["a", #"b\c"#]), ("", []), ("   ", []), (#"a "b"#, nil), ("a 'b", nil),
-        (#"a\"#, nil),
+        (#"a\"#, nil), ("a\\\nb 'c\\\nd'", ["ab", "c\\\nd"]),
     ]
 
     @Test(arguments: commands)

@@ -39,20 +39,26 @@ struct Exchange {
 
     /// Takes bytes from the plugin; gives the complete blocks for a trace, and what to do.
     mutating func receive(_ bytes: [UInt8]) -> (blocks: [Attributes], steps: [Step]) {
-        do throws(ProtocolError) {
-            let blocks = try parser.consume(bytes)
-            var steps: [Step] = []
-            for block in blocks { steps += take(block) }
-            return (blocks, steps)
-        } catch {
-            return ([], [fail("sent \(Self.text(of: error))")])
-        }
+        var blocks: [Attributes] = []
+        var fault: ProtocolError?
+        do throws(ProtocolError) { try parser.consume(bytes, into: &blocks) } catch { fault = error }
+        var steps: [Step] = []
+        for block in blocks { steps += take(block) }
+        if let fault { steps += broken(by: fault) }
+        return (blocks, steps)
+    }
+
+    /// What bytes that are no message mean; nothing after an error, like whatever else a plugin says then.
+    private mutating func broken(by fault: ProtocolError) -> [Step] {
+        if case .failed? = ending { return [] }
+        return [fail("sent \(Self.text(of: fault))")]
     }
 
     /// Takes the end of the plugin's output.
     ///
     /// A last block without its blank line does not count: the plugin may have died in the middle of it.
     mutating func finish() -> Step? {
+        if case .failed? = ending { return nil }
         do throws(ProtocolError) {
             guard try parser.finish() != nil else { return nil }
         } catch {

@@ -64,6 +64,8 @@ enum ShellWords {
         mutating func take(_ byte: UInt8, separates: (UInt8) -> Bool) {
             if isEscaped {
                 isEscaped = false
+                // A line that goes on in the next one.
+                guard byte != UInt8(ascii: "\n") else { return }
                 // In double quotes a backslash stands for itself before anything else.
                 if quote == Self.double, !"\"\\$`".utf8.contains(byte) { append(Self.backslash) }
                 append(byte)

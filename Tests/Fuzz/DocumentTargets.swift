@@ -1,0 +1,65 @@
+import FoundationEssentials
+import NIOHTTP1
+import TokenStore
+
+@testable import AuthorityPlugin
+@testable import CredentialProtocol
+@testable import JSON
+@testable import MicrosoftIdentity
+@testable import OtherCaches
+
+extension FuzzTarget {
+    /// Any JSON document.
+    static let json = FuzzTarget("json") { input in
+        guard let value = JSONValue(bytes: input) else { return }
+        try require(depth(value) <= 64, "a document that nests \(depth(value)) deep")
+        let encoded = value.encoded()
+        let again = JSONValue(bytes: encoded)
+        try require(again != nil, "what was written can't be read again")
+        try require(again?.encoded() == encoded, "a value is another after a round trip")
+    }
+
+    /// Another program's cache: MSAL's, as the Azure CLI and others keep it, or after a first `[` ADAL's.
+    static let document = FuzzTarget("document") { input in
+        guard let cache = OtherCache(adal: input) ?? OtherCache(unified: input) else { return }
+        let stored = cache.records.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        for clients in [nil, ["04b07795-8ddb-461a-bbee-02f9e1bf7b46"]] as [Set<String>?] {
+            let rules = ImportRules(
+                clientIDs: clients, environment: { $0.hasPrefix("login.") ? ["login.example", $0] : nil },
+                now: 1_800_000_000)
+            let plan = ImportPlan(cache.records, stored: stored, rules: rules)
+            try require(plan.entries.count == cache.records.count, "a record is lost, or is there twice")
+            try require(plan.taken.allSatisfy(RecordShape.accepts), "a record of a wrong shape is taken")
+        }
+        let written = UnifiedCache(cache.records).json()
+        let again = UnifiedCache(json: written)
+        try require(again?.json() == written, "an export that imports as something else")
+    }
+
+    /// What an authority answers; the first byte says to what.
+    static let authority = FuzzTarget("authority") { input in
+        guard let kind = input.first else { return }
+        let body = Data(input.dropFirst())
+        let answer = HTTPAnswer(status: kind & 1 == 0 ? 200 : 400, headers: HTTPHeaders(), body: body)
+        do throws(PluginError) {
+            switch kind >> 1 & 3 {
+            case 0: _ = try TokenResponse(answer, from: "login.example", stage: .redemption)
+            case 1: _ = try DeviceAuthorization(answer, from: "login.example")
+            case 2: if let failure = OAuthFailure(answer) { throw failure.pluginError(.refresh) }
+            default:
+                let token = try IDToken(Secret("e30.\(Base64URL.encode(body)).c2ln"))
+                try token.check(.init(issuer: token.issuer, aliases: [], audience: "x", nonce: nil))
+            }
+        } catch {
+            try requireError(error)
+        }
+    }
+
+    private static func depth(_ value: JSONValue) -> Int {
+        switch value {
+        case .array(let elements): 1 + (elements.map(depth).max() ?? 0)
+        case .object(let members): 1 + (members.values.map(depth).max() ?? 0)
+        default: 0
+        }
+    }
+}

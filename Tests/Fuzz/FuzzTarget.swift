@@ -1,0 +1,92 @@
+import Glibc
+
+/// One way in for input from outside, and what must hold whatever comes in.
+struct FuzzTarget: Sendable {
+    /// What `script/fuzz --target` calls it, and the folder of its inputs in Corpus.
+    let name: String
+    private let body: @Sendable ([UInt8]) throws -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable ([UInt8]) throws -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    static let all = [
+        request, url, rule, challenge, config, manifest, answer, pluginRequest, json, document, authority, callback,
+        sealed, words, completion, display,
+    ]
+
+    /// Hands one input over.
+    ///
+    /// Time is this thread's own, so that a busy machine makes no findings; the bound is far above what any input needs.
+    ///
+    /// - Throws: `Finding` if a property doesn't hold, or the input costs far more than its length explains.
+    func check(_ input: [UInt8]) throws {
+        let start = Self.seconds
+        try body(input)
+        let spent = Self.seconds - start
+        try require(spent < 3 + Double(input.count) / 4096, "\(input.count) bytes took \(spent) s of computing")
+    }
+
+    private static var seconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+/// A property that an input breaks.
+struct Finding: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Reports a finding unless the property holds.
+func require(_ holds: Bool, _ text: @autoclosure () -> String) throws {
+    if !holds { throw Finding(description: text()) }
+}
+
+/// The value, or nil if an error other than a finding was thrown: to refuse an input is always right.
+func accepted<Value>(_ body: () throws -> Value) -> Value? {
+    try? body()
+}
+
+extension [UInt8] {
+    /// The text, or nil if the bytes aren't UTF-8.
+    var text: String? { String(validating: self, as: UTF8.self) }
+
+    /// What stands between bytes of this value; empty parts count.
+    func parts(_ separator: UInt8, atMost count: Int = .max) -> [[UInt8]] {
+        split(separator: separator, maxSplits: count == .max ? .max : count - 1, omittingEmptySubsequences: false)
+            .map { Array($0) }
+    }
+
+    /// A to Z in lower case, all else as it is.
+    var lowercasedASCII: [UInt8] { map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 } }
+
+    /// The bytes that `%41` and its like stand for; a broken escape stands for itself.
+    var percentDecoded: [UInt8] {
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < count {
+            if self[index] == UInt8(ascii: "%"), index + 2 < count, let high = hexValue(self[index + 1]),
+                let low = hexValue(self[index + 2])
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(self[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+}
+
+private func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x41 + 10
+    case 0x61...0x66: byte - 0x61 + 10
+    default: nil
+    }
+}
