@@ -19,6 +19,21 @@ import Testing
         }
     }
 
+    @Test func `a refresh token that is good once takes its sign-in with it if it is used again`() async throws {
+        try await withSandbox { sandbox in
+            try await sandbox.control("POST", "settings", #"{"single_use_refresh_tokens":1,"id_token_at_renewal":0}"#)
+            let token = try await SignInFlow(sandbox: sandbox).tokens().text("refresh_token") ?? ""
+            let other = try await SignInFlow(sandbox: sandbox).tokens().text("refresh_token") ?? ""
+            let scope = SignInFlow.git + " openid offline_access"
+            let second = try await refresh(token, scope: scope, sandbox)
+            #expect(second.status == 200 && second.text("id_token") == nil)
+            #expect(try await refresh(token, scope: scope, sandbox).text("suberror") == "bad_token")
+            let rotated = second.text("refresh_token") ?? ""
+            #expect(try await refresh(rotated, scope: scope, sandbox).text("suberror") == "bad_token")
+            #expect(try await refresh(other, scope: scope, sandbox).status == 200)
+        }
+    }
+
     @Test func `a revoked refresh token says so`() async throws {
         try await withSandbox { sandbox in
             let token = try await SignInFlow(sandbox: sandbox).tokens().text("refresh_token") ?? ""

@@ -55,10 +55,13 @@ struct IssuedCode: Sendable {
     var isRedeemed = false
 }
 
-/// A refresh token; using it issues a new one and leaves it valid, as Entra does.
+/// A refresh token; using it issues a new one and leaves it valid, as Entra does, unless they are good once.
 struct RefreshToken: Sendable {
     var grant: Grant
     var family: String?
+    /// What all that descend from one sign-in have in common.
+    var lineage: String
+    var isSpent = false
     var isRevoked = false
 }
 
@@ -142,6 +145,21 @@ extension Ledger {
         let text = "1." + newSecret(bytes: 64)
         with { $0.refreshTokens[text] = token }
         return text
+    }
+
+    /// Spends a refresh token that is good once; false if it was spent before, which takes all of its sign-in with it.
+    func spend(refreshToken text: String) -> Bool {
+        with { state in
+            guard let token = state.refreshTokens[text], !token.isSpent else {
+                let lineage = state.refreshTokens[text]?.lineage
+                for key in state.refreshTokens.keys where state.refreshTokens[key]?.lineage == lineage {
+                    state.refreshTokens[key]?.isRevoked = true
+                }
+                return false
+            }
+            state.refreshTokens[text]?.isSpent = true
+            return true
+        }
     }
 
     /// Makes refresh tokens and browser sessions of one user, or of everyone, useless.

@@ -91,18 +91,18 @@ extension World {
                 suberror: "client_mismatch")
         }
         visit.user = token.grant.signedIn.username
-        guard !token.isRevoked else {
-            throw OAuthFailure(
-                "invalid_grant", 50173,
-                "The provided grant has expired due to it being revoked, a fresh auth token is needed.",
-                suberror: "bad_token")
-        }
+        guard !token.isRevoked else { throw .revokedGrant }
         guard token.grant.realm.b2cTenant == authority.realm.b2cTenant,
             token.grant.realm.policy == authority.realm.policy
         else {
             throw OAuthFailure.b2c("invalid_grant", 90088, "The provided grant has not been issued for this endpoint.")
         }
-        return try issue(token.grant, visit, client, authority)
+        var issue = try issue(token.grant, visit, client, authority)
+        issue.redeemed = token
+        if settings.hasSingleUseRefreshTokens, issue.scopes.wantsRefreshToken, !ledger.spend(refreshToken: text) {
+            throw .revokedGrant
+        }
+        return issue
     }
 
     /// Puts together what the tokens are made from, or says what the person must still do.
@@ -162,5 +162,14 @@ extension World {
                     + "'\(client.name)'. Send an interactive authorization request for this user and resource.",
                 suberror: "consent_required")
         }
+    }
+}
+
+extension OAuthFailure {
+    fileprivate static var revokedGrant: OAuthFailure {
+        OAuthFailure(
+            "invalid_grant", 50173,
+            "The provided grant has expired due to it being revoked, a fresh auth token is needed.",
+            suberror: "bad_token")
     }
 }

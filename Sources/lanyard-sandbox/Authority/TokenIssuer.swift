@@ -15,6 +15,8 @@ extension World {
         var scopes: ScopeRequest
         var claims: ClaimsRequest
         var wantsClientInfo: Bool
+        /// The refresh token that is renewed by; nil for a sign-in.
+        var redeemed: RefreshToken?
     }
 
     func tokens(_ issue: Issue, visit: Visit) async throws -> JSONValue {
@@ -24,7 +26,7 @@ extension World {
         answer["refresh_in"] = settings.refreshIn.map { .integer(Int64($0)) }
         answer["scope"] = .string(grantedScope(issue))
         if let token = try await accessToken(issue, lifetime: lifetime) { answer["access_token"] = .string(token) }
-        if issue.scopes.openID.contains("openid") {
+        if issue.scopes.openID.contains("openid"), issue.redeemed == nil || settings.sendsIDTokenAtRenewal {
             answer["id_token"] = .string(try await key.sign(idToken(issue, visit: visit)))
         }
         if issue.scopes.wantsRefreshToken { answer["refresh_token"] = .string(refreshToken(issue)) }
@@ -41,7 +43,9 @@ extension World {
         var grant = issue.grant
         if grant.scopes.permissions.isEmpty { grant.scopes = issue.scopes }
         grant.nonce = nil
-        return ledger.issue(RefreshToken(grant: grant, family: issue.client.family))
+        return ledger.issue(
+            RefreshToken(
+                grant: grant, family: issue.client.family, lineage: issue.redeemed?.lineage ?? newSecret(bytes: 16)))
     }
 
     /// The scopes an answer names: as requested, `.default` spelled out and kept.

@@ -42,6 +42,8 @@ extension World {
             case ("access_token_lifetime", let number?): change { $0.accessTokenLifetime = number }
             case ("device_code_interval", let number?): change { $0.deviceCodeInterval = number }
             case ("device_code_lifetime", let number?): change { $0.deviceCodeLifetime = number }
+            case ("single_use_refresh_tokens", let number?): change { $0.hasSingleUseRefreshTokens = number != 0 }
+            case ("id_token_at_renewal", let number?): change { $0.sendsIDTokenAtRenewal = number != 0 }
             default: throw SandboxError("there is no setting \(name)")
             }
         }
