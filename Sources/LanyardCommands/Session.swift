@@ -81,7 +81,7 @@ struct Session: Sendable {
         let context = context
         return TokenAcquirer(
             store: store, registry: registry, host: host,
-            singleFlight: SingleFlight(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")),
+            singleFlight: SingleFlight(environment: context.environment),
             notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
             selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
     }

@@ -152,7 +152,7 @@ extension String {
     }
 
     /// Whether a scope is one of OpenID Connect's, which every application may ask for.
-    fileprivate var isOpenIDScope: Bool { ["openid", "profile", "email", "offline_access"].contains(lowercased()) }
+    package var isOpenIDScope: Bool { ["openid", "profile", "email", "offline_access"].contains(lowercased()) }
 
     /// The resource a scope belongs to: all before its last segment; a bare scope is Microsoft Graph's.
     public var resourceOfScope: String {

@@ -1,4 +1,5 @@
 import AuthorityPlugin
+import JSON
 import Rules
 import TokenStore
 
@@ -13,28 +14,43 @@ struct RecordsOfResult {
     let redeemed: RefreshTokenRecord?
     /// When it came, in seconds since 1970.
     let now: Int
+    /// The accounts that are stored.
+    var knownAccounts: [AccountRecord] = []
+    /// Whether the redeemed refresh token has been replaced by another since it was read.
+    var isSuperseded = false
+
+    /// Whose it is: of a renewal, the account whose refresh token was redeemed.
+    private var homeAccountID: String { redeemed?.homeAccountID ?? result.account.homeAccountID }
 
     var accessToken: AccessTokenRecord {
         var token = AccessTokenRecord(
-            homeAccountID: result.account.homeAccountID, environment: place.environment, clientID: request.clientID,
+            homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
             realm: result.account.realm, target: target, secret: result.accessToken, cachedAt: now,
             expiresOn: now + result.expiresIn)
         token.tokenType = result.tokenType
         token.extendedExpiresOn = result.extendedExpiresIn.map { now + $0 }
         token.refreshOn = result.refreshIn.map { now + $0 }
         token.requestedRealm = place.realm
+        if redeemed != nil {
+            token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
+        }
         return token
     }
 
+    /// The account; what the authority doesn't tell at a renewal (OpenID Connect Core 1.0, 12.2) stays as it is stored.
     var account: AccountRecord {
         let from = result.account
+        let known = knownAccounts.filter { $0.homeAccountID.lowercased() == homeAccountID.lowercased() }
+        let here = known.first { $0.realm.lowercased() == from.realm.lowercased() }
+        let names = ([here].compactMap(\.self) + known).first { !$0.username.isEmpty }
         var account = AccountRecord(
-            homeAccountID: from.homeAccountID, environment: place.environment, realm: from.realm,
-            username: from.username)
-        account.localAccountID = from.localAccountID
-        account.authorityType = from.authorityType
-        account.name = from.name
-        account.clientInfo = from.clientInfo
+            homeAccountID: homeAccountID, environment: place.environment, realm: from.realm,
+            username: from.username.isEmpty ? names?.username ?? "" : from.username)
+        account.localAccountID = from.localAccountID ?? here?.localAccountID
+        account.authorityType = result.idToken == nil ? here?.authorityType ?? from.authorityType : from.authorityType
+        account.name = from.name ?? names?.name
+        account.clientInfo = from.clientInfo ?? names?.clientInfo
+        account.other = here?.other ?? [:]
         return account
     }
 
@@ -45,18 +61,38 @@ struct RecordsOfResult {
         ].compactMap(\.self)
     }
 
+    /// What is stored that this stands in for.
+    ///
+    /// That is the client's access tokens of the same account and realm that share a scope of the resource: those of
+    /// OpenID Connect are every resource's. Also a client's own refresh token that was redeemed for its family's.
+    func replaced(in stored: StoredRecords) -> [CredentialRecord] {
+        let new = accessToken
+        let query = RecordQuery(
+            kinds: [.accessToken], homeAccountID: homeAccountID, environments: [place.environment],
+            clientID: new.clientID, includesShared: false, realm: new.realm)
+        let others = stored.accessTokens.filter { old in
+            query.matches(.accessToken(old)) && old.scopeSet != new.scopeSet
+                && !old.resourceScopes.isDisjoint(with: new.resourceScopes)
+        }
+        let spent = redeemed.flatMap { redeemed in
+            refreshToken.flatMap { $0.isSameItem(as: redeemed) ? nil : CredentialRecord.refreshToken(redeemed) }
+        }
+        return others.map(CredentialRecord.accessToken) + [spent].compactMap(\.self)
+    }
+
     /// The refresh token that is to be kept; nil where what is stored stays as it is.
     ///
     /// A rotated one takes the place of the one that was redeemed, whosever that is in the family.
-    private var refreshToken: RefreshTokenRecord? {
+    var refreshToken: RefreshTokenRecord? {
+        guard !isSuperseded else { return nil }
         guard let secret = result.refreshToken else { return redeemedAfterClaims }
         var token =
             redeemed
             ?? RefreshTokenRecord(
-                homeAccountID: result.account.homeAccountID, environment: place.environment,
-                clientID: request.clientID, secret: secret)
+                homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
+                secret: secret)
         token.secret = secret
-        token.familyID = result.familyID ?? redeemed?.familyID
+        token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now
         Rejection.forget(in: &token, for: request)
         return token
@@ -78,8 +114,8 @@ struct RecordsOfResult {
     private var idToken: IDTokenRecord? {
         result.idToken.map {
             IDTokenRecord(
-                homeAccountID: result.account.homeAccountID, environment: place.environment,
-                clientID: request.clientID, realm: result.account.realm, secret: $0)
+                homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
+                realm: result.account.realm, secret: $0)
         }
     }
 
@@ -90,4 +126,12 @@ struct RecordsOfResult {
         var seen: Set<String> = []
         return (result.scopes + asked).filter { seen.insert($0.lowercased()).inserted }.joined(separator: " ")
     }
+}
+
+extension AccessTokenRecord {
+    /// The scopes, lower-cased.
+    fileprivate var scopeSet: Set<String> { Set(scopes.map { $0.lowercased() }) }
+
+    /// Those that are the resource's own.
+    fileprivate var resourceScopes: Set<String> { scopeSet.filter { !$0.isOpenIDScope } }
 }

@@ -58,6 +58,11 @@ public struct SilentSelection: Sendable {
         }
     }
 
+    /// Those that weren't found not to help.
+    var redeemable: [RefreshTokenRecord] {
+        refreshTokens.filter { !Rejection.isMarked($0, for: request) }
+    }
+
     /// The client's family as the authority told it: empty for none, nil where it hasn't been told.
     private var familyOfClient: String? {
         records.appMetadata.first { $0.clientID.lowercased() == request.clientID.lowercased() }?.familyID

@@ -1,56 +1,122 @@
 import AuthorityPlugin
+import CredentialProtocol
 import Rules
 import TokenStore
 
 extension TokenAcquirer {
     /// What came of the refresh tokens.
-    enum Renewal {
+    enum Renewal: Sendable {
         case renewed(AcquiredToken)
-        case needsPerson(PluginError?)
+        case needsPerson(FailedRenewal)
     }
 
-    /// Redeems the account's refresh tokens, best first, unless that lately failed.
+    /// The refresh tokens that were of no use, and why the last one wasn't.
+    struct FailedRenewal: Sendable {
+        var tried: Set<Secret> = []
+        var error: PluginError?
+    }
+
+    /// What came of one refresh token.
+    private enum Attempt: Sendable {
+        case ended(Renewal)
+        /// The store holds something else by now.
+        case changed(SilentAccount?)
+        /// The next refresh token may be tried.
+        case failed(PluginError)
+    }
+
+    /// Redeems the account's refresh tokens, best first, unless that lately failed; each under its own lock.
+    ///
+    /// No lock but that of one refresh token is held at a time, so that two that need several never wait for each other.
     ///
     /// - Throws: where neither a refresh token nor the person can help.
     func renew(
-        _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount, since asked: Int
+        _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount, since asked: Int,
+        after failed: FailedRenewal = FailedRenewal()
     ) async throws(AcquisitionError) -> Renewal {
-        guard request.prompt == nil || request.prompt == "none" else { return .needsPerson(nil) }
-        let key = Setbacks.Key(request, authority.place, account: found.account)
-        var last = setbacks.standing(key, since: asked)
-        if last == nil {
-            let (token, error) = try await redeemFirst(of: found, request, authority)
-            if let token {
-                setbacks.forget(key)
-                return .renewed(token)
+        guard request.prompt == nil || request.prompt == "none" else { return .needsPerson(failed) }
+        var failed = failed
+        var found = found
+        while let next = found.selection.redeemable.first(where: { !failed.tried.contains($0.secret) }) {
+            switch try await attempt(next, request, authority, since: asked, after: failed) {
+            case .ended(let renewal): return renewal
+            case .changed(let now?): found = now
+            case .changed(nil): return .needsPerson(failed)
+            case .failed(let error):
+                failed.error = error
+                failed.tried.insert(next.secret)
             }
-            last = error.map { setbacks.noted($0, key) }
         }
-        // A token that was only due early stays usable whatever became of its renewal.
-        if let token = found.usable(renewsEarly: false) { return .renewed(token) }
-        guard let last, !last.code.wantsPerson else { return .needsPerson(last) }
-        // A family that this client turned out not to be in: it has yet to sign in itself.
-        if last.isClientMismatch { return .needsPerson(nil) }
-        if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
-        throw .plugin(last, name: authority.match.plugin.name)
+        let key = Setbacks.Key(found.heeding(request), authority.place, account: found.account)
+        failed.error = failed.error ?? setbacks.standing(key, since: asked)
+        return try end(failed, found, authority)
     }
 
-    /// The token of the first refresh token that is good for one, else why the last one tried wasn't.
-    private func redeemFirst(
-        of found: SilentAccount, _ request: TokenRequest, _ authority: Authority
-    ) async throws(AcquisitionError) -> (token: AcquiredToken?, error: PluginError?) {
-        var last: PluginError?
-        for refreshToken in found.selection.refreshTokens where !Rejection.isMarked(refreshToken, for: request) {
-            switch await redeem(refreshToken, request, authority) {
-            case .success(let result):
-                let token = try keep(result, request, authority, redeemed: refreshToken, known: found.records)
-                return (token, nil)
-            case .failure(let error):
-                last = error
-                guard try keepGoing(after: error, refreshToken, found, request, authority) else { return (nil, error) }
+    /// Redeems a refresh token under its lock, if it is still what is stored and needed then.
+    private func attempt(
+        _ next: RefreshTokenRecord, _ request: TokenRequest, _ authority: Authority, since asked: Int,
+        after failed: FailedRenewal
+    ) async throws(AcquisitionError) -> Attempt {
+        try await exclusively(lock(of: next, authority.place)) { () async throws(AcquisitionError) -> Attempt in
+            // Whoever held the lock before may have done the work: what it stored counts.
+            guard let found = try self.accountByNow(for: request, authority) else { return .changed(nil) }
+            if let token = found.usable(renewsEarly: true) { return .ended(.renewed(token)) }
+            guard let current = found.selection.redeemable.first(where: { $0.secret == next.secret }) else {
+                return .changed(found)
             }
+            var failed = failed
+            failed.tried.insert(current.secret)
+            return try await self.redeem(current, of: found, request, authority, since: asked, after: failed)
         }
-        return (nil, last)
+    }
+
+    /// The account for a request, or nil if it has signed out meanwhile.
+    private func accountByNow(
+        for request: TokenRequest, _ authority: Authority
+    ) throws(AcquisitionError) -> SilentAccount? {
+        do throws(AcquisitionError) {
+            return try silentAccount(for: request, authority)
+        } catch {
+            guard case .noSuchAccount = error else { throw error }
+            return nil
+        }
+    }
+
+    private func redeem(
+        _ refreshToken: RefreshTokenRecord, of found: SilentAccount, _ request: TokenRequest, _ authority: Authority,
+        since asked: Int, after failed: FailedRenewal
+    ) async throws(AcquisitionError) -> Attempt {
+        let request = found.heeding(request)
+        let key = Setbacks.Key(request, authority.place, account: found.account)
+        var failed = failed
+        if let error = setbacks.standing(key, since: asked) {
+            failed.error = error
+            return .ended(try end(failed, found, authority))
+        }
+        switch await redeem(refreshToken, request, authority) {
+        case .success(let result):
+            let token = try await keep(result, request, authority, redeemed: refreshToken)
+            setbacks.forget(key)
+            return .ended(.renewed(token))
+        case .failure(let error):
+            let isAnyLeft = found.selection.redeemable.contains { !failed.tried.contains($0.secret) }
+            if try keepGoing(after: error, refreshToken, found, request, authority), isAnyLeft { return .failed(error) }
+            failed.error = setbacks.noted(error, key)
+            return .ended(try end(failed, found, authority))
+        }
+    }
+
+    /// What is left once no refresh token helped.
+    private func end(
+        _ failed: FailedRenewal, _ found: SilentAccount, _ authority: Authority
+    ) throws(AcquisitionError) -> Renewal {
+        // A token that was only due early stays usable whatever became of its renewal.
+        if let token = found.usable(renewsEarly: false) { return .renewed(token) }
+        guard let last = failed.error, !last.code.wantsPerson else { return .needsPerson(failed) }
+        // A family that this client turned out not to be in: it has yet to sign in itself.
+        if last.isClientMismatch { return .needsPerson(FailedRenewal(tried: failed.tried)) }
+        if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
+        throw .plugin(last, name: authority.match.plugin.name)
     }
 
     private func redeem(
@@ -68,7 +134,8 @@ extension TokenAcquirer {
         }
     }
 
-    /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule).
+    /// Whether the next refresh token may be tried after this one failed; a dead one is removed (MSAL's retention rule), if it
+    /// is still the one that is stored.
     private func keepGoing(
         after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest,
         _ authority: Authority
@@ -82,10 +149,10 @@ extension TokenAcquirer {
         guard error.code == .interactionRequired else { return false }
         switch error.suberror {
         case "bad_token":
-            try storing { () throws(StoreError) in _ = try store.delete([.refreshToken(refreshToken)]) }
+            try storing { () throws(StoreError) in _ = try store.deleteUnchanged([.refreshToken(refreshToken)]) }
             return true
         case "user_account_deleted":
-            try storing { () throws(StoreError) in _ = try store.delete(found.everything) }
+            try storing { () throws(StoreError) in _ = try store.deleteUnchanged(found.everything) }
             return false
         default: return false
         }

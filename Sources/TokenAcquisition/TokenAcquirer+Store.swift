@@ -10,7 +10,7 @@ extension TokenAcquirer {
     }
 
     /// An account and all that is stored to answer for it.
-    struct SilentAccount {
+    public struct SilentAccount: Sendable {
         let account: AccountRecord
         let selection: SilentSelection
         let records: StoredRecords
@@ -24,6 +24,13 @@ extension TokenAcquirer {
         /// The token that serves while the authority is down.
         var lastResort: AcquiredToken? {
             selection.lastResort.map { AcquiredToken($0, account: account, source: .cache) }
+        }
+
+        /// The request with the claims that a server missed in what was stored for it.
+        func heeding(_ request: TokenRequest) -> TokenRequest {
+            var request = request
+            request.claims = request.claims ?? selection.missedClaims
+            return request
         }
 
         /// Every record of the account.
@@ -81,7 +88,7 @@ extension TokenAcquirer {
             accounts, at: authority.place, history: history ?? selection?.read() ?? [], isShared: isShared)
     }
 
-    /// Runs the body while no other process gets a token for the same authority, client and account.
+    /// Runs the body while no other process has the person sign in for the same authority, client and account.
     func alone<Result: Sendable>(
         _ request: TokenRequest, account: AccountRecord?, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
@@ -91,8 +98,11 @@ extension TokenAcquirer {
     }
 
     /// Runs the body while no other process of the user does so under the same key.
+    ///
+    /// If there is no place for locks it runs without one; if `insists` is false, also after a wait that was too long. What
+    /// is stored is compared before each change all the same.
     func exclusively<Result: Sendable>(
-        _ key: String, _ body: () async throws(AcquisitionError) -> Result
+        _ key: String, insists: Bool = true, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
         let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         do {
@@ -101,6 +111,10 @@ extension TokenAcquirer {
             }
         } catch let error as AcquisitionError {
             throw error
+        } catch SingleFlightError.unusable {
+            return try await body()
+        } catch SingleFlightError.timedOut where !insists {
+            return try await body()
         } catch {
             throw .busy
         }
@@ -124,24 +138,6 @@ extension TokenAcquirer {
         case .badBackend(let name): throw StoreError(.badBackend, detail: name)
         case .failed(let detail): throw StoreError(.broken, detail: detail)
         }
-    }
-
-    /// Deletes the access tokens that a new one stands in for: the same place, and scopes in common.
-    ///
-    /// `known` is what was stored when the lock was taken, where that was looked at: all stores of the account's tokens
-    /// are under that lock.
-    func deleteOverlapping(_ token: AccessTokenRecord, known: StoredRecords?) throws(StoreError) {
-        let query = RecordQuery(
-            kinds: [.accessToken], homeAccountID: token.homeAccountID, environments: [token.environment],
-            clientID: token.clientID, includesShared: false, realm: token.realm)
-        let scopes = Set(token.scopes.map { $0.lowercased() })
-        let records = if let known { known } else { try store.records(matching: query) }
-        let others = records.accessTokens.filter { other in
-            query.matches(.accessToken(other)) && Set(other.scopes.map { $0.lowercased() }) != scopes
-                && !scopes.isDisjoint(with: other.scopes.map { $0.lowercased() })
-        }
-        guard !others.isEmpty else { return }
-        _ = try store.delete(others.map(CredentialRecord.accessToken))
     }
 
     /// Sets what shapes the page that the person gets.

@@ -66,14 +66,14 @@ public struct TokenAcquirer: Sendable {
     public enum Stored: Sendable {
         /// A token that answers it.
         case token(AcquiredToken)
-        /// None; the account it would be for, where that has signed in.
-        case account(AccountRecord?)
+        /// None; the account it would be for, if it has signed in.
+        case account(SilentAccount?)
     }
 
     /// Looks at what is stored for a request; starts no plugin.
     public func stored(for request: TokenRequest) throws(AcquisitionError) -> Stored {
         let account = try silentAccount(for: request, try match(request))
-        return account?.usable(renewsEarly: true).map(Stored.token) ?? .account(account?.account)
+        return account?.usable(renewsEarly: true).map(Stored.token) ?? .account(account)
     }
 
     /// Gets a token, from the person only where there is one and nothing else helps.
@@ -97,16 +97,23 @@ public struct TokenAcquirer: Sendable {
         _ request: TokenRequest, _ authority: Authority, stored: Stored? = nil, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         let asked = setbacks.now
-        let account: AccountRecord?
+        let found: SilentAccount?
         if case .account(let known) = stored {
-            account = known
+            found = known
         } else {
-            let found = try await silentAccount(for: request, authority, person: person)
+            found = try await silentAccount(for: request, authority, person: person)
             if let token = found?.usable(renewsEarly: true) { return token }
-            account = found?.account
         }
-        return try await alone(request, account: account) { () async throws(AcquisitionError) in
-            try await self.renewOrSignIn(request, authority, since: asked, person: person)
+        var failed = FailedRenewal()
+        if let found {
+            // Waits for those that renew by the same refresh token, and not for whoever is signing in.
+            switch try await renew(request, authority, found, since: asked) {
+            case .renewed(let token): return token
+            case .needsPerson(let failure): failed = failure
+            }
+        }
+        return try await alone(request, account: found?.account) { () async throws(AcquisitionError) in
+            try await self.renewOrSignIn(request, authority, since: asked, after: failed, person: person)
         }
     }
 
@@ -122,7 +129,8 @@ public struct TokenAcquirer: Sendable {
     // MARK: - Steps
 
     private func renewOrSignIn(
-        _ request: TokenRequest, _ authority: Authority, since asked: Int, person: () async -> Person?
+        _ request: TokenRequest, _ authority: Authority, since asked: Int, after failed: FailedRenewal,
+        person: () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         // Whoever held the lock before may have done the work: what it stored counts.
         let found = try await silentAccount(for: request, authority, person: person)
@@ -131,17 +139,16 @@ public struct TokenAcquirer: Sendable {
             return try await askPerson(request, authority, account: nil, because: nil, person: await person())
         }
         if let token = found.usable(renewsEarly: true) { return token }
-        let missed = request.claims == nil ? found.selection.missedClaims : nil
-        var request = request
-        request.claims = request.claims ?? missed
-        switch try await renew(request, authority, found, since: asked) {
+        switch try await renew(request, authority, found, since: asked, after: failed) {
         case .renewed(let token): return token
-        case .needsPerson(let error):
-            try refuseCancelled(request, authority, account: found.account, since: asked)
+        case .needsPerson(let failure):
+            let missed = request.claims == nil ? found.selection.missedClaims : nil
+            let heeding = found.heeding(request)
+            try refuseCancelled(heeding, authority, account: found.account, since: asked)
             let isRefused = found.selection.refreshTokens.contains { Rejection.isMarked($0, for: request) }
-            let reason = error ?? missed.map(PluginError.missing) ?? (isRefused ? .refused : nil)
+            let reason = failure.error ?? missed.map(PluginError.missing) ?? (isRefused ? .refused : nil)
             return try await askPerson(
-                request, authority, account: found.account, because: reason, person: await person())
+                heeding, authority, account: found.account, because: reason, person: await person())
         }
     }
 
@@ -179,7 +186,7 @@ public struct TokenAcquirer: Sendable {
             throw .plugin(setbacks.noted(error, key), name: authority.match.plugin.name)
         }
         setbacks.forget(key)
-        let token = try keep(result, request, authority, redeemed: nil, known: nil)
+        let token = try await keep(result, request, authority, redeemed: nil)
         if let wanted = request.account, !token.account.isNamed(wanted) {
             throw .wrongAccount(wanted: wanted, signedIn: token.account)
         }
@@ -194,31 +201,5 @@ public struct TokenAcquirer: Sendable {
         let key = Setbacks.Key(request, authority.place, account: account)
         guard let error = setbacks.cancellation(key, since: asked) else { return }
         throw .plugin(error, name: authority.match.plugin.name)
-    }
-
-    /// Stores what came, and hands out the token; `known` is what was stored when the lock was taken.
-    func keep(
-        _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?,
-        known: StoredRecords?
-    ) throws(AcquisitionError) -> AcquiredToken {
-        let made = RecordsOfResult(
-            result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
-        var token = made.accessToken
-        let source: AcquiredToken.Source = redeemed == nil ? .signedIn : .renewed
-        if source == .renewed {
-            token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
-        }
-        let current = token
-        tell(.usingKeyring)
-        try storing { () throws(StoreError) in
-            // The refresh token first: a process killed here must not lose a rotated one.
-            // The account last: who sees it finds its token too, and does not renew beside the one who signs in.
-            try store.save(made.others + [.accessToken(current), .account(made.account)])
-            try deleteOverlapping(current, known: known)
-        }
-        guard result.declinedScopes.isEmpty else {
-            throw .scopesDeclined(granted: result.scopes, declined: result.declinedScopes)
-        }
-        return AcquiredToken(current, account: made.account, source: source)
     }
 }

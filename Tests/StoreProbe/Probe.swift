@@ -57,7 +57,8 @@ struct Probe {
     /// Adds one to the number in a file, slowly, under the lock.
     private func count() async throws {
         let path = arguments["file"] ?? ""
-        let flight = SingleFlight(runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+        let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+        let flight = SingleFlight(environment: runtime.map { ["XDG_RUNTIME_DIR": $0] } ?? [:])
         let deadline = arguments["deadline"].flatMap(Double.init) ?? 20
         try await flight.withLock(key: arguments["key"] ?? "", deadline: deadline) {
             let number = Int(String(decoding: try readFile(path), as: UTF8.self)) ?? 0

@@ -19,7 +19,7 @@ import TokenStore
 
     @Test(arguments: [(10, 70.0), (900, 960), (86_400, 86_460)])
     func `it is a little longer than a person has`(timeout: Int, wait: Double) {
-        #expect(Self.acquirer(timeout, SingleFlight(runtimeDirectory: nil)).longestWait == wait)
+        #expect(Self.acquirer(timeout, SingleFlight(environment: [:])).longestWait == wait)
     }
 
     @Test func `then it gives up, and not before`() async throws {
@@ -27,7 +27,7 @@ import TokenStore
         try FileManager.default.createDirectory(
             atPath: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: runtime) }
-        let locks = SingleFlight(runtimeDirectory: runtime)
+        let locks = SingleFlight(environment: ["XDG_RUNTIME_DIR": runtime])
         var waiter = Self.acquirer(900, locks)
         waiter.longestWait = 0.3
         let asked = waiter
@@ -37,5 +37,15 @@ import TokenStore
             #expect(ContinuousClock.now - start >= .milliseconds(300))
         }
         #expect(try await asked.exclusively("k") { 1 } == 1)
+        // What can be done without the lock goes on.
+        try await locks.withLock(key: "k", deadline: 1) {
+            let result = try await asked.exclusively("k", insists: false) { 1 }
+            #expect(result == 1)
+        }
+    }
+
+    @Test func `where no lock can be had it goes on without one`() async throws {
+        let acquirer = Self.acquirer(900, SingleFlight(environment: [:]))
+        #expect(try await acquirer.exclusively("k") { 1 } == 1)
     }
 }

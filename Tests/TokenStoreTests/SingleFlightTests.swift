@@ -25,7 +25,7 @@ import Testing
 
     @Test func `tasks of one process take turns`() async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
             let counter = Counter()
             try await withThrowingTaskGroup { group in
                 for _ in 0..<30 {
@@ -39,7 +39,7 @@ import Testing
 
     @Test func `whoever waits for long is told once, and of whom`() async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
             var holders: [Int32?] = []
             try await flight.withLock(key: "k", deadline: 1) {
                 await #expect(throws: SingleFlightError.timedOut) {
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `waiting ends at the deadline`() async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
             try await flight.withLock(key: "k", deadline: 1) {
                 await #expect(throws: SingleFlightError.timedOut) {
                     try await flight.withLock(key: "k", deadline: 0.1) {}
@@ -82,7 +82,9 @@ import Testing
         try await ScratchDirectory.with { scratch in
             let directory = scratch.path + "/run/lanyard"
             #expect(mkdir(directory, 0o700) == 0 && chmod(directory, 0o777) == 0)
-            try await SingleFlight(runtimeDirectory: scratch.path + "/run").withLock(key: "k", deadline: 1) {}
+            try await SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"]).withLock(
+                key: "k", deadline: 1
+            ) {}
             var status = stat()
             #expect(stat(directory, &status) == 0 && status.st_mode & 0o777 == 0o700)
         }
@@ -90,15 +92,15 @@ import Testing
 
     @Test(arguments: ["directory", "file"]) func `links are not followed`(_ what: String) async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
+            let directory = try #require(flight.directories.first)
             let elsewhere = scratch.path + "/home"
             if what == "directory" {
-                try FileManager.default.createSymbolicLink(
-                    atPath: flight.directory, withDestinationPath: elsewhere)
+                try FileManager.default.createSymbolicLink(atPath: directory, withDestinationPath: elsewhere)
             } else {
                 try await flight.withLock(key: "k", deadline: 1) {}
-                let names = try FileManager.default.contentsOfDirectory(atPath: flight.directory)
-                let lock = flight.directory + "/" + (names.first ?? "")
+                let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+                let lock = directory + "/" + (names.first ?? "")
                 try FileManager.default.removeItem(atPath: lock)
                 try FileManager.default.createSymbolicLink(
                     atPath: lock, withDestinationPath: elsewhere + "/target")
@@ -110,17 +112,56 @@ import Testing
 
     @Test func `the name of a lock file does not tell its key`() async throws {
         try await ScratchDirectory.with { scratch in
-            let flight = SingleFlight(runtimeDirectory: scratch.path + "/run")
+            let flight = SingleFlight(environment: ["XDG_RUNTIME_DIR": scratch.path + "/run"])
             try await flight.withLock(key: "alice@contoso.example/../x", deadline: 1) {}
-            let names = try FileManager.default.contentsOfDirectory(atPath: flight.directory)
+            let names = try FileManager.default.contentsOfDirectory(atPath: try #require(flight.directories.first))
             #expect(names.count == 1)
             #expect(names.allSatisfy { $0.hasSuffix(".lock") && !$0.contains("alice") && $0.count == 69 })
         }
     }
 
     @Test(arguments: [nil, "", "relative", "/does/not/exist"])
-    func `without a runtime directory there is one for each user below tmp`(_ runtimeDirectory: String?) {
-        #expect(SingleFlight(runtimeDirectory: runtimeDirectory).directory.hasPrefix("/tmp/lanyard-"))
+    func `without a runtime directory of this user's the lock is in the cache`(_ runtime: String?) async throws {
+        try await ScratchDirectory.with { scratch in
+            var environment = ["HOME": scratch.path + "/home"]
+            environment["XDG_RUNTIME_DIR"] = runtime
+            let flight = SingleFlight(environment: environment)
+            let cache = scratch.path + "/home/.cache/lanyard"
+            #expect(flight.directories == [cache])
+            try await flight.withLock(key: "k", deadline: 1) {
+                await #expect(throws: SingleFlightError.timedOut) {
+                    try await flight.withLock(key: "k", deadline: 0.1) {}
+                }
+                #expect(throws: SingleFlightError.timedOut) { try flight.withLock(key: "k", blockingFor: 0.1) {} }
+            }
+            var status = stat()
+            #expect(lstat(cache, &status) == 0 && status.st_mode & 0o777 == 0o700)
+            environment["XDG_CACHE_HOME"] = scratch.path + "/cache"
+            #expect(SingleFlight(environment: environment).directories == [scratch.path + "/cache/lanyard"])
+        }
+    }
+
+    @Test(arguments: ["file", "link"])
+    func `what stands in the place of the folder sends the lock to the cache`(_ what: String) async throws {
+        try await ScratchDirectory.with { scratch in
+            let place = scratch.path + "/run/lanyard"
+            if what == "file" {
+                _ = FileManager.default.createFile(atPath: place, contents: Data())
+            } else {
+                try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "/tmp")
+            }
+            let flight = SingleFlight(
+                environment: ["XDG_RUNTIME_DIR": scratch.path + "/run", "HOME": scratch.path + "/home"])
+            try flight.withLock(key: "k", blockingFor: 1) {}
+            let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/home/.cache/lanyard")
+            #expect(names.count == 1)
+        }
+    }
+
+    @Test func `without any folder it says why there is no lock`() {
+        #expect(throws: SingleFlightError.unusable("neither XDG_RUNTIME_DIR nor HOME names a folder for locks")) {
+            try SingleFlight(environment: ["HOME": "relative"]).withLock(key: "k", blockingFor: 1) {}
+        }
     }
 
     private func count(

@@ -8,9 +8,14 @@ enum LockDirectory {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 
-    /// Makes the directory where it is missing, and checks that it is this user's and no link.
+    /// Makes the directory, and the one above it, if they are missing, and checks that it is this user's and no link.
     static func prepare(_ path: String) throws(SingleFlightError) {
-        if mkdir(path, 0o700) != 0, errno != EEXIST {
+        var made = mkdir(path, 0o700)
+        if made != 0, errno == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
+            mkdir(String(path[..<slash]), 0o700)
+            made = mkdir(path, 0o700)
+        }
+        if made != 0, errno != EEXIST {
             throw .unusable("\(path) can't be made: \(String(cString: strerror(errno)))")
         }
         var status = stat()

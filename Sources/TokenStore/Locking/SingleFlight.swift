@@ -6,8 +6,8 @@ internal import Glibc
 /// The lock is the kernel's (`flock`) and dies with its holder; the file it is on stays and means nothing. It names its
 /// last holder, for people.
 public struct SingleFlight: Sendable {
-    /// The directory of the lock files; made with mode 0700 where it is missing.
-    public let directory: String
+    /// The folders that may hold the lock files, best first; the first that is safely this user's does.
+    public let directories: [String]
 
     /// The longest pause between two attempts, in milliseconds.
     private static let longestPause = 25
@@ -15,15 +15,16 @@ public struct SingleFlight: Sendable {
     /// How long a wait is nobody's concern.
     private static let quietWait = Duration.seconds(1)
 
-    /// Makes a lock in the user's runtime directory, or in one of the user's own below `/tmp` where there is none.
+    /// Puts the lock files into the user's runtime directory, else into the user's cache.
     ///
-    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that is not absolute or not this user's counts as absent.
-    public init(runtimeDirectory: String?) {
-        if let runtimeDirectory, runtimeDirectory.hasPrefix("/"), LockDirectory.isOurs(runtimeDirectory) {
-            directory = runtimeDirectory + "/lanyard"
-        } else {
-            directory = "/tmp/lanyard-\(geteuid())"
-        }
+    /// Never into `/tmp`, where another user could take the folder's name first.
+    ///
+    /// - Parameter environment: `XDG_RUNTIME_DIR`, which counts only if it is this user's; `XDG_CACHE_HOME` or `HOME`.
+    public init(environment: [String: String]) {
+        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        let runtime = absolute("XDG_RUNTIME_DIR").flatMap { LockDirectory.isOurs($0) ? $0 : nil }
+        let cache = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map { $0 + "/.cache" }
+        directories = [runtime, cache].compactMap { $0.map { $0 + "/lanyard" } }
     }
 
     /// Runs the body while no other process or task of this user does so under the same key.
@@ -58,11 +59,30 @@ public struct SingleFlight: Sendable {
         return try await body()
     }
 
+    /// Runs the body under the lock of a key, blocking the thread while another process holds it.
+    ///
+    /// - Throws: `SingleFlightError`, and whatever the body throws.
+    public func withLock<Result>(key: String, blockingFor seconds: Double, _ body: () throws -> Result) throws -> Result
+    {
+        let file = try open(key)
+        guard file.lock(within: seconds) else { throw SingleFlightError.timedOut }
+        defer { withExtendedLifetime(file) {} }
+        return try body()
+    }
+
     /// Opens the lock file of a key, without taking the lock.
     func open(_ key: String) throws(SingleFlightError) -> LockFile {
-        try LockDirectory.prepare(directory)
         let name = SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".lock"
-        return try LockDirectory.open(name, in: directory)
+        var last = SingleFlightError.unusable("neither XDG_RUNTIME_DIR nor HOME names a folder for locks")
+        for directory in directories {
+            do throws(SingleFlightError) {
+                try LockDirectory.prepare(directory)
+                return try LockDirectory.open(name, in: directory)
+            } catch {
+                last = error
+            }
+        }
+        throw last
     }
 }
 
@@ -70,6 +90,6 @@ public struct SingleFlight: Sendable {
 public enum SingleFlightError: Error, Sendable, Equatable {
     /// Another process held it until the deadline.
     case timedOut
-    /// The directory or file of the lock is not safely this user's; says which and why.
+    /// No folder or file for the lock is safely this user's; says which and why.
     case unusable(String)
 }

@@ -65,8 +65,7 @@ public struct PasswordStore: Sendable {
     /// nil where that can't be done: then two at once can leave a password twice, of which the newer one counts.
     private static func lock(within seconds: Double) -> LockFile? {
         guard
-            let file = try? SingleFlight(runtimeDirectory: SessionEnvironment.process.runtimeDirectory).open(
-                "passwords"),
+            let file = try? SingleFlight(environment: SessionEnvironment.process.folders).open("passwords"),
             file.lock(within: seconds)
         else { return nil }
         return file

@@ -1,3 +1,4 @@
+internal import CredentialProtocol
 package import JSON
 
 /// What every record does: it reads the members of the unified cache's JSON and writes them.
@@ -123,6 +124,16 @@ extension CredentialRecord {
         case .idToken(let record): record.homeAccountID
         case .account(let record): record.homeAccountID
         case .appMetadata: nil
+        }
+    }
+
+    /// The token that the record keeps; nil for an account and an application's metadata.
+    var token: Secret? {
+        switch self {
+        case .accessToken(let record): record.secret
+        case .refreshToken(let record): record.secret
+        case .idToken(let record): record.secret
+        case .account, .appMetadata: nil
         }
     }
 

@@ -86,12 +86,31 @@ public struct SecretServiceStore: Sendable {
         return count
     }
 
+    /// Deletes the items that still hold these records' tokens, and tells how many: what replaced one stays.
+    public func deleteUnchanged(_ records: [CredentialRecord]) throws(StoreError) -> Int {
+        var count = 0
+        for record in records {
+            let key = ItemAttributes(record, group: configuration.group).dictionary
+            count += try delete(key, holding: record) { attributes in
+                key.allSatisfy { attributes[$0.key] == $0.value }
+            }
+        }
+        return count
+    }
+
     private func delete(
-        _ search: [String: String], where matches: ([String: String]) -> Bool
+        _ search: [String: String], holding record: CredentialRecord? = nil, where matches: ([String: String]) -> Bool
     ) throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
             try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-                let items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
+                var items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
+                if let record {
+                    let secrets = try session.secrets(of: items.map(\.path))
+                    items.removeAll { item in
+                        let stored = secrets[item.path].flatMap { CredentialRecord(kind: record.kind, json: $0) }
+                        return stored?.token != record.token
+                    }
+                }
                 for item in items { try session.delete(item) }
                 return items.count
             }

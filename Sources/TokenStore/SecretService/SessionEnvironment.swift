@@ -17,8 +17,12 @@ struct SessionEnvironment {
     /// Whether a prompt would open on a screen that the person does not look at.
     var isRemote: Bool { value("SSH_CONNECTION") != nil }
 
-    /// Where the session's sockets and locks are.
-    var runtimeDirectory: String? { value("XDG_RUNTIME_DIR") }
+    /// The variables that say where locks may be.
+    var folders: [String: String] {
+        var folders: [String: String] = [:]
+        for name in ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"] { folders[name] = value(name) }
+        return folders
+    }
 
     /// Finds what would make libsecret hang or start a bus of its own.
     func check() throws(ProviderFailure) {

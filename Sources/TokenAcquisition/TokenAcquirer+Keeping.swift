@@ -1,0 +1,59 @@
+import AuthorityPlugin
+import Rules
+import TokenStore
+
+extension TokenAcquirer {
+    /// The lock of the item that keeps a refresh token: of its environment, its client or family, and its account.
+    func lock(of token: RefreshTokenRecord, _ place: AuthorityPlace) -> String {
+        let owner = token.familyID.map { ["family", $0] } ?? ["client", token.clientID]
+        return (["refresh token", place.environment] + owner + [token.homeAccountID])
+            .map { $0.lowercased() }.joined(separator: "\n")
+    }
+
+    /// Stores what came, and hands out the token; `redeemed` is what was redeemed for it, under whose lock this runs.
+    func keep(
+        _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        let asked = RecordsOfResult(
+            result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
+        let held = redeemed.map { lock(of: $0, authority.place) }
+        let made: RecordsOfResult
+        if let needed = asked.refreshToken.map({ lock(of: $0, authority.place) }), needed != held {
+            // A client's lock comes before its family's, and nothing after that. What came must not be lost: it is kept
+            // even if whoever has the lock doesn't give it back.
+            made = try await exclusively(needed, insists: false) { () async throws(AcquisitionError) in
+                try self.save(asked, authority)
+            }
+        } else {
+            made = try save(asked, authority)
+        }
+        guard result.declinedScopes.isEmpty else {
+            throw .scopesDeclined(granted: result.scopes, declined: result.declinedScopes)
+        }
+        return AcquiredToken(made.accessToken, account: made.account, source: redeemed == nil ? .signedIn : .renewed)
+    }
+
+    /// Stores what came as far as it follows from what is stored by now, and gives what that is.
+    ///
+    /// Who signed out during a renewal stays signed out. If a sign-in brought another refresh token meanwhile, that stays.
+    private func save(
+        _ asked: RecordsOfResult, _ authority: Authority
+    ) throws(AcquisitionError) -> RecordsOfResult {
+        let stored = try load(authority.place)
+        var made = asked
+        made.knownAccounts = stored.accounts
+        if let redeemed = made.redeemed {
+            guard let current = stored.refreshTokens.first(where: redeemed.isSameItem) else { return made }
+            made.isSuperseded = current.secret != redeemed.secret
+        }
+        let current = made
+        try storing { () throws(StoreError) in
+            // The refresh token first: a process killed here must not lose a rotated one.
+            // The account last: who sees it finds its token too, and does not renew beside the one who signs in.
+            try store.save(current.others + [.accessToken(current.accessToken), .account(current.account)])
+            let outdated = current.replaced(in: stored)
+            if !outdated.isEmpty { _ = try store.deleteUnchanged(outdated) }
+        }
+        return made
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import Testing
+
+/// Refresh tokens that several processes redeem, replace and lose at the same time.
+@Suite struct RotationTests {
+    private static let alice = "alice@contoso.example"
+    /// Four rules of one account: three authorities, two resources.
+    private static let paths = ["common/hello.git", "contoso/hello.git", "fabrikam/hello.git", "v1.0/me"]
+
+    /// A world where alice has signed in, every token of hers is due, and a refresh token is good once.
+    private static func with(_ body: @Sendable (World) async throws -> Void) async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            for path in paths {
+                let first = try await world.get(path, world.browser(as: alice))
+                try #require(first.status == 0, "\(first)")
+            }
+            try await world.sandbox.set(#"{"access_token_lifetime": 3600, "single_use_refresh_tokens": 1}"#)
+            try await world.sandbox.clearLog()
+            try await body(world)
+        }
+    }
+
+    /// Sixty-four processes at once, sixteen for each path.
+    private static func stampede(_ world: World) async throws -> [Ended] {
+        try await withThrowingTaskGroup(of: Ended.self) { group in
+            for number in 0..<64 { group.addTask { try await world.get(paths[number % paths.count]) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// Whether the sign-in still renews.
+    private static func renews(_ world: World) async throws -> Bool {
+        let claims = #"{"access_token":{"nbf":null}}"#
+        return try await world.get(paths[0], lines: "claims=\(claims)\n").status == 0
+    }
+
+    @Test func `sixty-four over four URLs of one account spend no refresh token twice`() async throws {
+        try await Self.with { world in
+            let answers = try await Self.stampede(world)
+            #expect(answers.allSatisfy { $0.status == 0 && $0.value("username") == Self.alice }, "\(answers)")
+            let requests = try await world.sandbox.authorityRequests()
+            #expect((1...4).contains(requests.count(grant: "refresh_token")), "\(requests)")
+            #expect(try await Self.renews(world))
+        }
+    }
+
+    @Test func `a sign-in beside them loses nothing either`() async throws {
+        try await Self.with { world in
+            async let login = world.lanyard(
+                ["login", "\(world.sandbox.resource)/\(Self.paths[0])"], world.browser(as: Self.alice))
+            let answers = try await Self.stampede(world)
+            let signedIn = try await login
+            #expect(signedIn.status == 0, "\(signedIn)")
+            #expect(answers.allSatisfy { $0.status == 0 && $0.value("username") == Self.alice }, "\(answers)")
+            let requests = try await world.sandbox.authorityRequests()
+            #expect(requests.count(grant: "refresh_token") <= 4, "\(requests)")
+            #expect(try await Self.renews(world))
+        }
+    }
+
+    @Test func `two members of a family spend no refresh token twice`() async throws {
+        try await World.with { world in
+            let members = ["a1", "b2"].map { "fa311100-0000-4000-8000-0000000000\($0)" }
+            for member in members {
+                let first = try await world.get(at: "common", client: member, world.browser(as: Self.alice))
+                try #require(first.status == 0, "\(first)")
+            }
+            try await world.sandbox.set(#"{"single_use_refresh_tokens": 1}"#)
+            let claims = "claims={\"access_token\":{\"nbf\":null}}\n"
+            let answers = try await withThrowingTaskGroup(of: Ended.self) { group in
+                for number in 0..<12 {
+                    group.addTask { try await world.get(at: "common", client: members[number % 2], lines: claims) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.status == 0 }, "\(answers)")
+        }
+    }
+
+    @Test func `a renewal that is refused does not delete what a sign-in stored meanwhile`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/\(Self.paths[0])"
+            let browser = world.browser(as: Self.alice)
+            // Due as soon as they come: each get needs the refresh token.
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            #expect(try await world.lanyard(["login", url], browser).status == 0)
+            for round in 0..<10 {
+                try await world.sandbox.revoke(#"{"username": "\#(Self.alice)"}"#)
+                try await world.sandbox.fault(#"{"path": "/token", "delay": 0.3, "times": 1}"#)
+                async let refused = world.get(Self.paths[0])
+                // The other one is on its way first, in most rounds: its request takes the delay.
+                try await Task.sleep(for: .milliseconds(20 * round))
+                let signedIn = try await world.lanyard(["login", url], browser)
+                #expect(signedIn.status == 0, "round \(round): \(signedIn)")
+                _ = try await refused
+                let after = try await world.get(Self.paths[0])
+                #expect(after.status == 0 && after.value("password") != nil, "round \(round): \(after)")
+            }
+        }
+    }
+
+    @Test func `who signs out during a renewal stays signed out`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            let first = try await world.get(Self.paths[0], world.browser(as: Self.alice))
+            try #require(first.status == 0, "\(first)")
+            try await world.sandbox.clearLog()
+            try await world.sandbox.fault(#"{"path": "/token", "delay": 3, "times": 1}"#)
+            async let renewed = world.get(Self.paths[0])
+            try await Task.sleep(for: .seconds(1))
+            #expect(try await world.lanyard(["logout", Self.alice]).status == 0)
+            #expect(try await renewed.status == 0)
+            #expect(try await world.lanyard(["accounts"]).output.isEmpty)
+            #expect(try await world.get(Self.paths[0]).status == 2)
+        }
+    }
+
+    @Test func `a renewal without an id token leaves the account its name`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200, "id_token_at_renewal": 0}"#)
+            let first = try await world.get(Self.paths[0], world.browser(as: Self.alice))
+            try #require(first.value("username") == Self.alice, "\(first)")
+            let accounts = try await world.lanyard(["accounts", "--json"]).output
+            for _ in 0..<2 {
+                let renewed = try await world.get(Self.paths[0])
+                #expect(renewed.status == 0 && renewed.value("username") == Self.alice, "\(renewed)")
+                #expect(renewed.value("password") != first.value("password"))
+            }
+            #expect(try await world.get(Self.paths[0], lines: "account=\(Self.alice)\n").status == 0)
+            #expect(try await world.lanyard(["accounts", "--json"]).output == accounts)
+        }
+    }
+
+    @Test func `tokens that share only OpenID Connect's scopes leave each other alone`() async throws {
+        try await World.with { world in
+            let browser = world.browser(as: Self.alice)
+            let tenant = "contosob2c.onmicrosoft.example"
+            let policy = "tfp/\(tenant)/B2C_1_susi"
+            let graph = ["User.Read", "Mail.Read"].map { ["https://graph.microsoft.com/\($0)"] }
+            let customers = ["Repo.Read", "Repo.Write"].map { ["https://\(tenant)/sandbox-git/\($0)"] }
+            for scopes in graph {
+                #expect(try await world.get(at: "contoso.example", scopes: scopes, browser).status == 0)
+            }
+            for scopes in customers {
+                let ended = try await world.get(
+                    at: policy, scopes: scopes, client: world.sandbox.b2cClientID, world.browser(as: "erin@example.net")
+                )
+                #expect(ended.status == 0, "\(ended)")
+            }
+            try await world.sandbox.clearLog()
+            for _ in 0..<2 {
+                for scopes in graph {
+                    #expect(try await world.get(at: "contoso.example", scopes: scopes).status == 0)
+                }
+                for scopes in customers {
+                    let ended = try await world.get(at: policy, scopes: scopes, client: world.sandbox.b2cClientID)
+                    #expect(ended.status == 0, "\(ended)")
+                }
+            }
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+        }
+    }
+
+    @Test(arguments: ["file", "no folder at all"])
+    func `where the locks' folder can't be used, tokens are renewed all the same`(_ obstacle: String) async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            let first = try await world.get(Self.paths[0], world.browser(as: Self.alice))
+            try #require(first.status == 0, "\(first)")
+            var environment: [String: String] = [:]
+            if obstacle == "file" {
+                let place = "\(world.folder)/run/lanyard"
+                try? FileManager.default.removeItem(atPath: place)
+                _ = FileManager.default.createFile(atPath: place, contents: Data())
+            } else {
+                environment = ["XDG_RUNTIME_DIR": "", "XDG_CACHE_HOME": "/proc"]
+            }
+            let renewed = try await world.get(Self.paths[0], environment)
+            #expect(renewed.status == 0 && renewed.value("password") != first.value("password"), "\(renewed)")
+            #expect(renewed.errors.isEmpty, "\(renewed)")
+        }
+    }
+}
