@@ -78,31 +78,32 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
+                "Addresses", "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
                 "AuthorityPlugin", "OtherCaches", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging,
                 subprocess, system,
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
-            dependencies: ["CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging],
+            dependencies: ["Addresses", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging],
             swiftSettings: strict),
         .target(
-            name: "Rules", dependencies: ["ClaimsRequests", "CredentialProtocol", "SettingsFile", system],
+            name: "Rules", dependencies: ["Addresses", "ClaimsRequests", "CredentialProtocol", "SettingsFile", system],
             swiftSettings: strict),
-        .target(name: "SettingsFile", dependencies: ["CredentialProtocol", toml], swiftSettings: strict),
+        .target(name: "SettingsFile", dependencies: ["Addresses", "CredentialProtocol", toml], swiftSettings: strict),
         .target(
             name: "TokenStore",
-            dependencies: ["CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
+            dependencies: ["Addresses", "CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
         .target(
-            name: "OtherCaches", dependencies: ["CredentialProtocol", "JSON", "TokenStore"], swiftSettings: strict),
+            name: "OtherCaches", dependencies: ["Addresses", "CredentialProtocol", "JSON", "TokenStore"], swiftSettings: strict),
         .target(
             name: "AuthorityPlugin",
-            dependencies: ["CredentialProtocol", "SettingsFile", logging, subprocess, system],
+            dependencies: ["Addresses", "CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
         .target(name: "ClaimsRequests", dependencies: ["JSON"], swiftSettings: strict),
-        .target(name: "CredentialProtocol", swiftSettings: strict),
+        .target(name: "CredentialProtocol", dependencies: ["Addresses"], swiftSettings: strict),
+        .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
         .target(name: "CSecret", linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "CLinux"),
@@ -125,7 +126,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", logging, crypto, system,
+                "Addresses", "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", logging, crypto, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -158,7 +159,10 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["CredentialProtocol", "JSON", "SeededRandom", "Vectors"],
+            name: "AddressesTests", dependencies: ["Addresses", "KeyringFixture"], exclude: ["readers.py"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CredentialProtocolTests", dependencies: ["Addresses", "CredentialProtocol", "JSON", "SeededRandom", "Vectors"],
             swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -171,7 +175,7 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests",
-            dependencies: ["ClaimsRequests", "CredentialProtocol", "Rules", "SeededRandom", "SettingsFile"],
+            dependencies: ["Addresses", "ClaimsRequests", "CredentialProtocol", "Rules", "SeededRandom", "SettingsFile"],
             swiftSettings: strict),
         .testTarget(
             name: "TokenAcquisitionTests",
@@ -212,7 +216,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "OtherCachesTests", dependencies: ["CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
+            name: "OtherCachesTests", dependencies: ["Addresses", "CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",

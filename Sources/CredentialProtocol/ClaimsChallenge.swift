@@ -1,3 +1,5 @@
+import Addresses
+
 /// What a server's challenges say about the token it wants.
 ///
 /// Nothing of it is to be trusted: it can't say which resource the host is, nor which authority to ask.
@@ -29,16 +31,12 @@ extension AuthenticateChallenge {
     /// The authority, less `/v2.0`, `/oauth2/authorize` and `/oauth2/v2.0/authorize`.
     fileprivate var authority: String? {
         let named = ["authorization_uri", "authorization", "authority"].lazy.compactMap { parameters[$0] }
-        guard let url = named.first(where: { !$0.isEmpty }), let separator = url.firstRange(of: "://") else {
+        guard let text = named.first(where: { !$0.isEmpty }), let url = StrictURL(text), url.user == nil else {
             return nil
         }
-        let place = url[separator.upperBound...].prefix { $0 != "?" && $0 != "#" }
-        guard let host = place.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).first else {
-            return nil
-        }
-        var segments = place.dropFirst(host.count).split(separator: "/").filter { $0 != "v2.0" }
+        var segments = url.path.pieces(between: "/").filter { $0 != "v2.0" }
         if segments.suffix(2) == ["oauth2", "authorize"] { segments.removeLast(2) }
-        return url[..<separator.upperBound] + ([host] + segments).joined(separator: "/")
+        return "\(url.scheme)://" + ([url.host.urlText[...]] + segments).joined(separator: "/")
     }
 }
 

@@ -1,3 +1,5 @@
+public import Addresses
+
 /// One request of a consumer: what git, or a script, wrote on stdin (git-credential(1), INPUT/OUTPUT FORMAT).
 public struct CredentialRequest: Sendable, Equatable {
     /// The URL's scheme, lower-cased; nil where none was given.
@@ -122,7 +124,7 @@ public struct CredentialRequest: Sendable, Equatable {
 
     private mutating func readLocation(_ attributes: Attributes) throws(RequestError) {
         if let text = attributes["protocol"], !text.isEmpty {
-            guard text.isScheme else { throw .invalid("protocol") }
+            guard StrictURL.isScheme(text) else { throw .invalid("protocol") }
             scheme = text.lowercased()
         }
         if let text = attributes["host"], !text.isEmpty {
@@ -158,20 +160,10 @@ public enum RequestError: Error, Sendable, Equatable {
 }
 
 extension String {
-    /// RFC 3986, 3.1.
-    fileprivate var isScheme: Bool {
-        guard let first = utf8.first, first.isLetter else { return false }
-        return utf8.allSatisfy { $0.isLetter || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) }
-    }
-
     /// Whether a C0 control or DEL occurs, which no URL that git can parse holds.
     var hasControlCharacter: Bool {
         utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }
-}
-
-extension UInt8 {
-    fileprivate var isLetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
 }
 
 extension String? {

@@ -1,30 +1,25 @@
-/// A URL cut up as git cuts one (urlmatch, credential.c): scheme, user, password, host and path, percent-decoded.
+import Addresses
+
+/// A URL cut up as git cuts one (credential.c): scheme, user, password, host and path, percent-decoded.
 struct URLParts {
     private let attributesOfURL: Attributes
 
     /// Reads a URL.
     ///
-    /// - Throws: `RequestError` where it has no scheme or host, or a part decodes to a control character
+    /// - Throws: `RequestError` if programs could disagree about its host, or a part decodes to a control character
     ///   (CVE-2020-5260).
-    init(_ url: String) throws(RequestError) {
-        guard let separator = url.firstRange(of: "://"), separator.lowerBound > url.startIndex else {
-            throw .invalid("url")
-        }
-        let rest = url[separator.upperBound...]
-        let authorityEnd = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-        let authority = rest[..<authorityEnd]
-        let at = authority.lastIndex(of: "@")
-        var parts: [(String, Substring)] = [("protocol", url[..<separator.lowerBound])]
-        parts.append(("host", at.map { authority[authority.index(after: $0)...] } ?? authority))
-        if let at {
-            let user = authority[..<at]
-            let colon = user.firstIndex(of: ":") ?? user.endIndex
-            parts.append(("username", user[..<colon]))
-            if colon < user.endIndex { parts.append(("password", user[user.index(after: colon)...])) }
-        }
-        let path = rest[authorityEnd...].drop { $0 == "/" }
-        if !path.isEmpty { parts.append(("path", path)) }
-        attributesOfURL = try Self.decoded(parts)
+    init(_ text: String) throws(RequestError) {
+        guard let url = StrictURL(text) else { throw .invalid("url") }
+        var attributes = Attributes()
+        do {
+            try attributes.append("protocol", url.scheme)
+            try attributes.append("host", url.host.text)
+        } catch { throw .invalid("url") }
+        try Self.append("username", url.user, to: &attributes)
+        try Self.append("password", url.password, to: &attributes)
+        let path = Substring(url.tail.utf8.drop { $0 == UInt8(ascii: "/") })
+        try Self.append("path", path.isEmpty ? nil : path, to: &attributes)
+        attributesOfURL = attributes
     }
 
     /// These parts, then further lines.
@@ -36,33 +31,11 @@ struct URLParts {
         return all
     }
 
-    private static func decoded(_ parts: [(String, Substring)]) throws(RequestError) -> Attributes {
-        var attributes = Attributes()
-        for (key, encoded) in parts {
-            guard let text = encoded.percentDecoded, !text.hasControlCharacter else { throw .invalid("url") }
-            do { try attributes.append(key, text) } catch { throw .invalid("url") }
-        }
-        return attributes
-    }
-}
-
-extension Substring {
-    /// RFC 3986, 2.1; nil where an escape is broken or the bytes aren't UTF-8.
-    fileprivate var percentDecoded: String? {
-        var bytes: [UInt8] = []
-        var rest = utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, let value = UInt8(digits, radix: 16)
-            else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
+    private static func append(
+        _ key: String, _ encoded: Substring?, to attributes: inout Attributes
+    ) throws(RequestError) {
+        guard let encoded else { return }
+        guard let text = encoded.percentDecoded, !text.hasControlCharacter else { throw .invalid("url") }
+        do { try attributes.append(key, text) } catch { throw .invalid("url") }
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 
@@ -5,7 +6,7 @@ import Rules
 
 extension String {
     /// The URL with `https` where nothing else is said.
-    var withScheme: String { contains("://") ? self : "https://\(self)" }
+    var withScheme: String { StrictURL.scheme(of: self) == nil ? "https://\(self)" : self }
 }
 
 extension CredentialRequest {
@@ -34,7 +35,7 @@ extension URLPattern {
         guard !pattern.hasPassword else {
             throw Failure(
                 "the URL holds a password, which has no place in the configuration",
-                hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.text)/…"], status: .usage)
+                hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.urlText)/…"], status: .usage)
         }
         self = pattern
     }

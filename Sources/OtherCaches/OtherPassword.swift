@@ -1,3 +1,4 @@
+import Addresses
 public import CredentialProtocol
 public import TokenStore
 

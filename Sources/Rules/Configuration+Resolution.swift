@@ -1,3 +1,4 @@
+public import Addresses
 import ClaimsRequests
 public import CredentialProtocol
 
@@ -141,14 +142,14 @@ extension String {
     /// An authority's URL as plugins are asked about it.
     public var withoutTrailingSlashes: String {
         var url = self[...]
-        while url.last == "/" { url.removeLast() }
+        while url.utf8.last == UInt8(ascii: "/") { url = Substring(url.utf8.dropLast()) }
         return String(url)
     }
 
     /// The host of an https URL, without a port that is the scheme's own.
     var hostOfURL: RequestHost? {
-        guard hasPrefix("https://") else { return nil }
-        return RequestHost(String(dropFirst(8).prefix { $0 != "/" }))?.withoutPort(443)
+        guard let url = StrictURL(self), url.scheme == "https", url.user == nil else { return nil }
+        return url.host.withoutPort(443)
     }
 
     /// Whether a scope is one of OpenID Connect's, which every application may ask for.
@@ -156,15 +157,8 @@ extension String {
 
     /// The resource a scope belongs to: all before its last segment; a bare scope is Microsoft Graph's.
     public var resourceOfScope: String {
-        guard let slash = lastIndex(of: "/"), slash > startIndex else { return "https://graph.microsoft.com" }
-        return self[..<slash].lowercased()
-    }
-}
-
-extension RequestHost {
-    /// The host, without its port where it is this one.
-    fileprivate func withoutPort(_ usual: Int) -> RequestHost {
-        port == usual ? RequestHost(name: name, port: nil) : self
+        guard let (resource, _) = cut(atLast: "/"), !resource.isEmpty else { return "https://graph.microsoft.com" }
+        return resource.lowercased()
     }
 }
 

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 public import SettingsFile
 
@@ -103,7 +104,7 @@ public struct Configuration: Sendable, Equatable {
         if let id = try file.clientID(), !isLocked("client-id") { clientID = id }
         if let name = try file.string("account"), !isLocked("account") { account = name }
         if let hosts = try file.strings("known-authorities") {
-            if let wrong = hosts.firstIndex(where: { RequestHost($0) == nil || $0.contains("*") }) {
+            if let wrong = hosts.firstIndex(where: { RequestHost($0) == nil }) {
                 throw file.error(
                     "known-authorities", element: wrong, "`known-authorities` holds hosts, and this is none",
                     hint: "write it like \"login.contoso.com\", without https:// and path")

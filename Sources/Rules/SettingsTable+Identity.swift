@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import SettingsFile
 
@@ -5,7 +6,7 @@ extension SettingsTable {
     /// Checks an authority's URL: https, with a host and a path.
     func authority(_ url: String) throws(SettingsError) -> String {
         let text = url.withoutTrailingSlashes
-        guard let pattern = URLPattern(text), pattern.scheme == "https" else {
+        guard let place = StrictURL(text), place.scheme == "https", place.user == nil, !place.hasQueryOrFragment else {
             throw error(
                 "authority", "`authority` must be an https URL",
                 hint: "such as \"https://login.microsoftonline.com/organizations\"")

@@ -1,3 +1,4 @@
+public import Addresses
 import ClaimsRequests
 public import CredentialProtocol
 
@@ -34,9 +35,9 @@ extension TokenRequest {
     private func authority(
         ofTenantIn named: String, _ isSameAuthority: (RequestHost, RequestHost) -> Bool
     ) -> String? {
-        let own = authority.split(separator: "/")
+        let own = authority.pieces(between: "/")
         guard own.count == 3, ["common", "organizations"].contains(own[2].lowercased()) else { return nil }
-        let parts = named.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = named.pieces(between: "/", omittingEmpty: false)
         guard parts.count == 4, let there = named.hostOfURL, let here = authority.hostOfURL else { return nil }
         guard there == here || isSameAuthority(there, here) else { return nil }
         let tenant = parts[3].lowercased()
@@ -48,15 +49,15 @@ extension TokenRequest {
 extension String {
     /// Whether this is a tenant's GUID, lower-cased; that of zeros stands for no tenant.
     fileprivate var isTenantID: Bool {
-        let groups = split(separator: "-", omittingEmptySubsequences: false)
+        let groups = pieces(between: "-", omittingEmpty: false)
         return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
             && groups.joined().utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-            && contains { $0 != "0" && $0 != "-" }
+            && utf8.contains { $0 != UInt8(ascii: "0") && $0 != UInt8(ascii: "-") }
     }
 
     /// Whether this is a domain's name of several labels, lower-cased.
     fileprivate var isDomain: Bool {
-        let labels = split(separator: ".", omittingEmptySubsequences: false)
+        let labels = pieces(between: ".", omittingEmpty: false)
         guard labels.count > 1, utf8.count <= 253 else { return false }
         return labels.allSatisfy { label in
             (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"

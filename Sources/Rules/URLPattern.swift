@@ -1,18 +1,22 @@
+public import Addresses
 public import CredentialProtocol
 
 /// A rule's `url`, matched as git matches `http.<url>.*` (git-config(1)).
 ///
 /// The scheme is equal; the host is equal or a `*` stands for one of its labels; the port is equal, a scheme's own port
-/// counting as none; the path is a prefix by whole segments; a user name, where the pattern has one, is equal.
+/// counting as none; the path is a prefix by whole segments; a user name, if the pattern has one, is equal. Path and user name
+/// are percent-decoded, as git sends them, and compared by bytes: a letter may be spelt in two ways, and servers tell them apart.
 public struct URLPattern: Sendable, Equatable {
     /// The pattern as it was written.
     public let text: String
     /// The scheme, lower-cased.
     public let scheme: String
-    private let labels: [Substring]
-    private let port: Int?
-    private let segments: [Substring]
-    private let username: String?
+    /// The host, which may have wildcards, without a port that is the scheme's own.
+    public let host: RequestHost
+    /// Whether what should be a user name is one with a password behind it.
+    public let hasPassword: Bool
+    private let segments: [[UInt8]]
+    private let username: [UInt8]?
 
     /// How closely a pattern fits; of two that match, the greater is the better.
     public struct Fit: Comparable, Sendable {
@@ -27,55 +31,45 @@ public struct URLPattern: Sendable, Equatable {
         }
     }
 
-    /// Reads a pattern; nil where it has no scheme or host, or a query or fragment.
+    /// Reads a pattern; nil if it isn't a URL with or without wildcards, or has a query or fragment.
     public init?(_ text: String) {
-        let isPlain = text.utf8.allSatisfy { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard isPlain, let separator = text.firstRange(of: "://") else { return nil }
-        scheme = text[..<separator.lowerBound].lowercased()
-        let rest = text[separator.upperBound...]
-        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        var authority = rest[..<slash]
-        if let at = authority.lastIndex(of: "@") {
-            username = String(authority[..<at])
-            authority = authority[authority.index(after: at)...]
-        } else {
-            username = nil
-        }
-        guard !scheme.isEmpty, let host = RequestHost(String(authority)) else { return nil }
+        guard let url = StrictURL(pattern: text), !url.hasQueryOrFragment, let path = url.path.percentDecoded,
+            let user = (url.user ?? "").percentDecoded
+        else { return nil }
         self.text = text
-        labels = host.labels
-        port = host.port.flatMap { $0 == Self.ownPort(of: text[..<separator.lowerBound].lowercased()) ? nil : $0 }
-        segments = rest[slash...].split(separator: "/")
+        scheme = url.scheme
+        host = url.host.withoutPort(Self.ownPort(of: url.scheme))
+        hasPassword = url.password != nil
+        segments = path.segments
+        username = url.user == nil ? nil : Array(user.utf8)
     }
 
-    /// The host, which may have wildcards.
-    public var host: RequestHost { RequestHost(name: labels.joined(separator: "."), port: port) }
-
-    /// Whether what should be a user name is one with a password behind it.
-    public var hasPassword: Bool { username?.contains(":") == true }
+    /// What git would ask for the pattern's own URL; a `*` in its host stays one.
+    public var request: CredentialRequest {
+        var request = CredentialRequest()
+        (request.scheme, request.host) = (scheme, host)
+        if hasPath { request.path = String(decoding: Array(segments.joined(separator: "/".utf8)), as: UTF8.self) }
+        request.username = username.map { String(decoding: $0, as: UTF8.self) }
+        return request
+    }
 
     /// Whether the pattern has a path.
     public var hasPath: Bool { !segments.isEmpty }
 
     /// `SCHEME://HOST` of a pattern that has a path and no wildcard, else nil.
     public var placeWithPath: String? {
-        guard !segments.isEmpty, !labels.contains("*") else { return nil }
-        return "\(scheme)://\(host.text)"
+        guard !segments.isEmpty, !host.labels.contains("*") else { return nil }
+        return "\(scheme)://\(host.urlText)"
     }
 
     /// Whether another pattern matches the same URLs, however it is written.
     public func means(_ other: URLPattern) -> Bool {
-        (scheme, labels, port, segments) == (other.scheme, other.labels, other.port, other.segments)
-            && username == other.username
+        (scheme, host, segments) == (other.scheme, other.host, other.segments) && username == other.username
     }
 
-    /// How the pattern fits a request, or nil where it doesn't match.
+    /// How the pattern fits a request, or nil if it doesn't match.
     public func fit(_ request: CredentialRequest) -> Fit? {
-        guard let host = request.host, request.scheme == scheme else { return nil }
-        let requestPort = host.port.flatMap { $0 == Self.ownPort(of: scheme) ? nil : $0 }
-        guard requestPort == port, let literal = literalLabels(matching: host.labels) else { return nil }
-        guard hasPrefix(of: request.path) else { return nil }
-        if let username, request.username != username { return nil }
+        guard mismatch(request) == nil, let literal = request.host.flatMap(literalLabels) else { return nil }
         return Fit(literalLabels: literal, segments: segments.count, namesUser: username != nil)
     }
 
@@ -93,31 +87,30 @@ public struct URLPattern: Sendable, Equatable {
         case username
     }
 
-    /// The first thing in which a request differs from the pattern, or nil where it matches.
+    /// The first thing in which a request differs from the pattern, or nil if it matches.
     public func mismatch(_ request: CredentialRequest) -> Mismatch? {
         guard let host = request.host, request.scheme == scheme else { return .scheme }
-        guard literalLabels(matching: host.labels) != nil else { return .host }
-        guard host.port.flatMap({ $0 == Self.ownPort(of: scheme) ? nil : $0 }) == port else { return .port }
+        guard literalLabels(matching: host) != nil else { return .host }
+        guard host.withoutPort(Self.ownPort(of: scheme)).port == self.host.port else { return .port }
         guard hasPrefix(of: request.path) else { return .path }
-        return username == nil || request.username == username ? nil : .username
+        guard let username else { return nil }
+        return request.username.map { $0.utf8.elementsEqual(username) } == true ? nil : .username
     }
 
     private func hasPrefix(of path: String?) -> Bool {
         guard !segments.isEmpty else { return true }
-        let bare = (path ?? "").prefix { $0 != "?" && $0 != "#" }
-        let parts = bare.split(separator: "/")
-        guard !parts.contains("..") else { return false }
-        return parts.count >= segments.count && zip(segments, parts).allSatisfy(==)
+        let bare = Substring((path ?? "").utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+        guard !bare.climbs else { return false }
+        return bare.segments.starts(with: segments)
     }
 
-    private func literalLabels(matching others: [Substring]) -> Int? {
-        guard others.count == labels.count else { return nil }
-        var literal = 0
-        for (label, other) in zip(labels, others) where label != "*" {
-            guard label == other else { return nil }
-            literal += 1
-        }
-        return literal
+    /// How many labels of the host the pattern names; nil if it doesn't match. A `*` is one label of a name.
+    private func literalLabels(matching other: RequestHost) -> Int? {
+        if host.name == other.name { return host.labels.count }
+        let (labels, others) = (host.labels, other.labels)
+        guard !other.isIPv6, others.count == labels.count else { return nil }
+        guard zip(labels, others).allSatisfy({ $0 == "*" || $0 == $1 }) else { return nil }
+        return labels.count { $0 != "*" }
     }
 
     private static func ownPort(of scheme: String) -> Int? {
@@ -129,9 +122,11 @@ public struct URLPattern: Sendable, Equatable {
     }
 }
 
-extension RequestHost {
-    /// The labels of a name; an address is one label.
-    fileprivate var labels: [Substring] {
-        name.contains(":") ? [name[...]] : name.split(separator: ".", omittingEmptySubsequences: false)
+extension StringProtocol {
+    fileprivate var segments: [[UInt8]] { pieces(between: "/").map { Array($0.utf8) } }
+
+    /// Whether a segment is `..`, to servers that take a backslash for a slash as well.
+    fileprivate var climbs: Bool {
+        utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.contains { $0.elementsEqual("..".utf8) }
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 public import AuthorityPlugin
 public import CredentialProtocol
 public import Rules

@@ -1,3 +1,4 @@
+import Addresses
 public import AuthorityPlugin
 import CredentialProtocol
 import JSON

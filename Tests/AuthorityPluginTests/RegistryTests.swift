@@ -158,7 +158,7 @@ struct MatchTests {
             try Self.plugin(
                 "tenant",
                 "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nexcept-realms = [\"common\"]\n\(environment)"
-                    + "[[resource]]\nname = \"ADO\"\nhosts = [\"dev.azure.com\", \"*.visualstudio.com\"]\nscopes = [\"s\"]\n"
+                    + "[[resource]]\nname = \"ADO\"\nhosts = [\"dev.azure.com\", \"*.visualstudio.com\", \"*.pkgs.visualstudio.com\", \"*.*.databricks.example\"]\nscopes = [\"s\"]\n"
             ),
         ])
     }
@@ -223,7 +223,10 @@ struct MatchTests {
 
     @Test(arguments: [
         ("dev.azure.com", true), ("DEV.azure.com", true), ("contoso.visualstudio.com", true),
-        ("visualstudio.com", false),
+        ("visualstudio.com", false), (".visualstudio.com", false),
+        ("global.rel.tunnels.api.visualstudio.com", false), ("contoso.pkgs.visualstudio.com", true),
+        ("a.contoso.pkgs.visualstudio.com", false), ("adb-1.19.databricks.example", true),
+        ("19.databricks.example", false), ("a.adb-1.19.databricks.example", false),
         ("evilvisualstudio.com", false), ("dev.azure.com:8443", false), ("example.com", false),
     ])
     func `a well-known host has its scopes`(_ host: String, _ isKnown: Bool) {

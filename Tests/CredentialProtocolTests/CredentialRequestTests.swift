@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Testing
 
@@ -104,7 +105,10 @@ import Testing
     }
 
     // CVE-2020-5260 and CVE-2020-11008.
-    @Test(arguments: ["https://h%0ahost=x/", "https://h/a%0d", "//h/p", "h/p", "://h", "https://h%zz/", "https://h/%f"])
+    @Test(arguments: [
+        "https://h%0ahost=x/", "https://h/a%0d", "//h/p", "h/p", "://h", "https://h%zz/", "https://h/%f",
+        "https://evil\\@h/", "https://a@b@h/", "https://h:+1/", "https://evil\u{301}@h/", "https://h./",
+    ])
     func `a URL that git refuses is refused`(url: String) {
         #expect(throws: RequestError.invalid("url")) { try request("url=\(url)\n") }
     }

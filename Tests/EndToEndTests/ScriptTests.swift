@@ -114,6 +114,29 @@ import Testing
         }
     }
 
+    /// URLs that curl takes for evil.example, and hasty readers for the host that has a rule.
+    static let misleading = ["/\u{301}", "?\u{301}", "#\u{200D}", "/\u{FE0F}", "\\", "\u{D4E}/", "/\u{20E3}"]
+
+    @Test func `a URL that leads elsewhere gets no token`() async throws {
+        try await World.with { world in
+            _ = try await world.tokenOfAlice()
+            let host = world.sandbox.resource.dropFirst("https://".count)
+            for mark in Self.misleading {
+                let url = "https://evil.example\(mark)@\(host)/common/hello.git"
+                for command in [["token", "--header", url], ["token", url], ["exec", url, "--", "echo", "ran"]] {
+                    let ended = try await world.lanyard(command)
+                    #expect(ended.status != 0 && ended.output.isEmpty, "\(url.debugDescription): \(ended)")
+                }
+                let asked = try await world.lanyard(["get"], input: "url=\(url)\n")
+                #expect(asked.output.isEmpty, "\(url.debugDescription): \(asked)")
+                let piped = try await world.shell(#"lanyard token --header "$U""#, ["U": url])
+                #expect(piped.status != 0 && piped.output.isEmpty, "\(url.debugDescription): \(piped)")
+            }
+            let good = try await world.lanyard(["token", "--header", "https://\(host)/common/hello.git"])
+            #expect(good.status == 0 && good.output.hasPrefix("Authorization: Bearer "), "\(good)")
+        }
+    }
+
     @Test func `the documentation's function asks a mapped URL with its token, and nothing without one`() async throws {
         try await World.with { world in
             let text = try String(contentsOfFile: Built.checkout + "/docs/scripting.md", encoding: .utf8)

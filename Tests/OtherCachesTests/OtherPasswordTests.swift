@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import OtherCaches
 import Testing

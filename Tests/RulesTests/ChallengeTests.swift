@@ -1,3 +1,4 @@
+import Addresses
 import ClaimsRequests
 import CredentialProtocol
 import Rules

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 import SettingsFile
@@ -42,15 +43,50 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         ("https://alice@h.example", "https://h.example/", false),
         ("https://[::1]:8443", "https://[::1]:8443/", true),
         ("https://[::1]", "https://[::2]/", false),
+        ("https://*", "https://[::1]/", false),
+        ("https://*", "https://h/", true),
+        ("https://*.example:443", "https://h.example:443/", true),
+        ("https://h.example/a", "https://h.example/a/%2e%2e/b", false),
+        ("https://h.example/a", "https://h.example/a/..\u{301}/b", true),
+        ("https://h.example/a", "https://h.example/a/../\u{301}b", false),
+        ("https://h.example/a", "https://h.example/a%5C..%5Cb", false),
+        ("https://h.example/a", "https://h.example/a/..%5Cb", false),
+        ("https://h.example/a%20b", "https://h.example/a%20b/c", true),
+        ("https://h.example/é", "https://h.example/%C3%A9", true),
+        ("https://h.example/é", "https://h.example/e\u{301}", false),
+        ("https://h.example/a", "https://h.example/a\u{301}", false),
+        ("https://al%40ce@h.example", "https://al%40ce@h.example/", true),
+        ("https://%C3%A9@h.example", "https://e%CC%81@h.example/", false),
+        ("https://h.example", "https://h.example/\u{301}@x.example/", true),
     ])
     func `a pattern matches as git's urlmatch does`(pattern: String, url: String, matches: Bool) throws {
         let pattern = try #require(URLPattern(pattern))
         #expect((pattern.fit(try request(url)) != nil) == matches)
     }
 
-    @Test(arguments: ["h.example", "https://", "https://h/?q", "https://h/#f", "https://a b/", "://h"])
+    @Test(arguments: [
+        "h.example", "https://", "https://h/?q", "https://h/#f", "https://a b/", "://h", "https://h\\@x/", "https://h*.example", "https://h/a b",
+        "https://h./", "https://a@b@h/", "https://\u{301}@h/", "https://[*]/",
+    ])
     func `what is no pattern is refused`(text: String) {
         #expect(URLPattern(text) == nil)
+    }
+
+    // git sends host and path apart, each decoded.
+    @Test func `a path that git sends climbs out of no rule`() throws {
+        let pattern = try #require(URLPattern("https://h.example/team"))
+        for path in ["team/../other", "team/../\u{301}other", "team/..", "team\\..\\other", "../team", "team/x/../../y"] {
+            var asked = try request("https://h.example")
+            asked.path = path
+            #expect(pattern.mismatch(asked) == .path, "\(path)")
+        }
+    }
+
+    @Test func `what a pattern's own URL asks is matched by it`() throws {
+        for text in ["https://*.example/a%20b", "https://al%40ce@h.example:8443", "http://[fe80::1%25eth0]/a"] {
+            let pattern = try #require(URLPattern(text))
+            #expect(pattern.fit(pattern.request) != nil, "\(text)")
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+import Addresses
+
 /// Which plugin serves an authority, and what the authority's URL says.
 public struct AuthorityMatch: Sendable, Equatable {
     /// The plugin.
@@ -53,28 +55,30 @@ extension AuthorityPattern {
 
 /// Patterns of hosts.
 enum HostPattern {
-    /// How exactly the pattern names the host: 2 by name, 1 by suffix, 0 as `*`; nil where it doesn't.
+    /// How exactly the pattern names the host: 2 by name, 1 with wildcards, 0 as `*`; nil if it doesn't.
+    ///
+    /// Each `*` before a dot stands for exactly one label: what is deeper down belongs to somebody else as often as not.
     static func rank(_ pattern: String, _ host: String, isConfigured: Bool) -> Int? {
         if pattern == host { return 2 }
         if pattern == "*" { return isConfigured ? 0 : nil }
-        guard pattern.hasPrefix("*."), host.hasSuffix(pattern.dropFirst()), host.count >= pattern.count else {
-            return nil
-        }
-        return 1
+        let wanted = pattern.pieces(between: ".", omittingEmpty: false)
+        let labels = host.pieces(between: ".", omittingEmpty: false)
+        guard wanted.first == "*", wanted.count == labels.count else { return nil }
+        return zip(wanted, labels).allSatisfy { $0 == "*" ? !$1.isEmpty : $0 == $1 } ? 1 : nil
     }
 }
 
 /// Globs with `*` and nothing else.
 enum Glob {
     static func matches(_ pattern: String, _ text: String) -> Bool {
-        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
-        guard parts.count > 1, let first = parts.first, let last = parts.last else { return pattern == text }
-        guard text.hasPrefix(first) else { return false }
-        var rest = text.dropFirst(first.count)
+        let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+        guard parts.count > 1, let first = parts.first, let last = parts.last else { return pattern.isSame(as: text) }
+        guard text.utf8.starts(with: first) else { return false }
+        var rest = text.utf8.dropFirst(first.count)
         for part in parts.dropFirst().dropLast() {
             guard let found = rest.firstRange(of: part) else { return false }
             rest = rest[found.upperBound...]
         }
-        return rest.hasSuffix(last)
+        return rest.reversed().starts(with: last.reversed())
     }
 }

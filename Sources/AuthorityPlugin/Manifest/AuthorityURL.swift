@@ -1,3 +1,5 @@
+import Addresses
+
 /// An authority's URL: https, a host and a path; nothing else has a meaning there, so nothing else is taken.
 public struct AuthorityURL: Sendable, Hashable {
     static let mostSegments = 8
@@ -11,20 +13,14 @@ public struct AuthorityURL: Sendable, Hashable {
     ///
     /// One trailing slash is dropped.
     public init?(_ text: String) {
-        guard text.utf8.count <= 2048, text.prefix(8).lowercased() == "https://" else { return nil }
-        var parts = text.dropFirst(8).split(separator: "/", omittingEmptySubsequences: false)
-        if parts.last == "" { parts.removeLast() }
-        guard parts.count > 1, parts.count <= Self.mostSegments + 1, let address = Self.address(parts[0]),
-            parts.dropFirst().allSatisfy(Self.isSegment)
+        guard text.utf8.count <= 2048, let url = StrictURL(text), url.scheme == "https", url.user == nil,
+            !url.host.isIPv6, !url.hasQueryOrFragment
         else { return nil }
-        host = address
-        path = parts.dropFirst().map { String($0) }
-    }
-
-    private static func address(_ text: Substring) -> String? {
-        let lower = text.lowercased()
-        guard HostName.isCanonical(lower) else { return nil }
-        return lower.hasSuffix(":443") ? String(lower.dropLast(4)) : lower
+        var parts = url.path.pieces(between: "/", omittingEmpty: false).dropFirst()
+        if parts.last == "" { parts.removeLast() }
+        guard (1...Self.mostSegments).contains(parts.count), parts.allSatisfy(Self.isSegment) else { return nil }
+        host = RequestHost(name: url.host.name, port: url.host.port == 443 ? nil : url.host.port).text
+        path = parts.map { String($0) }
     }
 
     private static func isSegment(_ text: Substring) -> Bool {

@@ -1,3 +1,4 @@
+import Addresses
 import SettingsFile
 
 /// Reads the text of a `plugin.toml`; unknown keys are errors, so that a misspelt one never goes unnoticed.
@@ -56,7 +57,7 @@ struct ManifestReader {
 
     private func segments(_ table: SettingsTable) throws(SettingsError) -> [AuthorityPattern.Segment] {
         let path = try table.requiredText("path", .token(512))
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(segment)
+        let segments = path.pieces(between: "/", omittingEmpty: false).dropFirst().map(segment)
         guard path.hasPrefix("/"), !segments.isEmpty, segments.count <= AuthorityURL.mostSegments,
             segments.count(where: { $0 == .realm }) <= 1, segments.count(where: { $0 == .policy }) <= 1,
             segments.allSatisfy({ $0 != .literal("") }), !segments.contains(where: \.isUnknownBrace)
@@ -93,7 +94,7 @@ struct ManifestReader {
 extension AuthorityPattern.Segment {
     fileprivate var isUnknownBrace: Bool {
         guard case .literal(let text) = self else { return false }
-        return text.contains { "{}*?#%".contains($0) }
+        return text.utf8.contains { "{}*?#%".utf8.contains($0) }
     }
 }
 
@@ -109,10 +110,11 @@ extension WireForm {
                 }
             }
     }
-    /// A host, or `*.` before one.
+    /// A host, perhaps with one or more `*.` before it.
     static let hostPattern = WireForm(limit: 261) { pattern in
-        let name = pattern.lowercased()
-        return HostName.isCanonical(name.hasPrefix("*.") ? String(name.dropFirst(2)) : name)
+        var name = pattern.lowercased()[...]
+        while name.utf8.starts(with: "*.".utf8) { name = Substring(name.utf8.dropFirst(2)) }
+        return HostName.isCanonical(String(name))
     }
     /// A host pattern, or `*` for any host that the configuration names.
     static let anyHostPattern = WireForm(limit: 261) { $0 == "*" || hostPattern.accepts($0) }

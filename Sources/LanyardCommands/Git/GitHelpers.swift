@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 
@@ -55,7 +56,7 @@ struct GitHelpers: Sendable, Equatable {
         guard !place.isEmpty else { return true }
         guard let request else { return false }
         if place.hasSuffix("://") { return place.dropLast(3) == request.scheme ?? "" }
-        let pattern = URLPattern(place.contains("://") ? place : "\(request.scheme ?? "https")://\(place)")
+        let pattern = URLPattern(StrictURL.scheme(of: place) != nil ? place : "\(request.scheme ?? "https")://\(place)")
         return pattern?.fit(request) != nil
     }
 }

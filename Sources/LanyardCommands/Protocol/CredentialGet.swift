@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 import TokenAcquisition
@@ -153,7 +154,7 @@ extension CredentialRequest {
     /// The request's place as a URL, fit to show; nil where it names none, as a script's own may.
     var place: String? {
         guard let scheme, let host else { return nil }
-        return "\(scheme)://\(host.text)/\(path ?? "")".displayable(limit: 500)
+        return "\(scheme)://\(host.urlText)/\((path ?? "").percentEncodedPath)".displayable(limit: 500)
     }
 
     /// The request's place in a sentence.

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import Synchronization
@@ -135,14 +136,8 @@ extension Int {
 
 extension String {
     /// The host and port of a URL, fit to show.
-    var hostForPeople: String {
-        let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
-        return String(rest.prefix { !"/?#".contains($0) }).displayable(limit: 255)
-    }
+    var hostForPeople: String { StrictURL(self)?.host.urlText ?? displayable(limit: 255) }
 
     /// The port of a URL that names one.
-    fileprivate var portOfURL: Int? {
-        let rest = firstRange(of: "://").map { self[$0.upperBound...] } ?? self[...]
-        return RequestHost(String(rest.prefix { !"/?#".contains($0) }))?.port
-    }
+    fileprivate var portOfURL: Int? { StrictURL(self)?.host.port }
 }

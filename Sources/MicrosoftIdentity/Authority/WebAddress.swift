@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Addresses
 
 /// An https URL cut into its host, port and path segments; the strict part of reading an authority or an issuer.
 struct WebAddress: Sendable, Equatable {
@@ -18,20 +18,18 @@ struct WebAddress: Sendable, Equatable {
     /// Reads a URL; its query and fragment are dropped.
     ///
     /// Only `https` is taken, no user name, and only letters, digits, `.`, `_` and `-` in host and path, so that no two
-    /// readers of the URL can disagree about where it leads.
+    /// readers of the URL can disagree about where it leads. An IPv6 address may not have a zone.
     init(_ text: String) throws(AuthorityError) {
-        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            let parts = URLComponents(string: text), let scheme = parts.scheme
-        else { throw .malformed }
-        guard scheme.lowercased() == "https" else { throw .notHTTPS }
-        guard parts.user == nil, parts.password == nil, let host = parts.encodedHost?.lowercased(),
-            Self.isName(host) || Self.isBracketedAddress(host)
-        else { throw .malformed }
-        let segments = parts.percentEncodedPath.split(separator: "/").map(String.init)
-        guard segments.allSatisfy(Self.isName) else { throw .malformed }
-        guard parts.port.map({ (1...65_535).contains($0) }) ?? true else { throw .malformed }
-        self.host = host
-        self.port = parts.port == 443 ? nil : parts.port
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = StrictURL(text) else {
+            throw .malformed
+        }
+        guard url.scheme == "https" else { throw .notHTTPS }
+        let segments = url.path.pieces(between: "/").map(String.init)
+        guard url.user == nil, url.host.text == url.host.urlText, segments.allSatisfy(Self.isName) else {
+            throw .malformed
+        }
+        host = RequestHost(name: url.host.name, port: nil).text
+        port = url.host.port == 443 ? nil : url.host.port
         self.segments = segments
     }
 
@@ -45,13 +43,6 @@ struct WebAddress: Sendable, Equatable {
                 true
             default: false
             }
-        }
-    }
-
-    private static func isBracketedAddress(_ text: String) -> Bool {
-        guard text.hasPrefix("["), text.hasSuffix("]") else { return false }
-        return text.dropFirst().dropLast().utf8.allSatisfy { byte in
-            byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".") || Character(Unicode.Scalar(byte)).isHexDigit
         }
     }
 }

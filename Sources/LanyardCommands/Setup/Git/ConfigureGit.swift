@@ -49,7 +49,7 @@ struct ConfigureGit: AsyncParsableCommand {
         guard let pattern else { return nil }
         let asking = scope.yes || scope.dryRun ? nil : Asking(session.context)
         if rule.isEmpty {
-            guard try !session.maps(pattern), let asking else { return nil }
+            guard !session.maps(pattern), let asking else { return nil }
             let shown = pattern.text.displayable(limit: 200)
             // What can't be written is not offered.
             do { try session.requireRoom(for: pattern) } catch { return nil }
@@ -80,8 +80,8 @@ struct GitScopeOptions: ParsableArguments {
 
 extension Session {
     /// Whether a URL comes to a token, with or without its path.
-    func maps(_ pattern: URLPattern) throws(Failure) -> Bool {
-        let request = try CredentialRequest(url: pattern.text)
+    func maps(_ pattern: URLPattern) -> Bool {
+        let request = pattern.request
         if configuration.rule(for: request) != nil { return true }
         return resource(of: pattern) != nil && configuration.authority != nil && configuration.clientID != nil
     }

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 
@@ -15,8 +16,8 @@ struct GitPlan: Sendable {
         _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool
     ) async throws(Failure) {
         self.scope = scope
-        request = try pattern.map { pattern throws(Failure) in try CredentialRequest(url: pattern.text) }
-        let place = pattern.map { "\($0.scheme)://\($0.host.text)" } ?? ""
+        request = pattern?.request
+        let place = pattern.map { "\($0.scheme)://\($0.host.urlText)" } ?? ""
         let helpers = GitHelpers(try await scope.whatCounts(), for: request)
         var changes: [GitChange] = []
         if isAlone ? !helpers.isLanyardAlone : !helpers.hasLanyard {
@@ -59,7 +60,7 @@ struct GitPlan: Sendable {
         let own = [pattern?.placeWithPath].compactMap(\.self)
         let places = Set(session.configuration.rules.compactMap(\.pattern.placeWithPath) + ["https://dev.azure.com"])
         guard let pattern else { return places.sorted() }
-        let place = "\(pattern.scheme)://\(pattern.host.text)"
+        let place = "\(pattern.scheme)://\(pattern.host.urlText)"
         let isNeeded = places.contains(place) || !own.isEmpty && session.mapsByPath(pattern)
         return isNeeded ? [place] : []
     }

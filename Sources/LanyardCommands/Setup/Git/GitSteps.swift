@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 
@@ -52,16 +53,16 @@ struct GitReport {
 
     func tell() async throws(Failure) {
         let helpers = GitHelpers(try await plan.scope.whatCounts(), for: plan.request)
-        let place = pattern.map { "\($0.scheme)://\($0.host.text)" }
+        let place = pattern.map { "\($0.scheme)://\($0.host.urlText)" }
         console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
         if let first = helpers.beforeLanyard.first {
             let only = "lanyard configure git \(place.map(ShellWords.quote) ?? "URL") --only\(option)"
             console.note("\(first.name) answers first where it can; for lanyard alone: \(only)")
         }
-        try next()
+        next()
     }
 
-    private func next() throws(Failure) {
+    private func next() {
         guard let pattern else {
             guard session.configuration.rules.isEmpty, session.configuration.clientID == nil else { return }
             console.note("next, say which URL needs a token: lanyard configure git URL\(option)")
@@ -71,7 +72,7 @@ struct GitReport {
         if hasRule {
             let next = plan.scope == .system ? "next, for each who needs it" : "next"
             console.note("\(next): lanyard login \(shown)")
-        } else if try !session.maps(pattern) {
+        } else if !session.maps(pattern) {
             console.note("no rule says yet which token it needs; next: lanyard rule add\(option) \(shown)")
         }
     }

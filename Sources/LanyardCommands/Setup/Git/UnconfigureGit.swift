@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import CredentialProtocol
 import Rules
@@ -93,7 +94,7 @@ struct UnconfigureGit: AsyncParsableCommand {
         // Where the configuration is wrong, other commands say so.
         guard let session = try? Session(context, of: scope.system ? .system : .user) else { return }
         let rules = session.configuration.rules.filter { rule in
-            let host = "\(rule.pattern.scheme)://\(rule.pattern.host.text)"
+            let host = "\(rule.pattern.scheme)://\(rule.pattern.host.urlText)"
             return rule.file == session.rulesFile && (place == nil || place == host)
         }
         guard let first = rules.first else { return }
@@ -108,6 +109,6 @@ struct UnconfigureGit: AsyncParsableCommand {
 
     private static func place(_ url: String) throws(Failure) -> String {
         let pattern = try URLPattern(typed: url)
-        return "\(pattern.scheme)://\(pattern.host.text)"
+        return "\(pattern.scheme)://\(pattern.host.urlText)"
     }
 }

@@ -1,0 +1,29 @@
+import Glibc
+
+/// Addresses in the only forms that all programs read alike.
+enum IPAddress {
+    /// Whether the text is four decimals without leading zeros.
+    static func isV4(_ text: Substring) -> Bool {
+        isAddress(text, family: AF_INET)
+    }
+
+    /// An IPv6 address in lower case, with its zone behind a `%`; nil if the text is none.
+    ///
+    /// - Parameter zoneMark: what stands before the zone: `%`, or in a URL `%25`.
+    static func v6(_ text: Substring, zoneMark: String) -> String? {
+        guard let percent = text.utf8.firstIndex(of: UInt8(ascii: "%")) else {
+            return isAddress(text, family: AF_INET6) ? text.lowercased() : nil
+        }
+        let marked = text.utf8[percent...]
+        let zone = marked.dropFirst(zoneMark.utf8.count)
+        guard marked.starts(with: zoneMark.utf8), (1...32).contains(zone.count),
+            zone.allSatisfy(\.isUnreserved), isAddress(text[..<percent], family: AF_INET6)
+        else { return nil }
+        return "\(text[..<percent].lowercased())%\(Substring(zone))"
+    }
+
+    private static func isAddress(_ text: Substring, family: Int32) -> Bool {
+        var address = in6_addr()
+        return !text.utf8.contains(0) && inet_pton(family, String(text), &address) == 1
+    }
+}

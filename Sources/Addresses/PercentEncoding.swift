@@ -1,0 +1,46 @@
+extension StringProtocol {
+    /// The text with its escapes decoded (RFC 3986, 2.1); nil if one is broken or the bytes aren't UTF-8.
+    public var percentDecoded: String? {
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let value = rest.escapedByte else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// A path of git's, which is decoded, as `StrictURL` reads it back; a query behind it stays one.
+    public var percentEncodedPath: String {
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            if byte.mayStandInURL, byte != UInt8(ascii: "%") {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static var digits: [UInt8] { Array("0123456789ABCDEF".utf8) }
+}
+
+extension Collection<UInt8> {
+    /// The value of the two hexadecimal digits that this begins with; nil if it doesn't.
+    fileprivate var escapedByte: UInt8? {
+        let digits = prefix(2)
+        guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else { return nil }
+        return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+
+    /// Whether two hexadecimal digits follow each `%`.
+    var hasOnlyWholeEscapes: Bool {
+        indices.allSatisfy { self[$0] != UInt8(ascii: "%") || self[index(after: $0)...].escapedByte != nil }
+    }
+}

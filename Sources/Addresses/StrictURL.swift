@@ -1,0 +1,79 @@
+/// A URL of which every program says the same host (RFC 3986).
+///
+/// It is cut by bytes. A `Character` of Swift's is a grapheme cluster: a slash with a combining mark behind it is one, and no
+/// slash, while curl and git see a slash there.
+public struct StrictURL: Sendable {
+    /// Lower case.
+    public let scheme: String
+    /// The user name as written, perhaps empty; nil if the URL has none.
+    public let user: Substring?
+    /// The password as written; nil if the URL has none.
+    public let password: Substring?
+    /// The host.
+    public let host: RequestHost
+    /// All that follows the host: path, query and fragment.
+    public let tail: Substring
+
+    /// Reads a URL.
+    ///
+    /// Nil for what programs read differently, or what no URL may hold: control characters, spaces and backslashes anywhere,
+    /// broken escapes, and anything in user name and host that RFC 3986 doesn't allow there, so anything that isn't ASCII.
+    /// Path, query and fragment may hold any other text, because nothing in them changes the host.
+    public init?(_ text: String) {
+        self.init(text, in: .url)
+    }
+
+    /// Reads a pattern: a URL of whose host a label may be `*`.
+    public init?(pattern text: String) {
+        self.init(text, in: .pattern)
+    }
+
+    private init?(_ text: String, in place: RequestHost.Place) {
+        guard text.utf8.allSatisfy(\.mayStandInURL), text.utf8.hasOnlyWholeEscapes,
+            let scheme = Self.scheme(of: text)
+        else { return nil }
+        let rest = text.utf8.dropFirst(scheme.utf8.count + 3)
+        let end = rest.firstIndex(where: \.endsAuthority) ?? rest.endIndex
+        var (info, host): (Substring?, Substring) = (nil, Substring(rest[..<end]))
+        if let at = rest[..<end].lastIndex(of: UInt8(ascii: "@")) {
+            info = Substring(rest[..<at])
+            host = Substring(rest[..<end][at...].dropFirst())
+        }
+        guard info.map(Self.isUserInfo) ?? true, let host = RequestHost(host, in: place) else {
+            return nil
+        }
+        self.scheme = scheme
+        let parts = info.map { $0.cut(at: ":") ?? ($0, nil) }
+        user = parts?.0
+        password = parts?.1
+        self.host = host
+        tail = Substring(rest[end...])
+    }
+
+    /// The path as written, with the slash it begins with; empty if there is none.
+    public var path: Substring {
+        Substring(tail.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+    }
+
+    /// Whether a query or a fragment follows the path.
+    public var hasQueryOrFragment: Bool { path.endIndex != tail.endIndex }
+
+    /// The scheme in lower case; nil unless the text begins with one (RFC 3986, 3.1) and `://`.
+    public static func scheme(of text: String) -> String? {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), isScheme(text[..<colon]),
+            text.utf8[colon...].starts(with: "://".utf8)
+        else { return nil }
+        return text[..<colon].lowercased()
+    }
+
+    private static func isUserInfo(_ text: Substring) -> Bool {
+        guard text.utf8.allSatisfy(\.mayStandInUserInfo), let decoded = text.percentDecoded else { return false }
+        return decoded.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
+
+    /// Whether the text is a scheme (RFC 3986, 3.1).
+    public static func isScheme(_ text: some StringProtocol) -> Bool {
+        guard let first = text.utf8.first, first.isLetter else { return false }
+        return text.utf8.allSatisfy { $0.isLetter || $0.isDigit || [0x2B, 0x2D, 0x2E].contains($0) }
+    }
+}

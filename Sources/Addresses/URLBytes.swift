@@ -1,0 +1,28 @@
+// The classes of bytes that RFC 3986 speaks of.
+
+extension UInt8 {
+    var isLetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+    var isDigit: Bool { (0x30...0x39).contains(self) }
+    var isHexDigit: Bool { isDigit || (0x41...0x46).contains(self) || (0x61...0x66).contains(self) }
+
+    /// What DNS names are made of in practice.
+    var isLabelByte: Bool { isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
+
+    /// RFC 3986, 2.3.
+    var isUnreserved: Bool { isLabelByte || self == UInt8(ascii: ".") || self == UInt8(ascii: "~") }
+
+    /// RFC 3986, 3.2.1; whether escapes are whole is checked elsewhere.
+    var mayStandInUserInfo: Bool {
+        switch self {
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: ","), UInt8(ascii: ";"),
+            UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "%"):
+            true
+        default: isUnreserved
+        }
+    }
+
+    /// Anything but control characters, the space and the backslash, which browsers take for a slash.
+    var mayStandInURL: Bool { self > 0x20 && self != 0x7F && self != UInt8(ascii: "\\") }
+
+    var endsAuthority: Bool { self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#") }
+}

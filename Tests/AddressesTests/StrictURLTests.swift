@@ -1,0 +1,104 @@
+import Addresses
+import Foundation
+import KeyringFixture
+import Testing
+
+@Suite struct StrictURLTests {
+    @Test(arguments: URLCase.all)
+    func `a URL has one host or is refused`(row: URLCase) {
+        #expect(StrictURL(row.url)?.host.text == row.host)
+    }
+
+    /// What `readers.py` says of each URL: curl, then Python's two parsers.
+    private func readings(of urls: [String]) async throws -> [[String?]] {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "readers.py").path()
+        let input = String(decoding: try JSONEncoder().encode(urls), as: UTF8.self)
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let ended = try await FinishedProcess.run("python3", [script], environment: ["PATH": path], input: input)
+        try #require(ended.status == 0, "\(ended.error)")
+        return try JSONDecoder().decode([[String?]].self, from: Data(ended.output.utf8))
+    }
+
+    @Test func `a host that is taken is the one that curl and Python connect to`() async throws {
+        let urls = URLCase.all.map(\.url).filter { !$0.utf8.contains(0) }
+        let readings = try await readings(of: urls)
+        try #require(readings.count == urls.count)
+        for (url, others) in zip(urls, readings) {
+            guard let read = StrictURL(url) else { continue }
+            let port = read.scheme == "https" ? 443 : 80
+            let host = RequestHost(name: String(read.host.name.prefix { $0 != "%" }), port: read.host.port)
+            let text = host.withoutPort(port).text
+            #expect(others.count == 3 && others.allSatisfy { $0 == text }, "\(url.debugDescription): \(text), \(others)")
+        }
+        // They do disagree about what is refused; else this proves nothing.
+        let apart = zip(urls, readings).filter { StrictURL($0) == nil && Set($1).count > 1 }
+        #expect(apart.count > 20, "\(apart.count)")
+    }
+
+    @Test func `a URL is cut into all its parts`() throws {
+        let url = try #require(StrictURL("HTTPS://al%40ce:p:w@h.example:8443/a/%62?q#f"))
+        #expect(url.scheme == "https" && url.user == "al%40ce" && url.password == "p:w")
+        #expect(url.host == RequestHost(name: "h.example", port: 8443))
+        #expect(url.path == "/a/%62" && url.tail == "/a/%62?q#f" && url.hasQueryOrFragment)
+        let bare = try #require(StrictURL("https://h.example"))
+        #expect(bare.user == nil && bare.password == nil && bare.tail.isEmpty && !bare.hasQueryOrFragment)
+    }
+
+    @Test(arguments: [
+        ("https://*.example/a", "*.example"), ("https://*.*.example", "*.*.example"), ("https://h*.example", nil),
+        ("https://*:8443", "*:8443"), ("https://[*]", nil), ("https://*evil.example/", nil),
+    ])
+    func `of a pattern a whole label may be a wildcard`(text: String, host: String?) {
+        #expect(StrictURL(pattern: text)?.host.text == host)
+    }
+
+    @Test(arguments: [
+        "", "a b", "a%b", "a\\b", "Größe/%20", "a/b?c=d", "%2F",
+    ])
+    func `a path that is encoded reads back`(path: String) throws {
+        let url = try #require(StrictURL("https://h.example/" + path.percentEncodedPath))
+        #expect(url.tail.percentDecoded == "/" + path)
+    }
+
+    @Test(arguments: [
+        ("a:b:c", ":", "a", "b:c", "a:b", "c"), (":\u{301}", ":", "", "\u{301}", "", "\u{301}"),
+        ("x\u{301}:", ":", "x\u{301}", "", "x\u{301}", ""),
+    ] as [(String, Unicode.Scalar, String, String, String, String)])
+    func `text is cut by bytes`(
+        text: String, at: Unicode.Scalar, before: String, after: String, beforeLast: String, afterLast: String
+    ) throws {
+        let first = try #require(text.cut(at: at))
+        #expect(first.0.isSame(as: before) && first.1.isSame(as: after))
+        let last = try #require(text.cut(atLast: at))
+        #expect(last.0.isSame(as: beforeLast) && last.1.isSame(as: afterLast))
+        #expect(text.pieces(between: at, omittingEmpty: false).first?.isSame(as: before) == true)
+    }
+
+    @Test func `what is canonically equal is not the same`() {
+        #expect("é" == "e\u{301}" && !"é".isSame(as: "e\u{301}"))
+        #expect(";" == "\u{37E}" && !";".isSame(as: "\u{37E}"))
+        #expect("a/\u{301}b".hasBytes("/") && !"a/\u{301}b".contains("/"))
+        #expect(!"aab".hasBytes("aba") && "aab".hasBytes("ab") && "".hasBytes(""))
+    }
+}
+
+@Suite struct RequestHostTests {
+    @Test(arguments: [
+        ("[fe80::1%eth0]:8443", "fe80::1%eth0", 8443), ("[FE80::1%Eth0]", "fe80::1%Eth0", nil),
+        ("h.example:65535", "h.example", 65_535),
+    ] as [(String, String, Int?)])
+    func `a host is read as git sends it`(text: String, name: String, port: Int?) throws {
+        let host = try #require(RequestHost(text))
+        #expect(host == RequestHost(name: name, port: port))
+        #expect(RequestHost(host.text) == host)
+        #expect(StrictURL("https://\(host.urlText)/")?.host == host)
+    }
+
+    @Test(arguments: [
+        "[fe80::1%25eth0%]", "[fe80::1%]", "[fe80::1%a b]", "h%eth0", "h.", "h..x", "*.example", "h:+1", "h:01", "é",
+        "h\u{301}", "h:8\u{301}", "[::1]:\u{301}1", "[::1\u{301}]", "127.1", "0x1",
+    ])
+    func `what others would read otherwise is refused`(text: String) {
+        #expect(RequestHost(text) == nil)
+    }
+}
