@@ -4,7 +4,7 @@ public import Addresses
 public struct CredentialRequest: Sendable, Equatable {
     /// The URL's scheme, lower-cased; nil where none was given.
     public var scheme: String?
-    /// The URL's host and port; nil where none was given.
+    /// The URL's host and port; nil if none was given, or it is empty.
     public var host: RequestHost?
     /// The URL's path without its leading slash, with the query if there was one; nil unless git sends it.
     public var path: String?
@@ -88,6 +88,9 @@ public struct CredentialRequest: Sendable, Equatable {
 
     /// Whether git asks again, in the same exchange, if it is told to.
     public var mayContinue: Bool { capabilities.isSuperset(of: [.authtype, .state]) && refusedToken == nil }
+
+    /// Whether git asks for the passphrase of a client certificate's key: it names the file as `path`, and no host.
+    public var isCertificate: Bool { scheme == "cert" && host == nil && path?.isEmpty == false }
 
     /// Makes an empty request.
     public init() {}

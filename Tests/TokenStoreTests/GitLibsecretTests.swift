@@ -6,6 +6,7 @@ import Testing
     static let addresses = [
         "protocol=https\nhost=example.com\n", "protocol=https\nhost=example.com:8443\n",
         "protocol=https\nhost=example.com\npath=org/repo.git\n", "protocol=http\nhost=[2001:db8::1]:80\n",
+        "protocol=https\nhost=[fe80::1%eth0]:8443\n", "protocol=cert\nhost=\npath=/home/alice/client.pem\n",
     ]
 
     @Test(arguments: GitLibsecretHelper.allCases, addresses)

@@ -144,7 +144,10 @@ extension AcquiredToken {
 
 extension CredentialRequest {
     /// Refuses a request that names neither a place nor a token: an absent host is no wildcard (CVE-2020-11008).
+    ///
+    /// Only a certificate's file has no host; its path is what it is found by.
     func requireTarget() throws(Failure) {
+        if isCertificate, wish.isEmpty { return }
         guard host == nil || scheme == nil else { return }
         guard wish.isEmpty || host != nil || scheme != nil else { return }
         let missing = host == nil ? "host" : "protocol"
@@ -164,8 +167,10 @@ extension CredentialRequest {
 extension PasswordQuery {
     /// What a request asks of the password store; nil where it names no place.
     init?(_ request: CredentialRequest) {
-        guard let scheme = request.scheme, let host = request.host else { return nil }
-        self.init(scheme: scheme, host: host.text, path: request.path, username: request.username)
+        guard let scheme = request.scheme, let host = request.host?.text ?? (request.isCertificate ? "" : nil) else {
+            return nil
+        }
+        self.init(scheme: scheme, host: host, path: request.path, username: request.username)
         password = request.password
         credential = request.credential
         acceptsAuthtype = request.capabilities.contains(.authtype)

@@ -1,9 +1,17 @@
+internal import Addresses
+
 /// Where git uses a password, as git-credential-libsecret splits it into attributes.
 struct PasswordAddress: Equatable {
     var scheme: String
     var server: String
     var port: UInt16?
     var path: String
+
+    /// Whether both are the same byte by byte, as the keyring compares them.
+    static func == (one: PasswordAddress, other: PasswordAddress) -> Bool {
+        one.scheme.isSame(as: other.scheme) && one.server.isSame(as: other.server) && one.port == other.port
+            && one.path.isSame(as: other.path)
+    }
 
     /// The address of a query: absent and empty path are the same.
     init(_ query: PasswordQuery) {
@@ -37,9 +45,8 @@ struct PasswordAddress: Equatable {
 
     /// Splits `host:port`; a colon inside the brackets of an IPv6 address is not one before a port.
     private static func split(_ host: String) -> (server: String, port: UInt16?) {
-        guard let colon = host.lastIndex(of: ":"), !host[colon...].contains("]"),
-            let port = UInt16(host[host.index(after: colon)...]), port > 0
+        guard let (server, digits) = host.cut(atLast: ":"), !digits.hasBytes("]"), let port = UInt16(digits), port > 0
         else { return (host, nil) }
-        return (String(host[..<colon]), port)
+        return (String(server), port)
     }
 }

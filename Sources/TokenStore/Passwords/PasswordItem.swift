@@ -1,3 +1,4 @@
+internal import Addresses
 internal import CredentialProtocol
 
 /// An item that a password query found.
@@ -50,7 +51,7 @@ extension KeyringSession {
         attributes["user"] = query.username
         let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
             item.isGitPassword && PasswordAddress(item.attributes) == address
-                && (query.username == nil || item.attributes["user"] == query.username)
+                && (query.username.map { item.attributes["user"]?.isSame(as: $0) == true } ?? true)
         }
         return items.filter { !$0.isLocked }.map { item in
             let username = item.attributes["user"]

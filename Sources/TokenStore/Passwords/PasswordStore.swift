@@ -100,7 +100,9 @@ extension KeyringSession {
             throw .found(StoreError(.broken, detail: "a password with a line feed can't be kept"))
         }
         let content = try SecretContent([UInt8](text.utf8), contentType: "text/plain")
-        let existing = try passwords(for: query, needsSecrets: false).filter { $0.username == query.username }
+        let existing = try passwords(for: query, needsSecrets: false).filter {
+            $0.username.map { Array($0.utf8) } == query.username.map { Array($0.utf8) }
+        }
         for item in existing { try replaceSecret(of: item.item, content) }
         guard existing.isEmpty else { return }
         let address = PasswordAddress(query)
