@@ -85,7 +85,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
-            dependencies: ["Addresses", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging],
+            dependencies: [
+                "Addresses", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging,
+            ],
             swiftSettings: strict),
         .target(
             name: "Rules", dependencies: ["Addresses", "ClaimsRequests", "CredentialProtocol", "SettingsFile", system],
@@ -96,7 +98,8 @@ let package = Package(
             dependencies: ["Addresses", "CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
             swiftSettings: strict),
         .target(
-            name: "OtherCaches", dependencies: ["Addresses", "CredentialProtocol", "JSON", "TokenStore"], swiftSettings: strict),
+            name: "OtherCaches", dependencies: ["Addresses", "CredentialProtocol", "JSON", "TokenStore"],
+            swiftSettings: strict),
         .target(
             name: "AuthorityPlugin",
             dependencies: ["Addresses", "CredentialProtocol", "SettingsFile", logging, subprocess, system],
@@ -162,7 +165,8 @@ let package = Package(
             name: "AddressesTests", dependencies: ["Addresses", "KeyringFixture"], exclude: ["readers.py"],
             swiftSettings: strict),
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["Addresses", "CredentialProtocol", "JSON", "SeededRandom", "Vectors"],
+            name: "CredentialProtocolTests",
+            dependencies: ["Addresses", "CredentialProtocol", "JSON", "SeededRandom", "Vectors"],
             swiftSettings: strict),
         .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -175,7 +179,9 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests",
-            dependencies: ["Addresses", "ClaimsRequests", "CredentialProtocol", "Rules", "SeededRandom", "SettingsFile"],
+            dependencies: [
+                "Addresses", "ClaimsRequests", "CredentialProtocol", "Rules", "SeededRandom", "SettingsFile",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TokenAcquisitionTests",
@@ -216,7 +222,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "OtherCachesTests", dependencies: ["Addresses", "CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
+            name: "OtherCachesTests",
+            dependencies: ["Addresses", "CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",

@@ -9,7 +9,7 @@ enum IPAddress {
 
     /// An IPv6 address in lower case, with its zone behind a `%`; nil if the text is none.
     ///
-    /// - Parameter zoneMark: what stands before the zone: `%`, or in a URL `%25`.
+    /// Before the zone stands the mark: `%`, or in a URL `%25`.
     static func v6(_ text: Substring, zoneMark: String) -> String? {
         guard let percent = text.utf8.firstIndex(of: UInt8(ascii: "%")) else {
             return isAddress(text, family: AF_INET6) ? text.lowercased() : nil

@@ -104,7 +104,7 @@ public struct URLPattern: Sendable, Equatable {
         return bare.segments.starts(with: segments)
     }
 
-    /// How many labels of the host the pattern names; nil if it doesn't match. A `*` is one label of a name.
+    /// How many labels of the host the pattern names, a `*` being one label of a name; nil if it doesn't match.
     private func literalLabels(matching other: RequestHost) -> Int? {
         if host.name == other.name { return host.labels.count }
         let (labels, others) = (host.labels, other.labels)

@@ -28,7 +28,8 @@ import Testing
             let port = read.scheme == "https" ? 443 : 80
             let host = RequestHost(name: String(read.host.name.prefix { $0 != "%" }), port: read.host.port)
             let text = host.withoutPort(port).text
-            #expect(others.count == 3 && others.allSatisfy { $0 == text }, "\(url.debugDescription): \(text), \(others)")
+            #expect(
+                others.count == 3 && others.allSatisfy { $0 == text }, "\(url.debugDescription): \(text), \(others)")
         }
         // They do disagree about what is refused; else this proves nothing.
         let apart = zip(urls, readings).filter { StrictURL($0) == nil && Set($1).count > 1 }
@@ -60,10 +61,11 @@ import Testing
         #expect(url.tail.percentDecoded == "/" + path)
     }
 
-    @Test(arguments: [
-        ("a:b:c", ":", "a", "b:c", "a:b", "c"), (":\u{301}", ":", "", "\u{301}", "", "\u{301}"),
-        ("x\u{301}:", ":", "x\u{301}", "", "x\u{301}", ""),
-    ] as [(String, Unicode.Scalar, String, String, String, String)])
+    @Test(
+        arguments: [
+            ("a:b:c", ":", "a", "b:c", "a:b", "c"), (":\u{301}", ":", "", "\u{301}", "", "\u{301}"),
+            ("x\u{301}:", ":", "x\u{301}", "", "x\u{301}", ""),
+        ] as [(String, Unicode.Scalar, String, String, String, String)])
     func `text is cut by bytes`(
         text: String, at: Unicode.Scalar, before: String, after: String, beforeLast: String, afterLast: String
     ) throws {
@@ -83,10 +85,11 @@ import Testing
 }
 
 @Suite struct RequestHostTests {
-    @Test(arguments: [
-        ("[fe80::1%eth0]:8443", "fe80::1%eth0", 8443), ("[FE80::1%Eth0]", "fe80::1%Eth0", nil),
-        ("h.example:65535", "h.example", 65_535),
-    ] as [(String, String, Int?)])
+    @Test(
+        arguments: [
+            ("[fe80::1%eth0]:8443", "fe80::1%eth0", 8443), ("[FE80::1%Eth0]", "fe80::1%Eth0", nil),
+            ("h.example:65535", "h.example", 65_535),
+        ] as [(String, String, Int?)])
     func `a host is read as git sends it`(text: String, name: String, port: Int?) throws {
         let host = try #require(RequestHost(text))
         #expect(host == RequestHost(name: name, port: port))

@@ -193,7 +193,7 @@ import Testing
         try await World.with { world in
             try await world.git(["config", "--global", "--unset-all", "credential.helper"])
             try await world.git(["config", "--global", "--add", "credential.helper", "cache"])
-            for _ in 0..<2 { #expect(try await world.lanyard(["configure", "git"]).status == 0) }
+            for _ in 0..<2 { #expect(try await world.lanyard(["configure", "git", "--yes"]).status == 0) }
             #expect(
                 try await world.git(["config", "--global", "--get-all", "credential.helper"]).lines == [
                     "cache", "lanyard",

@@ -18,7 +18,7 @@ import Testing
         try await Home.with { home in
             try home.write(Self.mine, to: home.gitFile)
             for _ in 0..<2 {
-                let ended = try await home.lanyard(["configure", "git"])
+                let ended = try await home.lanyard(["configure", "git", "--yes"])
                 #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
                 #expect(ended.errors.contains("for every URL git asks, in this order: cache, lanyard\n"), "\(ended)")
                 #expect(ended.errors.contains("cache answers first where it can"), "\(ended)")
@@ -27,9 +27,9 @@ import Testing
                 try await home.git(["config", "--get-all", "credential.helper"]).lines
                     == ["cache --timeout 60", "lanyard"])
             #expect(try await home.git(["config", "credential.https://dev.azure.com.useHttpPath"]).lines == ["true"])
-            #expect(try await home.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try home.text(home.gitFile) == Self.mine)
-            let again = try await home.lanyard(["unconfigure", "git"])
+            let again = try await home.lanyard(["unconfigure", "git", "--yes"])
             #expect(again.status == 0)
             #expect(again.errors == "lanyard: there is nothing that lanyard configure git wrote\n")
         }
@@ -38,10 +38,10 @@ import Testing
     @Test func `what the user wrote around it stays`() async throws {
         try await Home.with { home in
             try await home.git(["config", "--global", "credential.https://dev.azure.com.useHttpPath", "true"])
-            try await home.lanyard(["configure", "git"])
+            try await home.lanyard(["configure", "git", "--yes"])
             try await home.git(["config", "--global", "--add", "credential.helper", "store"])
             try await home.git(["config", "--global", "credential.https://x.example.helper", "lanyard --flow browser"])
-            let ended = try await home.lanyard(["unconfigure", "git"])
+            let ended = try await home.lanyard(["unconfigure", "git", "--yes"])
             #expect(ended.errors.contains("credential.https://x.example.helper still names lanyard"), "\(ended)")
             #expect(
                 try await home.git(["config", "--global", "--list"]).lines == [
@@ -53,13 +53,13 @@ import Testing
 
     @Test func `what moved to an included file is taken back there`() async throws {
         try await Home.with { home in
-            try await home.lanyard(["configure", "git"])
+            try await home.lanyard(["configure", "git", "--yes"])
             let moved = try home.text(home.gitFile)
             try home.write(moved, to: home.folder + "/home/dotfiles/git")
             try home.write("[include]\n\tpath = ~/dotfiles/git\n", to: home.gitFile)
-            let again = try await home.lanyard(["configure", "git"])
+            let again = try await home.lanyard(["configure", "git", "--yes"])
             #expect(again.errors.contains("git is configured already"), "\(again)")
-            #expect(try await home.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try home.text(home.folder + "/home/dotfiles/git").isEmpty)
             #expect(try home.text(home.gitFile) == "[include]\n\tpath = ~/dotfiles/git\n")
         }
@@ -70,10 +70,10 @@ import Testing
             try home.write(Self.mine, to: home.folder + "/home/dotfiles/gitconfig")
             try FileManager.default.createSymbolicLink(
                 atPath: home.gitFile, withDestinationPath: "dotfiles/gitconfig")
-            #expect(try await home.lanyard(["configure", "git"]).status == 0)
+            #expect(try await home.lanyard(["configure", "git", "--yes"]).status == 0)
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: home.gitFile) == "dotfiles/gitconfig")
             #expect(try home.text(home.gitFile).contains("helper = lanyard"))
-            #expect(try await home.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try home.text(home.folder + "/home/dotfiles/gitconfig") == Self.mine)
         }
     }
@@ -86,7 +86,7 @@ import Testing
                 "--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", "id", "--scope",
                 "a/.default",
             ]
-            let ended = try await home.lanyard(["configure", "git", url, "--only"] + options)
+            let ended = try await home.lanyard(["configure", "git", "--yes", url, "--only"] + options)
             #expect(ended.status == 0, "\(ended)")
             #expect(
                 ended.errors.contains("for https://git.contoso.example git asks, in this order: lanyard\n"), "\(ended)")
@@ -95,9 +95,9 @@ import Testing
             #expect(try await home.git(["config", "--get-all", "\(place).helper"]).output == "\nlanyard\n")
             #expect(try await home.git(["config", "\(place).useHttpPath"]).lines == ["true"])
             #expect(try home.text(home.configFile).contains("url       = \"\(url)\"\n"))
-            let twice = try await home.lanyard(["configure", "git", url] + options)
+            let twice = try await home.lanyard(["configure", "git", "--yes", url] + options)
             #expect(twice.status == 1 && twice.errors.contains("there is a rule for \(url) already"), "\(twice)")
-            #expect(try await home.lanyard(["unconfigure", "git", url]).status == 0)
+            #expect(try await home.lanyard(["unconfigure", "git", "--yes", url]).status == 0)
             #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
         }
     }
@@ -108,6 +108,46 @@ import Testing
             #expect(ended.status == 0)
             #expect(ended.errors.contains("lanyard:       helper = lanyard\n"), "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: home.gitFile))
+        }
+    }
+
+    @Test(arguments: [
+        ["https://git.example"], [],
+        [
+            "https://git.example", "--authority", "https://login.microsoftonline.com/x", "--client-id", "c", "--scope",
+            "s",
+        ],
+    ])
+    func `without a terminal it writes nothing unless told to`(words: [String]) async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyard(["configure", "git"] + words)
+            #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+            #expect(ended.errors.hasPrefix("lanyard: error: nobody can be asked whether to change git"), "\(ended)")
+            #expect(ended.errors.contains("--yes"), "\(ended)")
+            for file in [home.gitFile, home.configFile] { #expect(!FileManager.default.fileExists(atPath: file)) }
+            #expect(try await home.lanyard(["configure", "git", "--yes"] + words).status == 0)
+            let written = try home.text(home.gitFile)
+            let back = try await home.lanyard(["unconfigure", "git"])
+            #expect(back.status == 64, "\(back)")
+            #expect(try home.text(home.gitFile) == written)
+            // What needs no change needs no answer.
+            #expect(try await home.lanyard(["configure", "git"] + words.prefix(1)).status == 0)
+        }
+    }
+
+    @Test(arguments: [
+        "ht!tp", "https://", "https://a b/", "https://good.example\\@evil.example", "https://h.example/?q", "a@b@c",
+        "h:+1",
+        "https://\u{301}@h.example/",
+    ])
+    func `what is no URL is refused, and nothing is written`(text: String) async throws {
+        try await Home.with { home in
+            for command in [["configure", "git"], ["unconfigure", "git"], ["rule", "add"]] {
+                let ended = try await home.lanyard(command + [text] + (command[0] == "rule" ? [] : ["--yes"]))
+                #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+                #expect(ended.errors.contains("is not a URL"), "\(ended)")
+            }
+            for file in [home.gitFile, home.configFile] { #expect(!FileManager.default.fileExists(atPath: file)) }
         }
     }
 
@@ -146,13 +186,13 @@ import Testing
 
     @Test func `without git, or with an old one, it says what to do`() async throws {
         try await Home.with { home in
-            let none = try await home.lanyard(["configure", "git"], ["PATH": home.folder + "/bin"])
+            let none = try await home.lanyard(["configure", "git", "--yes"], ["PATH": home.folder + "/bin"])
             #expect(none.status == 1)
             #expect(
                 none.errors == "lanyard: error: git is not installed\nlanyard: hint: install it: sudo apt install git\n"
             )
             try home.program("git", "echo git version 1.8.3.1")
-            let old = try await home.lanyard(["configure", "git"])
+            let old = try await home.lanyard(["configure", "git", "--yes"])
             #expect(old.status == 1)
             #expect(old.errors.hasPrefix("lanyard: error: git 1.8 is too old: lanyard needs 2.8 or later\n"), "\(old)")
         }
@@ -166,7 +206,7 @@ import Testing
     func `a git that fails is told by its own words`(script: String, message: String) async throws {
         try await Home.with { home in
             try home.program("git", script)
-            let ended = try await home.lanyard(["configure", "git"])
+            let ended = try await home.lanyard(["configure", "git", "--yes"])
             #expect(ended.status == 1 && ended.errors.hasPrefix("lanyard: error: \(message)\n"), "\(ended)")
         }
     }
@@ -175,7 +215,7 @@ import Testing
         try await Home.with { home in
             try home.write("#!/nonexistent/shell\n", to: home.folder + "/bin/git")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: home.folder + "/bin/git")
-            let ended = try await home.lanyard(["configure", "git"], ["PATH": home.folder + "/bin"])
+            let ended = try await home.lanyard(["configure", "git", "--yes"], ["PATH": home.folder + "/bin"])
             #expect(ended.status == 1 && ended.errors.contains("/bin/git can't be run"), "\(ended)")
             #expect(ended.errors.contains("lanyard: hint: see why: "), "\(ended)")
         }
@@ -184,7 +224,7 @@ import Testing
     @Test func `where the file can't be written, it says what to add by hand`() async throws {
         try await Home.with { home in
             try home.write("", to: home.gitFile + ".lock")
-            let ended = try await home.lanyard(["configure", "git"])
+            let ended = try await home.lanyard(["configure", "git", "--yes"])
             #expect(ended.status == 1)
             #expect(ended.errors.contains("lanyard: error: git failed while writing credential.helper: "), "\(ended)")
             #expect(
@@ -202,14 +242,15 @@ import Testing
             }
             let path = ["PATH": "/usr/bin:/bin"]
             let ended = try await run(
-                "\(folder)/lanyard", ["configure", "git"], environment: home.environment.merging(path) { $1 })
+                "\(folder)/lanyard", ["configure", "git", "--yes"], environment: home.environment.merging(path) { $1 })
             #expect(ended.status == 0, "\(ended)")
             let filled = try await run(
                 "/usr/bin/git", ["credential", "fill"], input: "url=https://x.example\n",
                 environment: home.environment.merging(["PATH": "/usr/bin:/bin", "GIT_TERMINAL_PROMPT": "0"]) { $1 })
             #expect(filled.errors.contains("lanyard: error: there is no D-Bus session"), "\(filled)")
             let back = try await run(
-                "\(folder)/lanyard", ["unconfigure", "git"], environment: home.environment.merging(path) { $1 })
+                "\(folder)/lanyard", ["unconfigure", "git", "--yes"], environment: home.environment.merging(path) { $1 }
+            )
             #expect(back.status == 0)
             #expect(try home.text(home.gitFile).isEmpty)
         }

@@ -72,7 +72,7 @@ import Testing
             try await home.git(["config", "--global", "credential.helper", "!f() { echo password=geheim; }; f"])
             try await home.git(["config", "--global", "credential.interactive", "never"])
             try await home.git(["config", "--global", "http.proxy", "http://alice:geheim@proxy.example:3128"])
-            try await home.lanyard(["configure", "git"])
+            try await home.lanyard(["configure", "git", "--yes"])
             let (report, ended) = try await doctor(home)
             #expect(report.check("git.helpers")?.text.hasPrefix("git asks a shell command, lanyard") == true)
             #expect(report.check("git.interactive")?.level == "warn")

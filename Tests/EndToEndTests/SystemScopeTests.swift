@@ -97,7 +97,7 @@ import Testing
         try await Home.with { home in
             try home.write("", to: home.systemGitFile)
             // What the user has by themselves is nothing that everybody has.
-            #expect(try await home.lanyard(["configure", "git"]).status == 0)
+            #expect(try await home.lanyard(["configure", "git", "--yes"]).status == 0)
             let own = try home.text(home.gitFile)
             let configured = try await home.system(["configure", "git", "--system", "--yes", Self.url] + Self.options)
             #expect(configured.status == 0, "\(configured)")
@@ -109,7 +109,7 @@ import Testing
             #expect(try home.text(home.systemFile).contains("url       = \"\(Self.url)\"\n"))
             #expect(try home.text(home.gitFile) == own)
             #expect(!FileManager.default.fileExists(atPath: home.configFile))
-            let back = try await home.system(["unconfigure", "git", "--system"])
+            let back = try await home.system(["unconfigure", "git", "--yes", "--system"])
             #expect(back.status == 0, "\(back)")
             #expect(
                 back.errors.hasSuffix(
@@ -194,12 +194,12 @@ import Testing
     @Test func `unconfigure tells of the user's own rules`() async throws {
         try await Home.with { home in
             for url in [Self.url, "https://other.example"] {
-                #expect(try await home.lanyard(["configure", "git", url] + Self.options).status == 0)
+                #expect(try await home.lanyard(["configure", "git", "--yes", url] + Self.options).status == 0)
             }
-            let one = try await home.lanyard(["unconfigure", "git", Self.url])
+            let one = try await home.lanyard(["unconfigure", "git", "--yes", Self.url])
             #expect(one.errors.contains("the rule for \(Self.url) stays in "), "\(one)")
             #expect(one.errors.hasSuffix("to remove it: lanyard rule remove \(Self.url)\n"), "\(one)")
-            let all = try await home.lanyard(["unconfigure", "git"])
+            let all = try await home.lanyard(["unconfigure", "git", "--yes"])
             #expect(all.errors.contains("lanyard: 2 rules stay in "), "\(all)")
             #expect(all.errors.hasSuffix("such as the first: lanyard rule remove \(Self.url)\n"), "\(all)")
         }

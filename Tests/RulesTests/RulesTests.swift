@@ -65,7 +65,8 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     }
 
     @Test(arguments: [
-        "h.example", "https://", "https://h/?q", "https://h/#f", "https://a b/", "://h", "https://h\\@x/", "https://h*.example", "https://h/a b",
+        "h.example", "https://", "https://h/?q", "https://h/#f", "https://a b/", "://h", "https://h\\@x/",
+        "https://h*.example", "https://h/a b",
         "https://h./", "https://a@b@h/", "https://\u{301}@h/", "https://[*]/",
     ])
     func `what is no pattern is refused`(text: String) {
@@ -75,7 +76,9 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     // git sends host and path apart, each decoded.
     @Test func `a path that git sends climbs out of no rule`() throws {
         let pattern = try #require(URLPattern("https://h.example/team"))
-        for path in ["team/../other", "team/../\u{301}other", "team/..", "team\\..\\other", "../team", "team/x/../../y"] {
+        for path in [
+            "team/../other", "team/../\u{301}other", "team/..", "team\\..\\other", "../team", "team/x/../../y",
+        ] {
             var asked = try request("https://h.example")
             asked.path = path
             #expect(pattern.mismatch(asked) == .path, "\(path)")

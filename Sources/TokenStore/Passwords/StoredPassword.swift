@@ -4,8 +4,9 @@ public import CredentialProtocol
 public struct PasswordQuery: Sendable, Equatable {
     /// The URL's scheme.
     public var scheme: String
-    /// The URL's host, with `:port` where git gives one; `[…]` around an IPv6 address. Empty for a
-    /// certificate's passphrase only, which is found by the path.
+    /// The URL's host, with `:port` where git gives one; `[…]` around an IPv6 address.
+    ///
+    /// It is empty for a certificate's passphrase only, which is found by the path.
     public var host: String
     /// The URL's path without its first `/`; nil where git does not say it.
     public var path: String?

@@ -43,7 +43,7 @@ final class World: Sendable {
 
     private func prepare() async throws {
         _ = try await git(["config", "--global", "http.sslCAInfo", sandbox.caFile])
-        _ = try await lanyard(["configure", "git"])
+        _ = try await lanyard(["configure", "git", "--yes"])
     }
 
     /// The user's configuration file.

@@ -76,6 +76,23 @@ struct GitScopeOptions: ParsableArguments {
     var yes = false
 
     var scope: GitConfiguration.Scope { system ? .system : .global }
+
+    /// Refuses to write where nobody can say whether to, unless that was said.
+    func requireAnswer(_ context: CommandContext) throws(Failure) {
+        guard !yes, !dryRun, Asking(context) == nil else { return }
+        throw Failure(
+            "nobody can be asked whether to change git's configuration",
+            hints: ["say so yourself: --yes; or only look: --dry-run"], status: .usage)
+    }
+
+    /// Whether to write what was shown: as the person answers, unless that was said.
+    func mayGoOn(_ context: CommandContext) async -> Bool {
+        guard !dryRun else { return false }
+        if yes { return true }
+        if let asking = Asking(context), await asking.confirms("go on?") { return true }
+        context.console.note("nothing was changed")
+        return false
+    }
 }
 
 extension Session {

@@ -17,12 +17,9 @@ struct GitSteps {
             console.note("git is configured already; nothing has to be changed")
             return true
         }
+        try options.requireAnswer(session.context)
         show()
-        guard !options.dryRun else { return false }
-        if !options.yes, let asking = Asking(session.context), await !asking.confirms("go on?") {
-            console.note("nothing was changed")
-            return false
-        }
+        guard await options.mayGoOn(session.context) else { return false }
         if let rule { try session.write(rule) }
         try await plan.write(session.context)
         return true

@@ -52,17 +52,14 @@ struct UnconfigureGit: AsyncParsableCommand {
             console.note("there is nothing that lanyard configure git wrote")
             return true
         }
+        if scope.system, !scope.dryRun { try await requireWritable(written, context) }
+        try scope.requireAnswer(context)
         for file in Set(written.map(\.note.file)).sorted() {
             console.note("this \(scope.dryRun ? "would be" : "is") taken out of \(context.short(file)):")
             let standing = written.filter { $0.stands && $0.note.file == file }.map(\.change)
             for line in GitChange.text(standing, withNotes: true) { console.note("  \(line.displayable())") }
         }
-        guard !scope.dryRun else { return false }
-        if scope.system { try await requireWritable(written, context) }
-        if !scope.yes, let asking = Asking(context), await !asking.confirms("go on?") {
-            console.note("nothing was changed")
-            return false
-        }
+        guard await scope.mayGoOn(context) else { return false }
         for (change, note, _) in written {
             try await GitConfiguration.remove(change.key, change.value, from: note.file)
             try await GitConfiguration.remove(change.noteKey, change.noteValue, from: note.file)
