@@ -40,8 +40,8 @@ let small: [LinkerSetting] = [
 /// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "LanyardCommands", "MicrosoftIdentity",
-    "OtherCaches", "Rules", "SettingsFile", "TokenStore", crypto,
+    "Addresses", "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "LanyardCommands",
+    "MicrosoftIdentity", "OtherCaches", "Rules", "SettingsFile", "TokenStore", crypto,
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]

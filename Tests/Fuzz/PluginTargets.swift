@@ -1,3 +1,5 @@
+import Addresses
+
 @testable import AuthorityPlugin
 @testable import CredentialProtocol
 

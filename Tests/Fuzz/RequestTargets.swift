@@ -1,3 +1,4 @@
+import Addresses
 import ClaimsRequests
 
 @testable import CredentialProtocol
