@@ -173,8 +173,8 @@ let package = Package(
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
-                "CredentialProtocol", "KeyringFixture", "LanyardCommands", "Rules", "TokenAcquisition", "TokenStore",
-                system,
+                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "KeyringFixture", "LanyardCommands", "Rules",
+                "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(

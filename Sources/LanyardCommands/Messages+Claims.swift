@@ -5,14 +5,15 @@ extension Failure {
     /// Claims that can't be asked for.
     init(_ error: ClaimsError, status: ExitStatus = .failed) {
         self.init(
-            "the claims request is not valid: \(Self.reason(error))", hints: [Self.claimsHint(error)], status: status)
+            "the claims request is not valid: \(Self.reason(error))", hints: [Hint(Self.claimsHint(error))],
+            status: status)
     }
 
     /// Claims that a server wants and that can't be asked for.
     init(challengeOf host: String, _ error: ClaimsError) {
         self.init(
             "\(host.displayable(limit: 255)) asks for claims that are not valid: \(Self.reason(error))",
-            hints: ["tell whoever runs it, or name the claims yourself: lanyard login --claims JSON"])
+            hints: [Hint("tell whoever runs it, or name the claims yourself", run: "lanyard login --claims JSON")])
     }
 
     private static func reason(_ error: ClaimsError) -> String {
@@ -38,11 +39,11 @@ extension Failure {
         }
     }
 
-    /// `--claims` with these claims, quoted for the shell; empty where there are none, or none fit to be shown whole.
-    static func claimsOption(_ claims: String?) -> String {
+    /// These claims, if they are fit to be shown whole; nil if not, or there are none.
+    static func claimsToAskFor(_ claims: String?) -> String? {
         guard let claims, claims == claims.displayable(limit: 500), (try? ClaimsRequest(claims)) != nil else {
-            return ""
+            return nil
         }
-        return " --claims \(ShellWords.quote(claims))"
+        return claims
     }
 }

@@ -26,10 +26,10 @@ extension Failure {
             let who = name.map { "\($0.displayable(limit: 100)) has not" } ?? "nobody has"
             why = ": \(who) signed in to \(authority)"
         }
-        let hint = cause?.hint.map { [$0.displayable(limit: 500)] } ?? []
+        let hint = cause?.hint.map { [Hint($0.displayable(limit: 500))] } ?? []
         self.init(
             "interaction required\(why)",
-            hints: hint + ["sign in: \(Self.login(request, url: url, claims: cause?.claims))"],
+            hints: hint + [Hint("sign in", run: Self.login(request, url: url, claims: cause?.claims))],
             status: .interactionRequired)
     }
 
@@ -37,7 +37,7 @@ extension Failure {
     init(nobodyToSignIn request: TokenRequest, url: String?) {
         self.init(
             "interaction required: nobody is there to sign in to \(request.authority.displayable(limit: 255))",
-            hints: ["see why: lanyard doctor", "at a terminal: \(Self.login(request, url: url))"],
+            hints: [Hint("see why", run: "lanyard doctor"), Hint("at a terminal", run: Self.login(request, url: url))],
             status: .interactionRequired)
     }
 
@@ -47,12 +47,13 @@ extension Failure {
         self.init(
             "\(name) signed in, but the account wanted is \(wanted.displayable(limit: 100))",
             hints: [
-                "sign in again and pick it: \(Self.login(request, url: url)) --prompt select_account",
-                "\(name) stays signed in; to use it: \(account.useCommand), or to sign it out: \(account.logoutCommand)",
+                Hint("sign in again and pick it", run: "\(Self.login(request, url: url)) --prompt select_account"),
+                Hint("\(name) stays signed in; to use it", run: account.useCommand),
+                Hint("to sign it out", run: account.logoutCommand),
             ])
     }
 }
 
 extension AccountRecord {
-    fileprivate var logoutCommand: String { "lanyard logout \(ShellWords.quote(nameForPeople))" }
+    fileprivate var logoutCommand: ShellCommand { "lanyard logout\(last: nameForPeople)" }
 }

@@ -10,7 +10,7 @@ import TokenStore
 extension Failure {
     /// A wrong file.
     init(_ error: SettingsError) {
-        self.init(error.description, hints: [error.hint].compactMap(\.self))
+        self.init(error.description, hints: error.hints)
     }
 
     /// A request that can't be read.
@@ -34,7 +34,7 @@ extension Failure {
         }
     }
 
-    static let protocolHint = "lanyard expects git's credential format; see git help credential"
+    static let protocolHint: Hint = "lanyard expects git's credential format; see git help credential"
 
     /// A request that needs a token which can't be had.
     init(_ error: ResolutionError) {
@@ -42,7 +42,10 @@ extension Failure {
         case .incomplete:
             self.init(
                 "a token needs both an authority and a scope",
-                hints: ["name them: lanyard token --authority URL --scope SCOPE, or give a URL that a rule maps"])
+                hints: [
+                    Hint(
+                        "give a URL that a rule maps, or name them", run: "lanyard token --authority URL --scope SCOPE")
+                ])
         case .notMapped(let host, let scope):
             self.init(
                 "\(host.displayable(limit: 255)) is not mapped to the resource of \(scope.displayable(limit: 255))",
@@ -54,9 +57,9 @@ extension Failure {
                 "no client id is configured for \(authority.displayable(limit: 255))",
                 hints: [
                     "register an app in the Entra admin centre: App registrations, New registration, platform \"Mobile and desktop applications\" with redirect URI http://localhost, and allow public client flows",
-                    "then put its application (client) id as client-id = \"…\" into \(Self.userFile)",
+                    Hint("then put its application (client) id into \(Self.userFile)", write: "client-id = \"…\""),
                 ])
-        case .badParameter(let error): self.init(error.reason, hints: [error.hint])
+        case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
         case .badScope:
@@ -66,37 +69,39 @@ extension Failure {
 
     /// A keyring that doesn't work.
     init(_ error: StoreError) {
-        let (message, hint) = Self.keyring(error.reason)
+        let (message, hints) = Self.keyring(error.reason)
         let detail = error.detail.isEmpty ? "" : " (\(error.detail.displayable(limit: 200)))"
         let shown = [.broken, .badBackend].contains(error.reason) ? message + detail : message
-        self.init(shown, hints: [hint], cause: .keyring)
+        self.init(shown, hints: hints, cause: error.reason == .locked ? .lockedKeyring : .keyring)
     }
 
-    /// Takes the password without its line's end, which would count as a part of it.
-    private static let unlocking =
-        "sh -c 'stty -echo; read -r p; stty echo; printf %s \"$p\"' | gnome-keyring-daemon --replace --unlock"
-
-    private static func keyring(_ reason: StoreError.Reason) -> (message: String, hint: String) {
+    private static func keyring(_ reason: StoreError.Reason) -> (message: String, hints: [Hint]) {
         switch reason {
-        case .locked:
-            ("the keyring is locked", "type its password after this, to unlock it: \(unlocking)")
+        case .locked: ("the keyring is locked", [Hint("unlock it", run: "lanyard unlock")])
         case .noSessionBus:
             (
                 "there is no D-Bus session, so no keyring can be reached",
-                "where you are logged in: export XDG_RUNTIME_DIR=/run/user/$(id -u); else start one: "
-                    + "dbus-run-session -- bash"
+                [
+                    Hint("where you are logged in", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)"),
+                    Hint("else start one", run: "dbus-run-session -- bash"),
+                ]
             )
         case .noProvider:
-            ("no keyring service is installed or running", "install one: sudo apt install gnome-keyring")
-        case .noDefaultCollection:
-            ("there is no default keyring yet", "type its new password after this, to make one: \(unlocking)")
+            (
+                "no keyring service is installed or running",
+                [Hint("install one", run: "sudo apt install gnome-keyring")]
+            )
+        case .noDefaultCollection: ("there is no default keyring yet", [Hint("make one", run: "lanyard unlock")])
         case .timedOut:
-            ("the keyring service does not answer", "restart it: pkill gnome-keyring-d, then try again")
-        case .denied: ("the keyring service refused", "answer its prompt, or try again")
+            ("the keyring service does not answer", [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
+        case .denied: ("the keyring service refused", ["answer its prompt, or try again"])
         case .noLibrary:
-            ("libsecret, or a library it needs, is not installed", "install it: sudo apt install libsecret-1-0")
-        case .badBackend: ("SECRET_BACKEND names no backend", "unset SECRET_BACKEND")
-        case .broken: ("the keyring service failed", "try again; if it stays so, restart the keyring service")
+            (
+                "libsecret, or a library it needs, is not installed",
+                [Hint("install it", run: "sudo apt install libsecret-1-0")]
+            )
+        case .badBackend: ("SECRET_BACKEND names no backend", [Hint(run: "unset SECRET_BACKEND")])
+        case .broken: ("the keyring service failed", ["try again; if it stays so, restart the keyring service"])
         }
     }
 
@@ -112,13 +117,13 @@ extension Failure {
                 "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
                 hints: Self.choosing(accounts.namesToType.first ?? "ACCOUNT", isShared: isShared))
         case .noAccountChosen:
-            self.init("no account was chosen", hints: ["choose one: lanyard use"], cause: .ofNoAnswer)
+            self.init("no account was chosen", hints: [Hint("choose one", run: "lanyard use")], cause: .ofNoAnswer)
         case .noSuchAccount(let name, let known):
             let names = known.namesApart.joined(separator: ", ")
             self.init(
                 "the account \(name.displayable(limit: 100)) has not signed in"
                     + (known.isEmpty ? "" : "; these have: \(names)"),
-                hints: ["sign in: \(Self.login(request.naming(name), url: url))"],
+                hints: [Hint("sign in", run: Self.login(request.naming(name), url: url))],
                 status: .interactionRequired)
         case .interactionRequired(let cause, let account):
             self.init(lackingInteraction: cause, of: account, request: request, url: url)
@@ -127,7 +132,9 @@ extension Failure {
         case .scopesDeclined(let granted, let declined):
             self.init(
                 "declined: \(Self.list(declined)); granted: \(Self.list(granted))",
-                hints: ["consent to all of it, or ask your administrator; then: \(Self.login(request, url: url))"],
+                hints: [
+                    Hint("consent to all of it, or ask your administrator; then", run: Self.login(request, url: url))
+                ],
                 status: .scopesDeclined)
         case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url)
         case .store(let error): self.init(error)
@@ -140,21 +147,24 @@ extension Failure {
 
     private init(_ error: PluginError, plugin: String, request: TokenRequest, url: String?) {
         let message = Self.words(of: error)
-        var hints = [error.hint?.displayable(limit: 500)].compactMap(\.self)
+        var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
         switch error.code {
         case .interactionRequired:
             // It was a sign-in that ended so.
-            hints.append("to try again: \(Self.login(request, url: url, claims: error.claims))")
+            hints.append(Hint("to try again", run: Self.login(request, url: url, claims: error.claims)))
         case .throttled, .unavailable:
             if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
             if hints.isEmpty {
                 hints = ["check the network and the proxy settings, then try again; nothing stored was lost"]
             }
         case .cancelled:
-            hints = ["to try again: \(Self.login(request, url: url))"]
-            if error.isTimeout { hints.append("for more time: --timeout SECONDS, or timeout = … in \(Self.userFile)") }
+            hints = [Hint("to try again", run: Self.login(request, url: url))]
+            if error.isTimeout {
+                hints.append(
+                    Hint("for more time, set timeout in \(Self.userFile), or give", write: "--timeout SECONDS"))
+            }
         case .internal where hints.isEmpty:
-            hints.append("see the conversation with the plugin \(plugin): LANYARD_TRACE=plugin")
+            hints.append(Hint("see the conversation with the plugin \(plugin)", run: "export LANYARD_TRACE=plugin"))
         default: break
         }
         let status: ExitStatus =
@@ -190,11 +200,12 @@ extension Failure {
     }
 
     /// What settles which account is meant; on a shared device no choice does.
-    private static func choosing(_ account: String, isShared: Bool) -> [String] {
-        let names = "or name one: account = \"…\" in the rule, username@ in the URL, or --account"
-        let account = ShellWords.quote(account)
-        return [
-            isShared ? "sign the others out: lanyard logout \(account)" : "choose one: lanyard use \(account)", names,
+    private static func choosing(_ account: String, isShared: Bool) -> [Hint] {
+        [
+            isShared
+                ? Hint("sign the others out", run: "lanyard logout\(last: account)")
+                : Hint("choose one", run: "lanyard use\(last: account)"),
+            "or name one with account in the rule, username@ in the URL, or --account",
         ]
     }
 
@@ -202,36 +213,38 @@ extension Failure {
         scopes.isEmpty ? "nothing" : scopes.map { $0.displayable(limit: 200) }.joined(separator: " ")
     }
 
-    /// A text as one word of a command to run.
-    static func word(_ text: String, limit: Int) -> String { ShellWords.quote(text.displayable(limit: limit)) }
-
     /// The command that would sign in.
     ///
     /// It names the request's account, and asks for the request's claims, else for those that the authority wants; what
     /// shapes the sign-in comes along where no rule can bring it.
-    static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> String {
-        let claims = claimsOption(request.claims ?? claims)
-        let account = request.account.map { " --account \(word($0, limit: 100))" } ?? ""
-        let place = url.map { " \(word($0, limit: 500))" } ?? ""
+    static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> ShellCommand {
+        let claims = claimsToAskFor(request.claims ?? claims)
         // What a URL's rule says need not be said again.
-        func option(_ name: String, _ value: String, _ which: TokenRequest.Named) -> String {
-            url == nil || request.named.contains(which) ? " \(name) \(word(value, limit: 255))" : ""
+        func named(_ value: String, _ which: TokenRequest.Named) -> String? {
+            url == nil || request.named.contains(which) ? value : nil
         }
-        let authority = option("--authority", request.authority, .authority)
-        let client = option("--client-id", request.clientID, .clientID)
-        let scopes = request.scopes.map { option("--scope", $0, .scopes) }.joined()
-        let shape = url == nil ? signInOptions(request) : ""
-        return "lanyard login\(place)\(authority)\(client)\(scopes)\(shape)\(account)\(claims)"
+        let authority = named(request.authority, .authority)
+        let client = named(request.clientID, .clientID)
+        let scopes: ShellCommand = request.scopes.reduce("") {
+            "\($0)\(option: "--scope", named($1, .scopes), limit: 255)"
+        }
+        let shape: ShellCommand = url == nil ? signInOptions(request) : ""
+        return """
+            lanyard login\(last: url)\(option: "--authority", authority, limit: 255)\
+            \(option: "--client-id", client, limit: 255)\(scopes)\(shape)\
+            \(option: "--account", request.account, limit: 100)\(option: "--claims", claims)
+            """
     }
 
     /// The options that shape the request's sign-in, each with a blank before it.
-    private static func signInOptions(_ request: TokenRequest) -> String {
-        var options = [
-            ("--domain-hint", request.domainHint), ("--redirect-port", request.redirectPort.map { String($0) }),
-            ("--reset-policy", request.resetPolicy),
-        ]
-        options += request.extraQuery.sorted { $0.key < $1.key }.map { ("--query-parameter", "\($0.key)=\($0.value)") }
-        return options.map { option, value in value.map { " \(option) \(word($0, limit: 300))" } ?? "" }.joined()
+    private static func signInOptions(_ request: TokenRequest) -> ShellCommand {
+        let port = request.redirectPort.map { String($0) }
+        let parameters = request.extraQuery.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let first: ShellCommand = """
+            \(option: "--domain-hint", request.domainHint, limit: 300)\(option: "--redirect-port", port)\
+            \(option: "--reset-policy", request.resetPolicy, limit: 300)
+            """
+        return parameters.reduce(first) { "\($0)\(option: "--query-parameter", $1, limit: 300)" }
     }
 }
 
@@ -242,4 +255,14 @@ extension TokenRequest {
         request.account = account
         return request
     }
+}
+
+extension SettingsError {
+    /// What to do about it, which may quote the file.
+    var hints: [Hint] { [hint].compactMap(\.self).map { Hint($0.displayable()) } }
+}
+
+extension PluginProblem {
+    /// What to do about it, which may quote the manifest.
+    var hints: [Hint] { [hint].compactMap(\.self).map { Hint($0.displayable()) } }
 }

@@ -49,6 +49,19 @@ import Testing
         }
     }
 
+    @Test func `the URL in a command to copy is one word of a shell`() async throws {
+        try await Home.with { home in
+            let url = "https://nobody.example/x'\u{0301};$(echo>pwned)"
+            let explained = try await home.lanyard(["explain", url])
+            #expect(explained.output.contains(#"lanyard rule add 'https://nobody.example/x'\''"#), "\(explained)")
+            let rule = ["--authority", "https://login.microsoftonline.com/c", "--client-id", "id", "--scope", "s"]
+            let added = try await home.lanyard(["rule", "add", "https://nobody.example/$(id)"] + rule)
+            #expect(added.errors.contains("configure git") || added.errors.contains("login 'https:"), "\(added)")
+            let after = try await home.lanyard(["explain", "https://nobody.example/$(id)"])
+            #expect(!after.output.contains(": lanyard login https") && !after.output.contains("add https"), "\(after)")
+        }
+    }
+
     @Test func `says why a rule is not the one, and what would make a URL work`() async throws {
         try await World.with { world in
             let place = world.sandbox.resource

@@ -13,21 +13,21 @@ import TokenStore
         homeAccountID: "a.b;reboot", environment: "login.example", realm: "b", username: "bob;$(reboot)@x.example")
 
     @Test func `what an authority calls an account can't become a command of its own`() throws {
-        #expect(Self.hostile.useCommand == "lanyard use 'bob;$(reboot)@x.example'")
+        #expect(Self.hostile.useCommand.text == "lanyard use 'bob;$(reboot)@x.example'")
         let request = TokenRequest(
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         for isShared in [false, true] {
             let failure = Failure(
                 .ambiguousAccount([Self.hostile], isShared: isShared), request: request, url: nil)
-            #expect(failure.hints.first?.hasSuffix(" 'bob;$(reboot)@x.example'") == true, "\(failure.hints)")
+            #expect(failure.hints.first?.line.hasSuffix(" 'bob;$(reboot)@x.example'") == true, "\(failure.hints)")
         }
         let twin = AccountRecord(homeAccountID: "c.d", environment: "login.example", realm: "d", username: "bob")
         var other = Self.hostile
         other.username = "bob"
         let known = KnownAccounts([twin, other].map(Self.known), history: [])
         let failure = #expect(throws: Failure.self) { try known.account(named: "bob", command: "lanyard use") }
-        #expect(failure?.hints.contains { $0.hasSuffix("lanyard use 'a.b;reboot'") } == true, "\(failure?.hints ?? [])")
+        #expect(failure?.hints.contains { $0.copied == "lanyard use 'a.b;reboot'" } == true, "\(failure?.hints ?? [])")
     }
 
     @Test func `a hint to sign in names the account that was asked for, once`() {
@@ -37,7 +37,7 @@ import TokenStore
         request.account = "alice@x.example"
         let url = "https://git.example"
         for error in [AcquisitionError.interactionRequired(nil), .noSuchAccount("alice@x.example", known: [])] {
-            let hints = Failure(error, request: request, url: url).hints
+            let hints = Failure(error, request: request, url: url).hints.map(\.line)
             #expect(hints == ["sign in: lanyard login https://git.example --account alice@x.example"])
         }
     }
@@ -47,7 +47,7 @@ import TokenStore
             origin: .rule("https://git.example"), authority: "https://login.example/b", authorityIsConfigured: true,
             clientID: "c", scopes: ["s", "t"])
         func hint() -> String? {
-            Failure(.interactionRequired(nil), request: request, url: "https://git.example").hints.first
+            Failure(.interactionRequired(nil), request: request, url: "https://git.example").hints.first?.line
         }
         #expect(hint() == "sign in: lanyard login https://git.example")
         request.named = [.clientID, .scopes]
@@ -94,7 +94,7 @@ import TokenStore
         let failure = Failure(error, request: request, url: "https://git.example")
         #expect(failure.message == "interaction required\(lack.message)")
         let claims = lack.cause?.claims.map { " --claims '\($0)'" } ?? ""
-        #expect(failure.hints == ["sign in: lanyard login https://git.example\(claims)"])
+        #expect(failure.hints.map(\.line) == ["sign in: lanyard login https://git.example\(claims)"])
         #expect(failure.status == .interactionRequired)
     }
 
@@ -104,7 +104,7 @@ import TokenStore
             scopes: [])
         let error = PluginError(.interactionRequired, "AADSTS50105: blocked", hint: "ask to be assigned")
         let failure = Failure(.plugin(error, name: "aad-tenant"), request: request, url: "https://git.example")
-        #expect(failure.hints == ["ask to be assigned", "to try again: lanyard login https://git.example"])
+        #expect(failure.hints.map(\.line) == ["ask to be assigned", "to try again: lanyard login https://git.example"])
         #expect(failure.status == .interactionRequired)
     }
 
@@ -115,9 +115,10 @@ import TokenStore
         let failure = Failure(
             .wrongAccount(wanted: "zoe", signedIn: Self.hostile), request: request, url: "https://git.example")
         #expect(
-            failure.hints.last
-                == "bob;$(reboot)@x.example stays signed in; to use it: lanyard use 'bob;$(reboot)@x.example', "
-                + "or to sign it out: lanyard logout 'bob;$(reboot)@x.example'")
+            failure.hints.dropFirst().map(\.line) == [
+                "bob;$(reboot)@x.example stays signed in; to use it: lanyard use 'bob;$(reboot)@x.example'",
+                "to sign it out: lanyard logout 'bob;$(reboot)@x.example'",
+            ])
     }
 
     private static func known(_ account: AccountRecord) -> KnownAccount {

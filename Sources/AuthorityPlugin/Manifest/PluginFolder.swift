@@ -61,7 +61,7 @@ struct PluginFolder {
         case .writable(let culprit):
             throw PluginProblem(
                 file: path, "\(culprit.displayable()) could have been written by another user",
-                hint: "make it yours or root's, and run: chmod go-w '\(culprit.displayable())'")
+                hint: "make it yours or root's, and let nobody else write to it")
         }
     }
 

@@ -44,12 +44,13 @@ struct KnownAccounts {
     /// The one account of a name.
     ///
     /// - Throws: `Failure` where it has not signed in, or several have the name.
-    func account(named name: String, command: String) throws(Failure) -> KnownAccount {
+    func account(named name: String, command: ShellCommand) throws(Failure) -> KnownAccount {
         let found = all.filter { $0.isNamed(name) }
         guard found.count <= 1 else { throw Failure(found, named: name, command: command) }
         guard let account = found.first else {
             throw Failure(
-                "the account \(name.displayable(limit: 200)) has not signed in", hints: ["see: lanyard accounts"])
+                "the account \(name.displayable(limit: 200)) has not signed in",
+                hints: [Hint("see", run: "lanyard accounts")])
         }
         return account
     }
@@ -62,12 +63,12 @@ struct KnownAccounts {
 
 extension Failure {
     /// Several accounts of one name.
-    fileprivate init(_ found: [KnownAccount], named name: String, command: String) {
+    fileprivate init(_ found: [KnownAccount], named name: String, command: ShellCommand) {
         let accounts = found.map(\.account)
         self.init(
             "several accounts are called \(name.displayable(limit: 200))",
             hints: zip(accounts, accounts.labels).map { account, label in
-                "\(label.displayable(limit: 100)): \(command) \(Failure.word(account.homeAccountID, limit: 200))"
+                Hint(label.displayable(limit: 100), run: "\(command)\(last: account.homeAccountID, limit: 200)")
             }, status: .usage)
     }
 }
@@ -113,7 +114,7 @@ extension Session {
         } catch {
             throw Failure(
                 "\(error.path.displayable(limit: 300)) cannot be used: \(error.reason)",
-                hints: ["see who owns it: ls -ld \(Failure.word(error.path, limit: 500))"])
+                hints: [Hint("see who owns it", run: "ls -ld\(last: error.path)")])
         }
     }
 

@@ -22,7 +22,7 @@ struct Login: AsyncParsableCommand {
         let session = try Session(options: options)
         var (request, url) = try token.request(in: session)
         request.prompt = prompt?.rawValue
-        let before = try session.accounts()
+        let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts() }
         let signedIn = try await session.signIn(request, url: url).account
         let console = session.context.console
         console.note("signed in as \(signedIn.nameForPeople)")
@@ -38,7 +38,7 @@ struct Login: AsyncParsableCommand {
             return console.note("this device is shared: sign the other accounts out, or none is used by itself")
         }
         guard let current = before.current, others.contains(current) else { return }
-        console.note("using it from now on; to go back: lanyard use -")
+        console.note(Hint("using it from now on; to go back", run: "lanyard use -"))
     }
 }
 

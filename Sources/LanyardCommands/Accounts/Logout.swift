@@ -65,10 +65,12 @@ struct Logout: AsyncParsableCommand {
             try session.acquirer.signOut(known, of: clients)
         }
         guard done.removed > 0 else {
-            let command = "lanyard logout \(ShellWords.quote(name))"
             throw Failure(
                 "only other clients have signed \(name) in: \(Self.list(done.remaining))",
-                hints: ["sign one of them out: \(command) --client-id ID, or every one: \(command) --forget"])
+                hints: [
+                    Hint("sign one of them out", run: "lanyard logout --client-id ID\(last: name)"),
+                    Hint("or every one", run: "lanyard logout --forget\(last: name)"),
+                ])
         }
         let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
         session.context.console.note("signed out \(name)\(others)")

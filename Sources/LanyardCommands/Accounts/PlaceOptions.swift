@@ -29,13 +29,13 @@ extension Failure {
     /// A URL that nothing maps.
     init(noRuleMaps request: CredentialRequest) {
         self.init(
-            "no rule maps \(request.url)", hints: ["make one: lanyard rule add \(ShellWords.quote(request.url))"])
+            "no rule maps \(request.url)", hints: [Hint("make one", run: "lanyard rule add \(request.url)")])
     }
 
     /// An authority that no plugin serves.
     init(
         unknownAuthority url: String,
-        hints: [String] = ["write it like https://login.microsoftonline.com/organizations"]
+        hints: [Hint] = ["write it like https://login.microsoftonline.com/organizations"]
     ) {
         self.init("no plugin serves the authority \(url.displayable(limit: 255))", hints: hints)
     }

@@ -36,7 +36,7 @@ struct SignInOptions: ParsableArguments {
             _ = try domainHint.map(SignInParameters.domain)
             _ = try resetPolicy.map(SignInParameters.policy)
         } catch {
-            throw Failure(error.reason, hints: [error.hint], status: .usage)
+            throw Failure(error.reason, hints: [Hint(error.hint)], status: .usage)
         }
         wish.loginHint = loginHint
         wish.domainHint = domainHint

@@ -61,8 +61,9 @@ struct TokenOptions: ParsableArguments {
             throw Failure(
                 "there are no rules yet that say which token is meant",
                 hints: [
-                    "make one: lanyard configure git URL; or for other tools: lanyard rule add URL",
-                    "or name the token: --authority URL --client-id ID --scope SCOPE",
+                    Hint("make one for git", run: "lanyard configure git URL"),
+                    Hint("or for other tools", run: "lanyard rule add URL"),
+                    Hint("or name the token", write: "--authority URL --client-id ID --scope SCOPE"),
                 ], status: .usage)
         }
         let urls = rules.map { $0.pattern.text.displayable(limit: 200) }.joined(separator: ", ")

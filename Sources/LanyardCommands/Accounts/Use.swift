@@ -34,7 +34,7 @@ struct Use: AsyncParsableCommand {
             return try use(try known.account(named: account, command: "lanyard use"), in: session)
         }
         guard let previous = known.previous else {
-            throw Failure("no account was used before", hints: ["see: lanyard accounts"])
+            throw Failure("no account was used before", hints: [Hint("see", run: "lanyard accounts")])
         }
         try use(previous, in: session)
     }
@@ -51,7 +51,8 @@ struct Use: AsyncParsableCommand {
         }
         guard let current = known.current else {
             throw Failure(
-                "no account has been chosen yet", hints: known.byUse.map { "choose one: \($0.account.useCommand)" })
+                "no account has been chosen yet",
+                hints: known.byUse.map { Hint("choose one", run: $0.account.useCommand) })
         }
         session.context.console.print(current.account.nameForPeople)
     }
@@ -74,9 +75,9 @@ struct Use: AsyncParsableCommand {
 
 extension AccountRecord {
     /// The command that chooses it.
-    var useCommand: String { "lanyard use \(ShellWords.quote(nameForPeople))" }
+    var useCommand: ShellCommand { "lanyard use\(last: nameForPeople)" }
 }
 
 extension Failure {
-    static let nobodyIsSignedIn = Failure("nobody is signed in", hints: ["sign in: lanyard login URL"])
+    static let nobodyIsSignedIn = Failure("nobody is signed in", hints: [Hint("sign in", run: "lanyard login URL")])
 }

@@ -14,7 +14,7 @@ enum Git {
         var isFileMissing: Bool { errors.contains("unable to read config file") || errors.isEmpty }
 
         /// What git complained of, as an error of ours.
-        func failure(doing what: String, hints: [String] = []) -> Failure {
+        func failure(doing what: String, hints: [Hint] = []) -> Failure {
             var said = errors.split(separator: "\n").last.map(String.init) ?? "exit status \(status)"
             for prefix in ["fatal: ", "error: "] where said.hasPrefix(prefix) { said.removeFirst(prefix.count) }
             return Failure("git failed while \(what): \(said.displayable())", hints: hints)
@@ -33,7 +33,7 @@ enum Git {
         guard let version = GitVersion(result.output) else {
             throw Failure(
                 "git tells no version: \(result.output.prefix { !$0.isNewline }.description.displayable(limit: 100))",
-                hints: ["see which program that is: type git"])
+                hints: [Hint("see which program that is", run: "type git")])
         }
         return version
     }
@@ -44,7 +44,7 @@ enum Git {
         guard version >= oldest else {
             throw Failure(
                 "git \(version) is too old: lanyard needs \(oldest) or later",
-                hints: ["install a newer one: sudo apt install git"])
+                hints: [Hint("install a newer one", run: "sudo apt install git")])
         }
     }
 
@@ -71,15 +71,15 @@ enum Git {
     /// Why git did not run, or not to its end.
     private static func unrunnable(_ error: SubprocessError) -> Failure {
         guard error.code != .outputLimitExceeded else {
-            return Failure("git prints more than lanyard reads", hints: ["look at it: git config --list"])
+            return Failure("git prints more than lanyard reads", hints: [Hint("look at it", run: "git config --list")])
         }
         let context = CommandContext.current
         guard let path = context.program("git") else {
-            return Failure("git is not installed", hints: ["install it: sudo apt install git"])
+            return Failure("git is not installed", hints: [Hint("install it", run: "sudo apt install git")])
         }
         let reason = error.underlyingError.map { ": \($0.description.lowercased().displayable(limit: 200))" } ?? ""
         let shown = context.short(path)
-        return Failure("\(shown) can't be run\(reason)", hints: ["see why: \(ShellWords.quote(shown)) --version"])
+        return Failure("\(shown) can't be run\(reason)", hints: [Hint("see why", run: "\(shown) --version")])
     }
 }
 

@@ -46,16 +46,16 @@ struct GitConfiguration: Sendable {
     /// Has git lock the scope's file as for a change, and change nothing.
     ///
     /// - Throws: `Failure` with git's reason where it can't; where that is a lack of permission, with this hint.
-    func requireWritable(hint: String) async throws(Failure) {
+    func requireWritable(hint: Hint) async throws(Failure) {
         try await Self.requireWritable([scope.rawValue], hint: hint)
     }
 
     /// Has git lock a file as for a change, and change nothing.
-    static func requireWritable(file: String, hint: String) async throws(Failure) {
+    static func requireWritable(file: String, hint: Hint) async throws(Failure) {
         try await requireWritable(["--file", file], hint: hint)
     }
 
-    private static func requireWritable(_ place: [String], hint: String) async throws(Failure) {
+    private static func requireWritable(_ place: [String], hint: Hint) async throws(Failure) {
         // A value that isn't there: git tells so once it has the lock.
         let result = try await Git.run(["config"] + place + ["--unset-all", "lanyard.isWritable"])
         guard [0, 5].contains(result.status) else {

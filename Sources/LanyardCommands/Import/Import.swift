@@ -88,7 +88,8 @@ struct Import: AsyncParsableCommand {
         console.note(summary(report))
         for note in findings.notes { console.note(note) }
         if source != nil, !report.reasons.isDisjoint(with: [.otherClient, .otherFamily]) {
-            console.hint("a token serves only the client it was issued to; with yours, sign in: lanyard login")
+            console.hint(
+                Hint("a token serves only the client it was issued to; with yours, sign in", run: "lanyard login"))
         }
         if report.reasons.contains(.unknownHost) {
             console.hint(

@@ -65,7 +65,7 @@ struct SourceReader {
         guard let cache = OtherCache(unified: source.contents) else {
             throw Failure(
                 "\(Self.name(path)) is no cache of MSAL's: neither JSON nor base64 of it",
-                hints: ["lanyard export writes one; for another program's: lanyard import --from PROGRAM"])
+                hints: [Hint("lanyard export writes one; for another program's", run: "lanyard import --from PROGRAM")])
         }
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: remedy))
     }
@@ -134,6 +134,6 @@ struct SourceReader {
     private static func nothing(_ source: ImportSource, at place: String) -> Failure {
         Failure(
             "\(source.name) has no cache at \(place.displayable(limit: 500))",
-            hints: ["name the file: lanyard import --from \(source.rawValue) --file FILE"])
+            hints: [Hint("name the file", run: "lanyard import --from \(source.rawValue) --file FILE")])
     }
 }

@@ -52,7 +52,7 @@ struct PluginCheck: AsyncParsableCommand {
         let registry = PluginRegistry.discover(environment: environment, executable: context.executable)
         let folder = isPath ? "\(environment["LANYARD_PLUGIN_PATH"] ?? "")/\(name)/" : "/\(name)/"
         if let problem = registry.problems.first(where: { $0.file.contains(folder) }) {
-            throw Failure(problem.description, hints: [problem.hint?.displayable()].compactMap(\.self))
+            throw Failure(problem.description, hints: problem.hints)
         }
         guard let manifest = registry.plugins.first(where: { $0.name == name }) else {
             let names = registry.plugins.map(\.name).joined(separator: ", ")
@@ -60,7 +60,7 @@ struct PluginCheck: AsyncParsableCommand {
                 isPath
                     ? "there is no plugin.toml in \(plugin.displayable(limit: 200))"
                     : "no plugin \(name.displayable(limit: 64)) is installed",
-                hints: ["installed are: \(names)", "or name the folder of its plugin.toml"])
+                hints: ["installed are \(names)", "or name the folder of its plugin.toml"])
         }
         return manifest
     }

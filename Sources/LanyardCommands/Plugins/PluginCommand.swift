@@ -35,7 +35,7 @@ struct PluginList: AsyncParsableCommand {
         }
         for problem in registry.problems {
             context.console.report(
-                Failure(problem.description, hints: [problem.hint?.displayable()].compactMap(\.self)))
+                Failure(problem.description, hints: problem.hints))
         }
         if registry.plugins.isEmpty, registry.problems.isEmpty { context.console.note("no plugin is installed") }
     }

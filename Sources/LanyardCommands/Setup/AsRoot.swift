@@ -1,13 +1,12 @@
-import CredentialProtocol
 import Glibc
 
 extension CommandContext {
     /// The hint to run the same command line as root.
-    var asRoot: String {
+    var asRoot: Hint {
         // What sudo looks for programs in, whatever the user's PATH is.
         let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
         let isFound = folders.contains { access("\($0)/lanyard", X_OK) == 0 }
         let words = ["sudo", isFound ? "lanyard" : executable] + CommandLine.arguments.dropFirst()
-        return "only root can change it: \(words.map { Failure.word($0, limit: 4000) }.joined(separator: " "))"
+        return Hint("only root can change it", run: ShellCommand(words: words))
     }
 }

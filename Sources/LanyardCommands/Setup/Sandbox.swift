@@ -19,7 +19,10 @@ struct Sandbox: AsyncParsableCommand {
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
             throw Failure(
                 "lanyard-sandbox is not installed",
-                hints: ["install it: sudo apt install lanyard-sandbox", "from the sources: script/install"])
+                hints: [
+                    Hint("install it", run: "sudo apt install lanyard-sandbox"),
+                    Hint("from the sources", run: "script/install"),
+                ])
         }
         let passed = arguments.first == "--" ? Array(arguments.dropFirst()) : arguments
         let words = [program] + (passed.isEmpty ? ["serve"] : passed)

@@ -40,7 +40,9 @@ struct CacheClear: AsyncParsableCommand {
         var clearing = Clearing(expired: expired, account: account, clientID: clientId)
         clearing.place = try authority.map { url throws(Failure) in try session.place(of: url) }
         if let account, clearing.homes(in: stored.all)?.isEmpty == true {
-            throw Failure("nothing of \(account.displayable(limit: 200)) is stored", hints: ["see: lanyard cache list"])
+            throw Failure(
+                "nothing of \(account.displayable(limit: 200)) is stored",
+                hints: [Hint("see", run: "lanyard cache list")])
         }
         let doomed = clearing.doomed(among: stored.all, now: Int(session.context.now))
         let count = doomed.count + (clearing.isEverything ? stored.unreadable.count : 0)
@@ -63,7 +65,8 @@ struct CacheClear: AsyncParsableCommand {
         if yes { return true }
         guard session.presence.hasTerminal, let terminal = Terminal() else {
             throw Failure(
-                "nobody can be asked whether to \(question.dropLast())", hints: ["say so yourself: --yes"],
+                "nobody can be asked whether to \(question.dropLast())",
+                hints: [Hint("say so yourself", write: "--yes")],
                 status: .usage)
         }
         let line = await terminal.ask("lanyard: \(question) [y/N] ", echo: true) ?? ""
@@ -76,7 +79,7 @@ extension Session {
     func place(of authority: String) throws(Failure) -> AuthorityPlace {
         let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
         guard let match = registry.match(authority: authority, isConfigured: known) else {
-            throw Failure(unknownAuthority: authority, hints: ["see which are stored: lanyard cache list"])
+            throw Failure(unknownAuthority: authority, hints: [Hint("see which are stored", run: "lanyard cache list")])
         }
         return AuthorityPlace(
             environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)

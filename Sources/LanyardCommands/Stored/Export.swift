@@ -31,7 +31,7 @@ struct Export: AsyncParsableCommand {
         if output == nil, !force, isatty(console.output.rawValue) == 1 {
             throw Failure(
                 "the document holds refresh tokens, which a terminal would show and keep",
-                hints: ["write it to a file: lanyard export --output FILE"], status: .usage)
+                hints: [Hint("write it to a file", run: "lanyard export --output FILE")], status: .usage)
         }
         let stored = try session.storedRecords()
         let chosen = try records(among: stored.all)
@@ -46,7 +46,7 @@ struct Export: AsyncParsableCommand {
         guard tokens > 0 else { return }
         console.note("this holds \(tokens) refresh \(tokens == 1 ? "token" : "tokens"): keep it to yourself")
         if output == nil, Self.isOpenToOthers(console.output.rawValue) {
-            console.note("others can read the file it went to; close it to them: chmod 600 FILE")
+            console.note(Hint("others can read the file it went to; close it to them", run: "chmod 600 FILE"))
         }
     }
 
@@ -55,7 +55,9 @@ struct Export: AsyncParsableCommand {
         guard let account else { return all }
         let homes = Clearing(account: account).homes(in: all) ?? []
         guard !homes.isEmpty else {
-            throw Failure("nothing of \(account.displayable(limit: 200)) is stored", hints: ["see: lanyard cache list"])
+            throw Failure(
+                "nothing of \(account.displayable(limit: 200)) is stored",
+                hints: [Hint("see", run: "lanyard cache list")])
         }
         let facts = RecordFacts.all(all)
         let owned = facts.filter { homes.contains($0.homeAccountID.lowercased()) }

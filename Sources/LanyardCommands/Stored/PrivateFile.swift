@@ -35,7 +35,8 @@ struct PrivateFile {
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
             throw Failure(
-                "\(path.displayable(limit: 500)) is no ordinary file of yours", hints: ["name another: --output FILE"])
+                "\(path.displayable(limit: 500)) is no ordinary file of yours",
+                hints: [Hint("name another", write: "--output FILE")])
         }
     }
 }

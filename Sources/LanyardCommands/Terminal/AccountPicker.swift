@@ -33,7 +33,7 @@ struct AccountPicker: AccountChooser {
     }
 
     func confirm(_ account: AccountRecord) async {
-        console.note("using \(account.nameForPeople) from now on; to change that: lanyard use")
+        console.note(Hint("using \(account.nameForPeople) from now on; to change that", run: "lanyard use"))
     }
 
     /// The question's lines: each account by user name, name and kind, told apart by the tenant where that is needed.

@@ -17,7 +17,7 @@ struct Browser: Sendable {
             guard let words = ShellWords.split(configured), !words.isEmpty else {
                 throw Failure(
                     "the browser's command has a quote that isn't closed: \(configured.displayable(limit: 200))",
-                    hints: ["write it as for a shell, such as --browser 'firefox -P work'"])
+                    hints: [Hint("write it as for a shell, such as", write: "--browser 'firefox -P work'")])
             }
             commands = [words]
         } else if let list = context.variable("BROWSER") {

@@ -8,7 +8,7 @@ import SystemPackage
 // - stdout carries the protocol or the command's result and nothing else; everything for people goes to stderr.
 // - A line starts with `lanyard: `; an error is one line `lanyard: error: …`, then perhaps `lanyard: hint: …` with a
 //   command to run. Lower case, no full stop. Only what is to be copied, a page or a code, stands alone on its line.
-// - A line that is too long for the terminal goes on below itself, and a command in it stays whole (WrappedText).
+// - A line that is too long for the terminal goes on below itself, and what is to be copied stays whole (Hint).
 // - What comes from elsewhere is made displayable first. A secret is never in a message.
 // - Colour is for the words `error:` and `hint:`, and those of `doctor`, only; escape codes are for terminals only (Screen).
 // - What is going on is told once it takes longer than a second, on a terminal, and is gone afterwards (StatusLine).
@@ -53,9 +53,15 @@ struct Console: Sendable {
         write(document + [0x0A])
     }
 
-    /// Tells the person something; what begins with blanks is laid out already.
+    /// Tells the person something, and what they may do about it; what begins with blanks is laid out already.
+    func note(_ note: Hint) {
+        let isLaidOut = note.text.utf8.first == UInt8(ascii: " ")
+        say("lanyard: \(isLaidOut ? note.line : note.wrapped(columns: screen.columns, indent: 9))")
+    }
+
+    /// Tells the person something.
     func note(_ line: String) {
-        say("lanyard: \(laid(line, after: 9, keepsCommands: true))")
+        note(Hint(line))
     }
 
     /// Shows the person what they are to copy, or a protocol's lines, as it is and alone on its line.
@@ -67,13 +73,15 @@ struct Console: Sendable {
     func report(_ failure: Failure) {
         status.clear()
         guard failure.cause != .interruption else { return }
-        say("lanyard: \(label("error:", colour: 31)) \(laid(failure.message, after: 16))")
+        say(
+            "lanyard: \(label("error:", colour: 31)) \(failure.message.wrapped(columns: screen.columns, indent: 9, from: 16))"
+        )
         for hint in failure.hints { self.hint(hint) }
     }
 
     /// Tells the person what to do.
-    func hint(_ line: String) {
-        say("lanyard: \(label("hint:", colour: 36)) \(laid(line, after: 15, keepsCommands: true))")
+    func hint(_ hint: Hint) {
+        say("lanyard: \(label("hint:", colour: 36)) \(hint.wrapped(columns: screen.columns, indent: 9, from: 15))")
     }
 
     /// Passes on the argument parser's complaint, which has a form of its own.
@@ -102,12 +110,6 @@ struct Console: Sendable {
     /// Keeps what is going on from the screen while a person types on it.
     func pauseProgress(_ isPaused: Bool) {
         status.pause(isPaused)
-    }
-
-    /// Text in lines that fit on the screen, below `lanyard: `.
-    private func laid(_ text: String, after start: Int, keepsCommands: Bool = false) -> String {
-        guard !text.hasPrefix(" ") else { return text }
-        return text.wrapped(columns: screen.columns, indent: 9, from: start, keepsCommands: keepsCommands)
     }
 
     private func label(_ text: String, colour: Int) -> String {
@@ -147,6 +149,8 @@ struct Failure: Error, Sendable, Equatable {
     enum Cause: Sendable {
         /// The keyring can't be used now; what it holds is untouched.
         case keyring
+        /// The same, because it is locked.
+        case lockedKeyring
         /// The person said no, or let the time run out.
         case cancellation
         /// A signal; the process is about to end by it.
@@ -154,17 +158,20 @@ struct Failure: Error, Sendable, Equatable {
         /// Anywhere else.
         case other
 
+        /// Whether it lies in the keyring.
+        var isOfKeyring: Bool { self == .keyring || self == .lockedKeyring }
+
         /// What it is that the person gave no answer: no, or a signal such as Ctrl-C's.
         static var ofNoAnswer: Cause { Interruption.signal == nil ? .cancellation : .interruption }
     }
 
     let message: String
-    let hints: [String]
+    let hints: [Hint]
     let status: ExitStatus
     let cause: Cause
 
     /// A failure; texts from elsewhere must have been made displayable.
-    init(_ message: String, hints: [String] = [], status: ExitStatus = .failed, cause: Cause = .other) {
+    init(_ message: String, hints: [Hint] = [], status: ExitStatus = .failed, cause: Cause = .other) {
         self.message = message
         self.hints = hints
         self.status = status

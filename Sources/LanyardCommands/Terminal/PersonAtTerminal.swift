@@ -75,7 +75,7 @@ struct PersonAtTerminal: PersonInterface {
         console.show(url.displayable(limit: 32_768))
         if let port, presence.isRemote {
             console.note("if it runs elsewhere, run this there first, to be led back here:")
-            console.show(context.tunnel(port: port))
+            console.show(context.tunnel(port: port).text)
         }
         guard let terminal else {
             console.countDown("waiting for the browser", seconds: patience)
@@ -118,14 +118,14 @@ struct PersonAtTerminal: PersonInterface {
 
 extension CommandContext {
     /// The command that has a port on the person's machine lead to the same one here.
-    fileprivate func tunnel(port: Int) -> String {
+    func tunnel(port: Int) -> ShellCommand {
         // "CLIENT PORT SERVER PORT", as sshd sets it: the address that the person's ssh reached.
         let ends = (variable("SSH_CONNECTION") ?? "").split(separator: " ").map(String.init)
         let host = ends.count == 4 ? ends[2] : "THIS-HOST"
         let user = (variable("USER") ?? variable("LOGNAME")).map { "\($0)@" } ?? ""
-        let option = ends.count == 4 && ends[3] != "22" ? " -p \(Failure.word(ends[3], limit: 100))" : ""
-        let target = Failure.word("\(user)\(host)", limit: 300)
-        return "ssh -N -L \(port):localhost:\(port)\(option) \(target)"
+        let option = ends.count == 4 && ends[3] != "22" ? ends[3] : nil
+        let ports = "\(port):localhost:\(port)"
+        return "ssh -N -L \(ports)\(option: "-p", option)\(last: "\(user)\(host)", limit: 300)"
     }
 }
 

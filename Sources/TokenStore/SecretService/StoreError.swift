@@ -1,7 +1,7 @@
 /// Why the store could not do what it was asked to; nothing was deleted.
 public struct StoreError: Error, Sendable, Equatable {
     /// What is wrong, as far as a remedy depends on it.
-    public enum Reason: String, Sendable {
+    public enum Reason: String, Sendable, CaseIterable {
         /// The keyring is locked and the provider may not ask.
         case locked
         /// There is no session bus, or its address is stale.
@@ -31,5 +31,21 @@ public struct StoreError: Error, Sendable, Equatable {
     public init(_ reason: Reason, detail: String = "") {
         self.reason = reason
         self.detail = detail
+    }
+}
+
+extension StoreError {
+    /// What is wrong with a keyring in this state; nil if nothing is.
+    public init?(state: KeyringState) {
+        switch state {
+        case .unlocked: return nil
+        case .locked: self.init(.locked)
+        case .noDefaultCollection: self.init(.noDefaultCollection)
+        case .noSessionBus: self.init(.noSessionBus)
+        case .noProvider: self.init(.noProvider)
+        case .hung: self.init(.timedOut)
+        case .badBackend(let detail): self.init(.badBackend, detail: detail)
+        case .failed(let detail): self.init(.broken, detail: detail)
+        }
     }
 }

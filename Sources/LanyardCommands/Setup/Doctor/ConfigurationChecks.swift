@@ -21,8 +21,8 @@ struct ConfigurationChecks {
 
     private var file: Finding {
         if let error = examination.configurationError {
-            let place = "edit \(context.short(error.file))\(error.line.map { ":\($0)" } ?? "")"
-            return .fail("configuration", error.description, error.hint ?? place, "see lanyard-config(5)")
+            let place: Hint = "edit \(context.short(error.file))\(error.line.map { ":\($0)" } ?? "")"
+            return .fail("configuration", error.description, error.hints.first ?? place, "see lanyard-config(5)")
         }
         let paths = [Configuration.systemFile, Configuration.userFile(environment: context.environment)]
         let read = paths.compactMap(\.self).filter(context.isFile).map(context.short)
@@ -32,7 +32,7 @@ struct ConfigurationChecks {
         guard count == 0, configuration.clientID == nil else { return .pass("configuration", text) }
         return .warn(
             "configuration", "\(text): nothing says which URL needs a token",
-            "lanyard configure git URL", "passwords work without")
+            Hint(run: "lanyard configure git URL"), "passwords work without")
     }
 
     /// The rules that can't work.
@@ -43,14 +43,14 @@ struct ConfigurationChecks {
             let match = examination.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true)
             guard match != nil else {
                 return .fail(
-                    "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", place,
-                    "see which plugins there are: lanyard plugin list")
+                    "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", Hint(place),
+                    Hint("see which plugins there are", run: "lanyard plugin list"))
             }
             guard rule.clientID ?? configuration.clientID != nil else {
-                return .fail("rule", "\(name) has no client id", "\(place): client-id = \"…\"")
+                return .fail("rule", "\(name) has no client id", Hint(place, write: "client-id = \"…\""))
             }
             guard rule.pattern.scheme == "https" || rule.pattern.host.isThisMachine else {
-                return .warn("rule", "\(name) sends tokens without encryption", "\(place): https://")
+                return .warn("rule", "\(name) sends tokens without encryption", Hint(place, write: "https://"))
             }
             return nil
         }
@@ -86,11 +86,13 @@ struct PluginChecks {
         let names = registry.plugins.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
         let found: Finding =
             names.isEmpty
-            ? .fail("plugins", "none is installed, so no token can be got", "install lanyard again: script/install")
+            ? .fail(
+                "plugins", "none is installed, so no token can be got",
+                Hint("install lanyard again", run: "script/install"))
             : .pass("plugins", names)
         return [found]
             + registry.problems.map { problem in
-                .warn("plugin", problem.description, problem.hint?.displayable() ?? "see lanyard-plugin(7)")
+                .warn("plugin", problem.description, problem.hints.first ?? "see lanyard-plugin(7)")
             }
     }
 }

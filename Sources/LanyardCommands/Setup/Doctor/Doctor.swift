@@ -58,7 +58,7 @@ struct Summary: Sendable {
             let text = finding.text.wrapped(columns: columns, indent: width + 8)
             return ["\(finding.level.word(on: screen))  \(finding.check)\(gap)  \(text)"]
                 + finding.remedies.map { remedy in
-                    "      -> \(remedy.wrapped(columns: columns, indent: 9, keepsCommands: true))"
+                    "      -> \(remedy.wrapped(columns: columns, indent: 9))"
                 }
         }
     }
@@ -79,7 +79,7 @@ struct Summary: Sendable {
                 findings.map {
                     [
                         "check": .string($0.check), "level": .string($0.level.rawValue), "text": .string($0.text),
-                        "remedies": JSONValue(strings: $0.remedies),
+                        "remedies": JSONValue(strings: $0.remedies.map(\.line)),
                     ]
                 }),
         ]
@@ -90,7 +90,8 @@ extension Finding {
     /// The finding as strangers may see it.
     fileprivate func redacted(_ redaction: Redaction) -> Finding {
         Finding(
-            check: check, level: level, text: redaction.redacted(text), remedies: remedies.map(redaction.redacted))
+            check: check, level: level, text: redaction.redacted(text),
+            remedies: remedies.map { Hint(redaction.redacted($0.line)) })
     }
 }
 

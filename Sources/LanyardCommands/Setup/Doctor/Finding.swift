@@ -16,7 +16,7 @@ struct Finding: Sendable, Equatable {
     /// How it stands and why, for people.
     let text: String
     /// What to do, the first a command wherever there is one.
-    let remedies: [String]
+    let remedies: [Hint]
 
     /// What works.
     static func pass(_ check: String, _ text: String) -> Finding {
@@ -24,12 +24,12 @@ struct Finding: Sendable, Equatable {
     }
 
     /// What is missed.
-    static func warn(_ check: String, _ text: String, _ remedies: String...) -> Finding {
+    static func warn(_ check: String, _ text: String, _ remedies: Hint...) -> Finding {
         Finding(check: check, level: .warn, text: text, remedies: remedies)
     }
 
     /// What doesn't work.
-    static func fail(_ check: String, _ text: String, _ remedies: String...) -> Finding {
+    static func fail(_ check: String, _ text: String, _ remedies: Hint...) -> Finding {
         Finding(check: check, level: .fail, text: text, remedies: remedies)
     }
 

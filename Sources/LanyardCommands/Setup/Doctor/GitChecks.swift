@@ -14,7 +14,7 @@ struct GitChecks {
         do throws(Failure) {
             let version = try await Git.version()
             guard version >= Git.oldest else {
-                return [.fail("git", "\(version) is too old, 2.8 is needed", "sudo apt install git")]
+                return [.fail("git", "\(version) is too old, 2.8 is needed", Hint(run: "sudo apt install git"))]
             }
             let entries = try await GitConfiguration.everything()
             return [program(version), helpers(entries)] + (await paths()) + interaction(entries)
@@ -30,8 +30,11 @@ struct GitChecks {
             let missed = "a server's wish for claims, and the tenant of an Azure DevOps organisation"
             return .warn(
                 "git", "\(version); \(how); before 2.41 it keeps servers' answers to itself, and with them \(missed)",
-                "install git 2.41 or later", "else, where a server asks for claims: lanyard login URL --claims JSON",
-                "and name the tenant in the rule: authority = \"https://login.microsoftonline.com/TENANT\"")
+                "install git 2.41 or later",
+                Hint("else, where a server asks for claims", run: "lanyard login URL --claims JSON"),
+                Hint(
+                    "and name the tenant in the rule",
+                    write: "authority = \"https://login.microsoftonline.com/TENANT\""))
         }
         return .pass("git", "\(version); \(how)")
     }
@@ -40,18 +43,18 @@ struct GitChecks {
         let name = "git.helpers"
         let everywhere = GitHelpers(entries, for: nil)
         guard everywhere.hasLanyard else {
-            return hosts(entries) ?? .warn(name, "git does not ask lanyard", "lanyard configure git")
+            return hosts(entries) ?? .warn(name, "git does not ask lanyard", Hint(run: "lanyard configure git"))
         }
         if let missing = everywhere.all.first(where: \.isLanyard)?.missingProgram(context) {
             return .fail(
                 name, "git can't find \(missing), the helper it is to run",
-                "lanyard unconfigure git && lanyard configure git")
+                Hint(run: "lanyard unconfigure git && lanyard configure git"))
         }
         let text = "git asks \(everywhere.names)"
         guard let first = everywhere.beforeLanyard.first else { return .pass(name, text) }
         return .warn(
-            name, "\(text); \(first.name) answers first where it can", "lanyard configure git --only",
-            "or for one host: lanyard configure git URL --only")
+            name, "\(text); \(first.name) answers first where it can", Hint(run: "lanyard configure git --only"),
+            Hint("or for one host", run: "lanyard configure git URL --only"))
     }
 
     /// Where git asks lanyard for some hosts only.
@@ -71,7 +74,7 @@ struct GitChecks {
             findings.append(
                 .fail(
                     "git.path", "rules for \(place.displayable()) have a path, which git keeps to itself",
-                    "lanyard configure git \(Failure.word(place, limit: 500))"))
+                    Hint(run: "lanyard configure git \(place)")))
         }
         return findings
     }
@@ -83,7 +86,7 @@ struct GitChecks {
             .warn(
                 "git.interactive",
                 "credential.interactive is \(off.value.displayable(limit: 20)): git's requests never ask you",
-                "git config --global --unset credential.interactive")
+                Hint(run: "git config --global --unset credential.interactive"))
         ]
     }
 }

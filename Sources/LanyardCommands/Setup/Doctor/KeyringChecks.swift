@@ -1,5 +1,4 @@
 import CredentialProtocol
-import Glibc
 import Rules
 import TokenStore
 
@@ -46,7 +45,7 @@ struct KeyringChecks {
         }
         return .fail(
             "keyring.bus", "DBUS_SESSION_BUS_ADDRESS leads nowhere: \(address.displayable(limit: 200))",
-            "log in again, or: unset DBUS_SESSION_BUS_ADDRESS")
+            Hint("log in again, or", run: "unset DBUS_SESSION_BUS_ADDRESS"))
     }
 
     private func standing(_ state: KeyringState) -> Finding {
@@ -73,7 +72,7 @@ struct KeyringChecks {
             return [
                 .warn(
                     "accounts", "\(text); \(records.unreadable.count) items of the keyring can't be read",
-                    "sign in again: lanyard logout --all, then lanyard login")
+                    Hint("sign in again", run: "lanyard logout --all; lanyard login"))
             ]
         }
         return [.pass("accounts", text)]
@@ -93,11 +92,9 @@ private struct Provider {
 
     static func running() async -> Provider? {
         guard let found = try? KeyringProvider.running() else { return nil }
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/\(found.processID)/exe", &buffer, buffer.count)
-        guard count > 0 else { return Provider(text: "process \(found.processID)") }
-        let path = String(decoding: buffer[..<count], as: UTF8.self)
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        guard let path = found.program, let name = found.programName else {
+            return Provider(text: "process \(found.processID)")
+        }
         let said = known.contains(name) ? await Program.output(path, ["--version"]) : nil
         let version = said?.split(separator: "\n").first?.split(separator: " ").last.map { " \($0)" } ?? ""
         return Provider(text: "\(name)\(version)".displayable(limit: 100))

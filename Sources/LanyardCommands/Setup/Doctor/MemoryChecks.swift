@@ -16,7 +16,8 @@ struct MemoryChecks {
 
     private var runtimeDirectory: Finding {
         let name = "runtime"
-        let remedy = "log in through PAM and systemd, or: export XDG_RUNTIME_DIR=/run/user/$(id -u)"
+        let remedy = Hint(
+            "log in through PAM and systemd, or", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
         guard let path = context.variable("XDG_RUNTIME_DIR") else {
             return .warn(name, "XDG_RUNTIME_DIR is not set, so no answer is remembered", remedy)
         }
@@ -29,7 +30,7 @@ struct MemoryChecks {
         }
         guard status.st_mode & 0o022 == 0 else {
             return .warn(
-                name, "others may write to \(path.displayable())", "chmod 700 \(Failure.word(path, limit: 500))")
+                name, "others may write to \(path.displayable())", Hint(run: "chmod 700\(last: path)"))
         }
         return .pass(name, path.displayable())
     }
@@ -42,7 +43,7 @@ struct MemoryChecks {
         guard context.answers.key() != nil else {
             return .warn(
                 name, "no kernel keyring or no runtime directory, as in some containers: every get asks the keyring",
-                "nothing has to be done; to have it: docker run --security-opt seccomp=unconfined")
+                Hint("nothing has to be done; to have it", run: "docker run --security-opt seccomp=unconfined"))
         }
         return .pass(name, "answers are remembered, sealed with a key in the kernel")
     }

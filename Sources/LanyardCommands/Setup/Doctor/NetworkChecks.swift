@@ -23,12 +23,14 @@ struct NetworkChecks {
             guard isGits else { return .pass("proxy", "none") }
             return .warn(
                 "proxy", "git has one in http.proxy, which the plugins do not know",
-                "export https_proxy=\"$(git config http.proxy)\"")
+                Hint(run: "export https_proxy=\"$(git config http.proxy)\""))
         }
         let address = value.firstRange(of: "://").map { value[$0.upperBound...] } ?? value[...]
         let host = address.split(separator: "@").last.map { $0.prefix { $0 != "/" } } ?? ""
         guard !host.isEmpty, !value.lowercased().hasPrefix("socks") else {
-            return .fail("proxy", "\(name) is no http proxy", "write it like \(name)=http://proxy.contoso.com:8080")
+            return .fail(
+                "proxy", "\(name) is no http proxy",
+                Hint("write it like", write: "\(name)=http://proxy.contoso.com:8080"))
         }
         let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")
         let others = except.map { ", but not for \($0.split(separator: ",").count) hosts of no_proxy" } ?? ""
@@ -42,13 +44,14 @@ struct NetworkChecks {
         for (name, path) in extra {
             guard context.isReadable(path) else {
                 return .fail(
-                    "certificates", "\(name) names \(context.short(path)), which can't be read", "correct \(name)")
+                    "certificates", "\(name) names \(context.short(path)), which can't be read", Hint("correct \(name)")
+                )
             }
         }
         if let theirs = entries.last(where: { $0.key == "http.sslcainfo" })?.value, own == nil, context.isFile(theirs) {
             return .warn(
                 "certificates", "git trusts \(context.short(theirs)), which lanyard does not",
-                "put ca-file = \"\(theirs.displayable())\" into \(examination.userFile)")
+                Hint("put into \(examination.userFile)", write: "ca-file = \"\(theirs.displayable())\""))
         }
         guard !extra.isEmpty else { return .pass("certificates", "the system's") }
         return .pass("certificates", "the system's and \(extra.map { context.short($0.1) }.joined(separator: ", "))")
@@ -69,7 +72,9 @@ struct ClockCheck {
         guard examination.context.now + 86_400 < Int64(status.st_ctim.tv_sec) else {
             return [.pass("clock", "plausible")]
         }
-        return [.fail("clock", "it is before the day on which lanyard was installed", "timedatectl set-ntp true")]
+        return [
+            .fail("clock", "it is before the day on which lanyard was installed", Hint(run: "timedatectl set-ntp true"))
+        ]
     }
 }
 

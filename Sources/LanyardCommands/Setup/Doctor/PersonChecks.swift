@@ -14,7 +14,9 @@ struct PersonChecks {
     var findings: [Finding] {
         if let name = silencing {
             return [
-                .warn("sign-in", "nobody is asked here, because \(name) says so", "env -u \(name) lanyard login URL")
+                .warn(
+                    "sign-in", "nobody is asked here, because \(name) says so",
+                    Hint(run: "env -u \(name) lanyard login URL"))
             ]
         }
         return [place].compactMap(\.self) + [browser, terminal]
@@ -51,7 +53,9 @@ struct PersonChecks {
             let tried = commands.map { $0.displayable(limit: 60) }.joined(separator: ", ")
             return .warn(
                 name, "there is no \(tried) to open one",
-                named == nil ? "sudo apt install xdg-utils" : "set BROWSER or browser to a command that there is")
+                named == nil
+                    ? Hint(run: "sudo apt install xdg-utils")
+                    : "set BROWSER or browser to a command that there is")
         }
         return .pass(name, "opens with \(command.displayable(limit: 100))")
     }
@@ -59,6 +63,8 @@ struct PersonChecks {
     private var terminal: Finding {
         presence.hasTerminal
             ? .pass("terminal", "there is one")
-            : .warn("terminal", "there is none, so no code can be shown", "sign in from a terminal: lanyard login URL")
+            : .warn(
+                "terminal", "there is none, so no code can be shown",
+                Hint("sign in from a terminal", run: "lanyard login URL"))
     }
 }

@@ -151,10 +151,11 @@ struct Explainer {
             case .deviceCode: "with a code to enter on any device"
             default: "on a page whose address you paste"
             }
-        let account = request.wish.account.map { " --account \(ShellWords.quote($0.displayable()))" } ?? ""
         return .init(
             step: "sign-in", text: "ask you to sign in \(how)",
-            hints: ["to do it now: lanyard login \(ShellWords.quote(request.url))\(account)"])
+            hints: [
+                Hint("to do it now", run: "lanyard login \(request.url)\(option: "--account", request.wish.account)")
+            ])
     }
 }
 

@@ -19,7 +19,7 @@ extension Explanation {
             "next": [
                 "step": .string(next.step), "text": .string(next.text), "status": .integer(Int64(next.status.rawValue)),
             ],
-            "hints": JSONValue(strings: hints),
+            "hints": JSONValue(strings: hints.map(\.line)),
         ]
         if let wanted {
             members["authority"] = .string(wanted.authority)

@@ -17,7 +17,7 @@ extension Explanation {
             }
         }
         lines.append("get would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
-        return lines + hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2, keepsCommands: true))" }
+        return lines + hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
     }
 
     private var facts: [(String, [String])] {
@@ -87,32 +87,34 @@ extension Explanation {
     }
 
     /// What would make it work, or work better.
-    var hints: [String] {
+    var hints: [Hint] {
         var hints = next.hints
-        let add = "lanyard rule add \(ShellWords.quote(url))"
+        let add: ShellCommand = "lanyard rule add \(url) --authority URL --client-id ID"
         switch (mapping, wanted) {
         case (.nothing, nil) where next.step != "fail":
-            hints.append("to get a token here: \(add) --authority URL --client-id ID --scope SCOPE")
+            hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE"))
         case (.wellKnown, nil):
             hints.append(
-                "neither authority nor client-id is set for it; set them in \(userFile), or: "
-                    + "\(add) --authority URL --client-id ID")
+                Hint("neither authority nor client-id is set for it; set them in \(userFile), or", run: add))
         default: break
         }
         return hints + gitHints
     }
 
-    private var gitHints: [String] {
+    private var gitHints: [Hint] {
         guard let git else { return [] }
-        let place = ShellWords.quote(url.placeOfURL)
-        var hints: [String] = []
-        if !git.helpers.hasLanyard { hints.append("git does not ask lanyard here: lanyard configure git") }
+        let place = url.placeOfURL
+        var hints: [Hint] = []
+        if !git.helpers.hasLanyard { hints.append(Hint("git does not ask lanyard here", run: "lanyard configure git")) }
         if let first = git.helpers.beforeLanyard.first, git.helpers.hasLanyard {
-            hints.append("git asks \(first.name) first; for lanyard alone: lanyard configure git \(place) --only")
+            hints.append(
+                Hint("git asks \(first.name) first; for lanyard alone", run: "lanyard configure git \(place) --only"))
         }
         if case .rule(let rule) = mapping, rule.pattern.hasPath, !git.sendsPath {
             hints.append(
-                "git keeps the path to itself, so the rule does not match for it: lanyard configure git \(place)")
+                Hint(
+                    "git keeps the path to itself, so the rule does not match for it",
+                    run: "lanyard configure git \(place)"))
         }
         return hints
     }

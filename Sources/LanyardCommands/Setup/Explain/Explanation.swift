@@ -30,7 +30,7 @@ struct Explanation: Sendable {
         let step: String
         /// For people, after "get would".
         let text: String
-        var hints: [String] = []
+        var hints: [Hint] = []
         var status: ExitStatus = .done
     }
 

@@ -50,9 +50,10 @@ struct GitPlan: Sendable {
         }
     }
 
-    private func remedies(_ context: CommandContext) -> [String] {
+    private func remedies(_ context: CommandContext) -> [Hint] {
         guard scope == .global else { return [context.asRoot] }
-        return ["where that file is made by another tool, have it add:"] + GitChange.text(changes, withNotes: false)
+        let lines = GitChange.text(changes, withNotes: false).map { Hint(write: $0.displayable()) }
+        return ["where that file is made by another tool, have it add:"] + lines
     }
 
     /// The hosts of rules with a path, and those that name an organisation by path.

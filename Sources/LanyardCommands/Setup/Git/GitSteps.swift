@@ -46,15 +46,16 @@ struct GitReport {
     let hasRule: Bool
 
     private var console: Console { session.context.console }
-    private var option: String { plan.scope == .system ? " --system" : "" }
+    private var isForAll: Bool { plan.scope == .system }
 
     func tell() async throws(Failure) {
         let helpers = GitHelpers(try await plan.scope.whatCounts(), for: plan.request)
         let place = pattern.map { "\($0.scheme)://\($0.host.urlText)" }
         console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
         if let first = helpers.beforeLanyard.first {
-            let only = "lanyard configure git \(place.map(ShellWords.quote) ?? "URL") --only\(option)"
-            console.note("\(first.name) answers first where it can; for lanyard alone: \(only)")
+            let command: ShellCommand =
+                "lanyard configure git \(place ?? "URL") --only\(flag: "--system", if: isForAll)"
+            console.note(Hint("\(first.name) answers first where it can; for lanyard alone", run: command))
         }
         next()
     }
@@ -62,15 +63,20 @@ struct GitReport {
     private func next() {
         guard let pattern else {
             guard session.configuration.rules.isEmpty, session.configuration.clientID == nil else { return }
-            console.note("next, say which URL needs a token: lanyard configure git URL\(option)")
+            console.note(
+                Hint(
+                    "next, say which URL needs a token",
+                    run: "lanyard configure git URL\(flag: "--system", if: isForAll)"))
             return
         }
-        let shown = Failure.word(pattern.text, limit: 500)
         if hasRule {
-            let next = plan.scope == .system ? "next, for each who needs it" : "next"
-            console.note("\(next): lanyard login \(shown)")
+            let next = isForAll ? "next, for each who needs it" : "next"
+            console.note(Hint(next, run: "lanyard login \(pattern.text)"))
         } else if !session.maps(pattern) {
-            console.note("no rule says yet which token it needs; next: lanyard rule add\(option) \(shown)")
+            console.note(
+                Hint(
+                    "no rule says yet which token it needs; next",
+                    run: "lanyard rule add\(flag: "--system", if: isForAll) \(pattern.text)"))
         }
     }
 }

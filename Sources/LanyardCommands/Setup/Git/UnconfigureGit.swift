@@ -78,11 +78,10 @@ struct UnconfigureGit: AsyncParsableCommand {
             guard entry.place(of: "helper") != nil, GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard
             else { continue }
             let key = entry.key.displayable(limit: 200)
-            let file = ShellWords.quote(entry.file.displayable())
-            let removal = "git config --file \(file) --unset-all \(ShellWords.quote(key)) lanyard"
             context.console.note(
-                "\(key) still names lanyard, which lanyard configure git did not write there; to take it out: \(removal)"
-            )
+                Hint(
+                    "\(key) still names lanyard, which lanyard configure git did not write there; to take it out",
+                    run: "git config --file \(entry.file) --unset-all \(entry.key) lanyard"))
         }
     }
 
@@ -101,7 +100,7 @@ struct UnconfigureGit: AsyncParsableCommand {
             rules.count == 1
             ? "the rule for \(shown) stays in \(file); to remove it"
             : "\(rules.count) rules stay in \(file); to remove one, such as the first"
-        context.console.note("\(stays): \(session.removal(of: first))")
+        context.console.note(Hint(stays, run: session.removal(of: first)))
     }
 
     private static func place(_ url: String) throws(Failure) -> String {

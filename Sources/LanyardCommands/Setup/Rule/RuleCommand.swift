@@ -31,15 +31,15 @@ struct RuleAdd: AsyncParsableCommand {
         try session.write(try await draft.rule())
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
-        let word = ShellWords.quote(shown)
         console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
         if await pattern.lacksPath(session) {
-            let option = place.system ? " --system" : ""
-            console.note("git does not send the path of \(shown) yet; next: lanyard configure git\(option)")
-        } else if place.system {
-            console.note("next, for each who needs it: lanyard login \(word)")
+            console.note(
+                Hint(
+                    "git does not send the path of \(shown) yet; next",
+                    run: "lanyard configure git\(flag: "--system", if: place.system)"))
         } else {
-            console.note("next: lanyard login \(word)")
+            let next = place.system ? "next, for each who needs it" : "next"
+            console.note(Hint(next, run: "lanyard login \(pattern.text)"))
         }
     }
 }
@@ -68,7 +68,7 @@ struct RuleList: AsyncParsableCommand {
             return
         }
         guard !rules.isEmpty else {
-            console.note("there are no rules; add one: lanyard rule add URL")
+            console.note(Hint("there are no rules; add one", run: "lanyard rule add URL"))
             return
         }
         let columns = OutputWidth.ofTerminal
@@ -136,11 +136,12 @@ struct RuleRemove: AsyncParsableCommand {
     private func missing(_ pattern: URLPattern, _ session: Session) -> Failure {
         let other = session.configuration.rules.first { $0.pattern.means(pattern) }
         let hint = other.map { other in
-            let command = "sudo lanyard rule remove --system \(Failure.word(other.pattern.text, limit: 500))"
-            return "there is one for everybody at \(other.place(session.context)): \(command)"
+            Hint(
+                "there is one for everybody at \(other.place(session.context))",
+                run: "sudo lanyard rule remove --system \(other.pattern.text)")
         }
         return Failure(
             "there is no rule for \(pattern.text.displayable(limit: 200)) in \(session.context.short(session.rulesFile))",
-            hints: [hint ?? "see which there are: lanyard rule list"])
+            hints: [hint ?? Hint("see which there are", run: "lanyard rule list")])
     }
 }

@@ -37,14 +37,14 @@ struct RuleDraft {
         guard let url = (given ?? asked)?.withoutTrailingSlashes, !url.isEmpty else {
             throw Failure(
                 "a rule needs an authority",
-                hints: ["name it, such as: --authority https://login.microsoftonline.com/contoso.com"])
+                hints: [Hint("name it, such as", write: "--authority https://login.microsoftonline.com/contoso.com")])
         }
         guard session.registry.match(authority: url, kind: options.kind, isConfigured: true) != nil else {
             throw Failure(
                 unknownAuthority: url,
                 hints: [
                     "write it with its tenant, such as https://login.microsoftonline.com/contoso.com",
-                    "see which plugins there are: lanyard plugin list",
+                    Hint("see which plugins there are", run: "lanyard plugin list"),
                 ])
         }
         return url
@@ -63,7 +63,8 @@ struct RuleDraft {
         guard let id = asked, !id.isEmpty else {
             let missing = Failure(.noClientID(authority: authority))
             throw Failure(
-                missing.message, hints: missing.hints.prefix(1) + ["then give its application id: --client-id ID"])
+                missing.message,
+                hints: missing.hints.prefix(1) + [Hint("then give its application id", write: "--client-id ID")])
         }
         return try checked(id)
     }
@@ -90,7 +91,10 @@ struct RuleDraft {
         guard !words.isEmpty else {
             throw Failure(
                 "a rule needs a scope",
-                hints: ["name it, such as: --scope api://git.contoso.com/.default, or --resource \"Azure DevOps\""])
+                hints: [
+                    Hint("name it, such as", write: "--scope api://git.contoso.com/.default"),
+                    Hint("or its resource", write: "--resource \"Azure DevOps\""),
+                ])
         }
         return try checked(words)
     }
@@ -116,7 +120,7 @@ extension Rule {
 
 extension Failure {
     /// A rule in the place of one that was to be made.
-    init(taken other: Rule, _ context: CommandContext, hint: String) {
+    init(taken other: Rule, _ context: CommandContext, hint: Hint) {
         let url = other.pattern.text.displayable(limit: 200)
         self.init("there is a rule for \(url) already, at \(other.place(context))", hints: [hint])
     }

@@ -54,7 +54,7 @@ struct RuleOptions: ParsableArguments {
             rule.redirectPort = try redirectPort.map(SignInParameters.port)
             rule.resetPolicy = try resetPolicy.map(SignInParameters.policy)
         } catch {
-            throw Failure(error.reason, hints: [error.hint], status: .usage)
+            throw Failure(error.reason, hints: [Hint(error.hint)], status: .usage)
         }
     }
 

@@ -50,13 +50,12 @@ extension Session {
     }
 
     /// The command that removes a rule of the file.
-    func removal(of rule: Rule) -> String {
-        let option = scope == .system ? "--system " : ""
-        return "lanyard rule remove \(option)\(Failure.word(rule.pattern.text, limit: 500))"
+    func removal(of rule: Rule) -> ShellCommand {
+        "lanyard rule remove\(flag: "--system", if: scope == .system) \(rule.pattern.text)"
     }
 
     private func taken(by other: Rule) -> Failure {
-        Failure(taken: other, context, hint: "change it there, or remove it first: \(removal(of: other))")
+        Failure(taken: other, context, hint: Hint("change it there, or remove it first", run: removal(of: other)))
     }
 
     private func changingRules(_ change: (RuleFile) throws(SettingsError) -> Rule?) throws(Failure) -> Rule? {

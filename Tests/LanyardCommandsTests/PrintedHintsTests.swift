@@ -1,0 +1,170 @@
+import AuthorityPlugin
+import ClaimsRequests
+import CredentialProtocol
+import KeyringFixture
+import SystemPackage
+import Testing
+import TokenStore
+
+@testable import LanyardCommands
+@testable import Rules
+@testable import TokenAcquisition
+
+/// Every kind of hint, as a terminal shows it and as a shell takes what was copied from there.
+@Suite struct PrintedHintsTests {
+    /// The hints of all errors, with the same text for whatever an outsider may choose.
+    private static func hints(naming name: String) -> [Hint] {
+        let place = Place(name)
+        return place.failures.flatMap(\.hints) + [
+            Hint("to use it", run: place.account.useCommand), Hint("a tunnel", run: place.tunnel),
+        ]
+    }
+
+    @Test(arguments: [40, 80, 132])
+    func `a terminal shows what is to be copied on one line of its own`(columns: Int) {
+        for hint in Self.hints(naming: "somebody with a long name@a-long-name.contoso.example") {
+            let lines = hint.wrapped(columns: columns, indent: 9, from: 15).split(separator: "\n")
+            if let copied = hint.copied { #expect(lines.last?.hasSuffix(copied) == true, "\(lines)") }
+            for line in lines.dropFirst().dropLast(hint.copied == nil ? 0 : 1) {
+                #expect(line.count <= columns || line.split(separator: " ").count == 1, "\(lines)")
+            }
+            // A command in a text of ours would be broken.
+            #expect(!hint.text.contains(": lanyard ") && !hint.text.contains(": sudo "), "\(hint.text)")
+        }
+    }
+
+    @Test(arguments: ["bash", "sh", "zsh", "fish"])
+    func `a shell runs a copied command and nothing of what is named in it`(shell: String) async throws {
+        try await ScratchDirectory.with { scratch in
+            for name in HostileText.all where !name.isEmpty {
+                let plain = Self.hints(naming: "plain").compactMap(\.copied)
+                let hostile = Self.hints(naming: name).compactMap(\.copied)
+                try #require(plain.count == hostile.count)
+                let commands = zip(plain, hostile).filter { $0.0 != $0.1 }
+                #expect(commands.count > 20)
+                let script = commands.map(\.1).joined(separator: "\n") + "\n"
+                // The programs are none, but print their arguments; nothing else is found.
+                let programs = ["lanyard", "sudo", "ls", "ssh", "git"].map { name in
+                    shell == "fish"
+                        ? "function \(name); printf '<%s>' $argv; echo; end"
+                        : "\(name)() { printf '<%s>' \"$@\"; echo; }"
+                }.joined(separator: "\n")
+                let ended = try await FinishedProcess.run(
+                    "/bin/sh", ["-c", #"cd "$0" && exec "$@""#, scratch.path, shell, "/dev/stdin"],
+                    environment: scratch.environment, input: "\(programs)\n\(script)")
+                let lines = ended.output.utf8.split(separator: UInt8(ascii: "\n")).map { Array($0) }
+                for (line, command) in zip(lines, commands) {
+                    let expected = Self.output(of: command.0, naming: name.displayable())
+                    #expect(line == expected, "\(command.1): \(String(decoding: line, as: UTF8.self))")
+                }
+                #expect(lines.count == commands.count, "\(name): \(ended)")
+                #expect(ended.error.isEmpty && !scratch.has("pwned"), "\(name): \(ended)")
+            }
+        }
+    }
+
+    /// What a command prints that names something else than `plain`.
+    private static func output(of command: String, naming name: String) -> [UInt8] {
+        let words = (ShellWords.split(command) ?? []).dropFirst()
+        // What looks like an option stands in its option's word, or behind `--`.
+        let isOption = name.utf8.first == UInt8(ascii: "-")
+        var text = words.map { "<\($0)>" }.joined()
+        if isOption {
+            for option in Self.options { text = text.replacing("<\(option)><plain", with: "<\(option)=plain") }
+            for end in ["<plain>", "<plain@THIS-HOST>"] where text.hasSuffix(end) {
+                text = text.dropLast(end.count) + "<-->" + end
+            }
+        }
+        return Array(text.replacing("plain", with: name).utf8)
+    }
+
+    private static let options = [
+        "--authority", "--client-id", "--scope", "--domain-hint", "--reset-policy", "--query-parameter", "--account",
+    ]
+
+    @Test func `a name that looks like an option is none`() {
+        let place = Place("--forget")
+        #expect(place.account.useCommand.text == "lanyard use -- --forget")
+        let hint = Failure(.noSuchAccount("--forget", known: []), request: place.request, url: "https://h").hints.first
+        #expect(hint?.copied?.hasSuffix(" --account=--forget") == true)
+    }
+}
+
+/// A place where everything has the same name.
+private struct Place {
+    let name: String
+    let account: AccountRecord
+    let request: TokenRequest
+
+    init(_ name: String) {
+        self.name = name
+        account = AccountRecord(homeAccountID: name, environment: name, realm: name, username: name)
+        var request = TokenRequest(
+            origin: .consumer, authority: name, authorityIsConfigured: true, clientID: name, scopes: [name, name])
+        request.named = [.authority, .clientID, .scopes]
+        request.account = name
+        request.domainHint = name
+        request.resetPolicy = name
+        request.extraQuery = [name: name]
+        self.request = request
+    }
+
+    var failures: [Failure] {
+        StoreError.Reason.allCases.map { Failure(StoreError($0, detail: name)) } + resolution + acquisition + known
+    }
+
+    var tunnel: ShellCommand {
+        CommandContext(
+            environment: ["SSH_CONNECTION": "1.1.1.1 1 \(oneWord) 23", "USER": name], console: .current,
+            input: .standardInput, executable: "/x"
+        ).tunnel(port: 1)
+    }
+
+    private var oneWord: String { String(name.unicodeScalars.filter { $0 != " " }) }
+
+    private var resolution: [Failure] {
+        let claims: [ClaimsError] = [
+            .tooLong, .notAnObject, .unknownTarget(name), .malformedTarget(name), .malformedClaim(name),
+            .malformedShortForm(name),
+        ]
+        let errors: [ResolutionError] =
+            [
+                .incomplete, .notMapped(host: name, scope: name), .noClientID(authority: name), .badScope,
+                .badParameter(.unknownPrompt(name)), .badParameter(.malformedParameter(name)),
+            ] + claims.map { .badClaims($0) } + claims.map { .badChallenge(host: name, $0) }
+        return errors.map { Failure($0) }
+    }
+
+    private var acquisition: [Failure] {
+        let codes: [PluginError.Code] = [.interactionRequired, .throttled, .unavailable, .cancelled, .internal]
+        var errors: [AcquisitionError] = [
+            .unknownAuthority(name), .ambiguousAccount([account]), .ambiguousAccount([account], isShared: true),
+            .noAccountChosen, .noSuchAccount(name, known: [account]), .interactionRequired(nil, account: account),
+            .wrongAccount(wanted: name, signedIn: account), .scopesDeclined(granted: [name], declined: [name]), .busy,
+        ]
+        errors += codes.map { .plugin(PluginError($0, name), name: "plain") }
+        return [nil, "https://git.example/\(name)"].flatMap { url in
+            errors.map { Failure($0, request: request, url: url) } + [Failure(nobodyToSignIn: request, url: url)]
+        }
+    }
+
+    private var known: [Failure] {
+        let other = KnownAccount(
+            account: account, profiles: [account], environments: [name], clientIDs: [], canRenew: false)
+        var failures = [Failure(unknownAuthority: name), Failure.nobodyIsSignedIn]
+        for accounts in [[], [other, other]] {
+            do throws(Failure) {
+                _ = try KnownAccounts(accounts, history: []).account(named: name, command: "lanyard use")
+            } catch {
+                failures.append(error)
+            }
+        }
+        return failures
+    }
+}
+
+extension Console {
+    fileprivate static var current: Console {
+        Console(output: .standardOutput, errors: .standardError, environment: [:])
+    }
+}
