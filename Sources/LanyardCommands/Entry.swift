@@ -87,7 +87,7 @@ struct LanyardCommand: AsyncParsableCommand {
                 ]),
             CommandGroup(name: "Account", subcommands: [Login.self, Logout.self, Accounts.self, Use.self]),
             CommandGroup(name: "Token", subcommands: [Token.self, Exec.self]),
-            CommandGroup(name: "Storage", subcommands: [Cache.self, Export.self, Import.self]),
+            CommandGroup(name: "Storage", subcommands: [Cache.self, Export.self, Import.self, Unlock.self]),
             CommandGroup(
                 name: "Protocol", subcommands: [Get.self, Store.self, Erase.self, Capability.self, Complete.self]),
         ])

@@ -139,10 +139,12 @@ struct Session: Sendable {
         for request: TokenRequest, url: String?, stored: TokenAcquirer.Stored? = nil
     ) async throws(Failure) -> AcquiredToken {
         defer { context.console.endProgress() }
-        do throws(AcquisitionError) {
-            return try await acquirer.token(for: request, stored: stored, person: { await person(for: url) })
-        } catch {
-            throw Failure(error, request: request, url: url)
+        return try await unlocking(for: url) { () async throws(Failure) -> AcquiredToken in
+            do throws(AcquisitionError) {
+                return try await acquirer.token(for: request, stored: stored, person: { await person(for: url) })
+            } catch {
+                throw Failure(error, request: request, url: url)
+            }
         }
     }
 

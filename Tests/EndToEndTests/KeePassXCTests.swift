@@ -49,6 +49,9 @@ import Testing
                 #expect(ended.errors.hasPrefix("lanyard: error: "), "\(verb): \(ended)")
                 #expect(ended.errors.contains("lanyard: hint: "), "\(verb): \(ended)")
             }
+            let unlock = try await world.lanyard(["unlock"], input: "x\n")
+            #expect(unlock.status == 1 && unlock.errors.contains("keepassxc"), "\(unlock)")
+            #expect(unlock.errors.contains("lanyard: hint: unlock its database or wallet in its window"), "\(unlock)")
         }
     }
 }

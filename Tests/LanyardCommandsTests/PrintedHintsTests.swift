@@ -71,7 +71,7 @@ import TokenStore
         var text = words.map { "<\($0)>" }.joined()
         if isOption {
             for option in Self.options { text = text.replacing("<\(option)><plain", with: "<\(option)=plain") }
-            for end in ["<plain>", "<plain@THIS-HOST>"] where text.hasSuffix(end) {
+            for end in ["<plain>", "<plain@host>"] where text.hasSuffix(end) {
                 text = text.dropLast(end.count) + "<-->" + end
             }
         }
@@ -115,12 +115,10 @@ private struct Place {
 
     var tunnel: ShellCommand {
         CommandContext(
-            environment: ["SSH_CONNECTION": "1.1.1.1 1 \(oneWord) 23", "USER": name], console: .current,
+            environment: ["SSH_CONNECTION": "1.1.1.1 1 host 23", "USER": name], console: .current,
             input: .standardInput, executable: "/x"
         ).tunnel(port: 1)
     }
-
-    private var oneWord: String { String(name.unicodeScalars.filter { $0 != " " }) }
 
     private var resolution: [Failure] {
         let claims: [ClaimsError] = [

@@ -5,7 +5,7 @@ import TokenAcquisition
 import TokenStore
 
 /// `get`: prints the credential for a request, or nothing.
-struct CredentialGet {
+struct CredentialGet: Sendable {
     private let context: CommandContext
     private let options: InteractionOptions.Values
 
@@ -15,7 +15,7 @@ struct CredentialGet {
     }
 
     /// Answers from what is stored, where that is enough; what remains to be done is for the authority or the person.
-    func answerFromStore() throws(Failure) -> PendingGet? {
+    func answerFromStore() throws(Failure) -> (any PendingVerb)? {
         // Where nothing can be remembered, the keyring is needed whatever is asked; else once it is known not to be.
         let mayBeRemembered = RememberedAnswer.areAny(in: context)
         if !mayBeRemembered { KeyringOpening.begin() }
@@ -29,16 +29,22 @@ struct CredentialGet {
             }
             KeyringOpening.begin()
         }
+        let begun = remembered?.begun()
         do throws(Failure) {
-            return try look(for: request, remembered?.begun())
-        } catch  where error.cause == .keyring {
+            return try look(for: request, begun)
+        } catch  where error.cause.isOfKeyring {
+            if error.cause == .lockedKeyring, let session = try? Session(context, options: options),
+                let offer = UnlockOffer(session)
+            {
+                return LockedGet(get: self, request: request, remembered: begun, offer: offer, failure: error)
+            }
             // Abstain: git goes on to its next helper, and nothing that is stored is taken for absent.
             context.console.report(error)
             return nil
         }
     }
 
-    private func look(
+    fileprivate func look(
         for request: CredentialRequest, _ remembered: RememberedAnswer.Begun?
     ) throws(Failure) -> PendingGet? {
         let session = try Session(context, options: options)
@@ -93,7 +99,7 @@ struct CredentialGet {
 }
 
 /// A `get` that what is stored did not answer.
-struct PendingGet: Sendable {
+struct PendingGet: PendingVerb {
     let request: CredentialRequest
     let wanted: TokenRequest
     let session: Session
@@ -111,7 +117,7 @@ struct PendingGet: Sendable {
             if [.cancellation, .interruption].contains(error.cause) { console.write(Array("quit=1\n".utf8)) }
             console.report(error)
             // Where the keyring is the reason, abstain: git goes on to its next helper.
-            return error.cause == .keyring ? .done : error.status
+            return error.cause.isOfKeyring ? .done : error.status
         }
     }
 
@@ -119,6 +125,29 @@ struct PendingGet: Sendable {
     func write(_ token: AcquiredToken) throws(Failure) {
         try session.context.write(token.answer, for: request)
         remembered?.keep(token, for: wanted, in: session)
+    }
+}
+
+/// A request that needs the keyring, which is locked.
+struct LockedGet: PendingVerb {
+    let get: CredentialGet
+    let request: CredentialRequest
+    let remembered: RememberedAnswer.Begun?
+    let offer: UnlockOffer
+    let failure: Failure
+
+    /// Answers once the person has unlocked the keyring; abstains if they don't.
+    func finish() async -> ExitStatus {
+        guard await offer.isTaken(for: request.place) else {
+            offer.console.report(failure)
+            return .done
+        }
+        do throws(Failure) {
+            return try await get.look(for: request, remembered)?.finish() ?? .done
+        } catch {
+            offer.console.report(error)
+            return error.cause.isOfKeyring ? .done : error.status
+        }
     }
 }
 

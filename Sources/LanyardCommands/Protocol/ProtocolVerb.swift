@@ -9,7 +9,7 @@ enum ProtocolVerb: String, CaseIterable {
     /// How far a verb came without waiting for anybody.
     enum Beginning {
         case ended(ExitStatus)
-        case pending(PendingGet)
+        case pending(any PendingVerb)
     }
 
     /// Runs the verb on stdin and stdout as far as what is stored goes, and reports what goes wrong on stderr.
@@ -40,6 +40,12 @@ enum ProtocolVerb: String, CaseIterable {
 
     /// The capabilities of git's protocol that lanyard understands.
     static let understood = ["authtype", "state"]
+}
+
+/// What remains of a verb once it has to wait for somebody.
+protocol PendingVerb: Sendable {
+    /// Does the rest, and reports what goes wrong on stderr.
+    func finish() async -> ExitStatus
 }
 
 /// What stdin and stdout hold.

@@ -1,4 +1,5 @@
 internal import CSecret
+internal import Glibc
 
 /// The process that provides the Secret Service.
 public struct KeyringProvider: Sendable, Equatable {
@@ -29,5 +30,17 @@ public struct KeyringProvider: Sendable, Equatable {
             guard error.storeError.reason != .noProvider else { return nil }
             throw error.storeError
         }
+    }
+
+    /// The path of its program; nil if it can't be known.
+    public var program: String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/\(processID)/exe", &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+
+    /// Its program's name.
+    public var programName: String? {
+        program?.utf8.split(separator: UInt8(ascii: "/")).last.map { String(decoding: Array($0), as: UTF8.self) }
     }
 }

@@ -1,0 +1,139 @@
+public import CredentialProtocol
+internal import Glibc
+
+/// gnome-keyring-daemon's control socket, by which PAM unlocks the login keyring of the daemon that runs.
+///
+/// The daemon's own command, `gnome-keyring-daemon --unlock`, never talks to one that runs: it starts another beside it, or in
+/// its place, which then has none of the keyrings that were open. The socket also tells whether the password was right.
+public struct GnomeKeyringControl: Sendable {
+    /// What the daemon said (gkd-control-codes.h).
+    public enum Answer: UInt32, Sendable {
+        /// The login keyring is open.
+        case done = 0
+        /// The password was wrong.
+        case denied = 1
+        /// Something else went wrong.
+        case failed = 2
+    }
+
+    /// The folder of the socket, which the daemon's own command takes as `GNOME_KEYRING_CONTROL`.
+    public let folder: String
+    private let path: String
+
+    /// Looks for the socket at which this daemon listens; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - provider: the process that provides the Secret Service, for others may listen at sockets of their own.
+    ///   - environment: the process's variables.
+    public init?(of provider: KeyringProvider, environment: [String: String]) {
+        let folder = Self.folders(environment).first { folder in
+            guard let connection = Connection.open(folder + "/control") else { return false }
+            return connection.isOfProcess(provider.processID)
+        }
+        guard let folder else { return nil }
+        self.folder = folder
+        path = folder + "/control"
+    }
+
+    /// Has the daemon unlock the login keyring; nil if it doesn't answer.
+    public func unlock(_ password: Secret, for provider: KeyringProvider) -> Answer? {
+        // Looked at once more: the password is for this process and no other.
+        guard let connection = Connection.open(path), connection.isOfProcess(provider.processID) else { return nil }
+        let password = Array(password.reveal().utf8)
+        let body = Self.unlocking.bigEndianBytes + UInt32(password.count).bigEndianBytes + password
+        let message = [0] + UInt32(body.count + 4).bigEndianBytes + body
+        guard connection.send(message), let reply = connection.receive(8) else { return nil }
+        return Answer(rawValue: reply[4...].reduce(0) { $0 << 8 | UInt32($1) })
+    }
+
+    /// `GKD_CONTROL_OP_UNLOCK`.
+    private static let unlocking: UInt32 = 1
+
+    /// Where the daemon puts its socket: below the runtime directory, else into a folder of its own in the cache.
+    private static func folders(_ environment: [String: String]) -> [String] {
+        func variable(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        let named = variable("GNOME_KEYRING_CONTROL")
+        let ordinary = variable("XDG_RUNTIME_DIR").map { $0 + "/keyring" }
+        let cache = variable("XDG_CACHE_HOME") ?? variable("HOME").map { $0 + "/.cache" }
+        return [named, ordinary].compactMap(\.self) + (cache.map { matches($0 + "/keyring-*") } ?? [])
+    }
+
+    private static func matches(_ pattern: String) -> [String] {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(pattern, GLOB_NOSORT, nil, &found) == 0 else { return [] }
+        return (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(cString: $0) } }
+    }
+}
+
+/// A connection to a control socket.
+private struct Connection: ~Copyable {
+    private let socket: CInt
+
+    /// How long the daemon has, in seconds.
+    private static let patience = 10
+
+    private init(_ socket: CInt) { self.socket = socket }
+
+    deinit { close(socket) }
+
+    /// Connects; nil if nobody listens there.
+    static func open(_ path: String) -> Connection? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard path.utf8.count < room else { return nil }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let socket = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return nil }
+        let connection = Connection(socket)
+        var time = timeval(tv_sec: patience, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(socket, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
+        let isConnected = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        guard isConnected else { return nil }
+        return connection
+    }
+
+    /// Whether this process of this user's is at the other end.
+    func isOfProcess(_ number: Int32) -> Bool {
+        // struct ucred, which only _GNU_SOURCE declares.
+        var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: peer))
+        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return false }
+        return peer.user == geteuid() && peer.process == number
+    }
+
+    func send(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Receives so many bytes; nil if fewer come.
+    func receive(_ count: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            var chunk = [UInt8](repeating: 0, count: count - bytes.count)
+            let got = recv(socket, &chunk, chunk.count, 0)
+            guard got > 0 else { return nil }
+            bytes += chunk[..<got]
+        }
+        return bytes
+    }
+}
+
+extension UInt32 {
+    fileprivate var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+}

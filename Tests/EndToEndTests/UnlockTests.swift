@@ -1,0 +1,147 @@
+import KeyringFixture
+import Testing
+
+/// `unlock`, and the offer of what needs the keyring: a real gnome-keyring gets the password.
+@Suite struct UnlockTests {
+    private static let request = "protocol=https\nhost=git.example\n"
+    private static let stored = request + "username=alice\npassword=s3cret\n\n"
+    private static let answer = "username=alice\npassword=s3cret\n"
+
+    /// Runs the body with a keyring that holds a password and was locked, or never unlocked since its daemon started.
+    private func withLocked(
+        sinceStart: Bool = false, _ body: @Sendable (KeyringFixture) async throws -> Void
+    ) async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let kept = try await keyring.run(Built.lanyard, ["store"], input: Self.stored)
+            #expect(kept.status == 0 && kept.error.isEmpty, "\(kept)")
+            if sinceStart { try await keyring.endProvider() } else { try await keyring.lock() }
+            try await body(keyring)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a password on stdin unlocks the keyring, and a wrong one is told`(sinceStart: Bool) async throws {
+        try await withLocked(sinceStart: sinceStart) { keyring in
+            let locked = try await keyring.run(Built.lanyard, ["get"], input: Self.request + "\n")
+            let told = "lanyard: error: the keyring is locked\nlanyard: hint: unlock it: lanyard unlock\n"
+            #expect(locked.status == 0 && locked.output.isEmpty && locked.error == told, "\(locked)")
+
+            let wrong = try await keyring.run(Built.lanyard, ["unlock"], input: "wrong\n")
+            #expect(wrong.status == 1 && wrong.output.isEmpty, "\(wrong)")
+            #expect(wrong.error.hasPrefix("lanyard: error: that is not the keyring's password\n"), "\(wrong)")
+
+            let right = try await keyring.run(Built.lanyard, ["unlock"], input: KeyringFixture.password + "\n")
+            #expect(right.status == 0 && right.error == "lanyard: the keyring is unlocked\n", "\(right)")
+            let got = try await keyring.run(Built.lanyard, ["get"], input: Self.request + "\n")
+            #expect(got.output.contains("password=s3cret\n") && got.error.isEmpty, "\(got)")
+
+            let again = try await keyring.run(Built.lanyard, ["unlock"])
+            #expect(again.status == 0 && again.error == "lanyard: the keyring is unlocked already\n", "\(again)")
+        }
+    }
+
+    @Test func `where there is no keyring yet, one is made that the next session finds`() async throws {
+        try await KeyringFixture.with(.noKeyring) { keyring in
+            let made = try await keyring.run(Built.lanyard, ["unlock"], input: "new one")
+            #expect(made.status == 0 && made.error == "lanyard: the keyring is made, and unlocked\n", "\(made)")
+            _ = try await keyring.run(Built.lanyard, ["store"], input: Self.stored)
+            try await keyring.endProvider()
+            let right = try await keyring.run(Built.lanyard, ["unlock"], input: "new one\n")
+            #expect(right.status == 0, "\(right)")
+            let got = try await keyring.run(Built.lanyard, ["get"], input: Self.request + "\n")
+            #expect(got.output.contains("password=s3cret\n"), "\(got)")
+        }
+    }
+
+    @Test(arguments: ["", "\n", "two\nlines\n", "a\0b", String(repeating: "x", count: 5000)])
+    func `what can be no password is refused and nothing is tried`(input: String) async throws {
+        try await KeyringFixture.with(.neverUnlocked) { keyring in
+            let ended = try await keyring.run(Built.lanyard, ["unlock"], input: input)
+            #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
+            #expect(ended.error.hasPrefix("lanyard: error: ") && ended.error.contains("\nlanyard: hint: "), "\(ended)")
+            #expect(!ended.error.contains("not the keyring's password"))
+        }
+    }
+
+    @Test(arguments: [
+        (KeyringFixture.State.noBus, "there is no D-Bus session"), (.staleBus, "there is no D-Bus session"),
+        (.noProvider, "no keyring service"), (.hung, "does not answer"),
+    ])
+    func `where there is no keyring service to ask, that is told`(state: KeyringFixture.State, why: String) async throws
+    {
+        try await KeyringFixture.with(state) { keyring in
+            let ended = try await keyring.run(Built.lanyard, ["unlock"], input: "x\n")
+            #expect(ended.status == 1 && ended.error.contains(why), "\(ended)")
+            #expect(ended.error.contains("\nlanyard: hint: "), "\(ended)")
+        }
+    }
+
+    @Test func `at a terminal the password is asked for and not shown`() async throws {
+        try await withLocked { keyring in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(Built.lanyard, ["unlock"], environment: keyring.environment) {
+                terminal in
+                try await terminal.sees("lanyard: password of the keyring: ")
+                try terminal.type(KeyringFixture.password + "\r")
+            }
+            #expect(ended.status == 0, "\(ended) \(terminal.text)")
+            #expect(terminal.text.contains("lanyard: the keyring is unlocked\n"), "\(terminal.text)")
+            #expect(!terminal.text.contains(KeyringFixture.password) && terminal.isAsItWas)
+            #expect(terminal.lines.allSatisfy { $0.count <= 80 }, "\(terminal.text)")
+        }
+    }
+
+    @Test(arguments: [("one", "one", Int32(0)), ("one", "two", 1)])
+    func `a new keyring's password is asked for twice`(first: String, second: String, status: Int32) async throws {
+        try await KeyringFixture.with(.noKeyring) { keyring in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(Built.lanyard, ["unlock"], environment: keyring.environment) {
+                terminal in
+                try await terminal.sees("lanyard: password of the new keyring: ")
+                try terminal.type(first + "\r")
+                try await terminal.sees("lanyard: the same once more: ")
+                try terminal.type(second + "\r")
+            }
+            #expect(ended.status == status, "\(ended) \(terminal.text)")
+            #expect(terminal.text.contains("the two passwords differ") == (status == 1), "\(terminal.text)")
+        }
+    }
+
+    /// What is typed at the offer, and what comes of it.
+    private static let offers = [
+        (KeyringFixture.password, answer, ""), ("", "", "lanyard: error: the keyring is locked\n"),
+        ("wrong", "", "lanyard: that is not the keyring's password\n"),
+    ]
+
+    @Test(arguments: offers)
+    func `get asks once for the password at a terminal, and abstains without`(
+        typed: String, answer: String, told: String
+    ) async throws {
+        try await withLocked { keyring in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                Built.lanyard, ["get"], input: Self.request + "\n", environment: keyring.environment
+            ) { terminal in
+                try await terminal.sees("lanyard: password of the keyring: ")
+                try terminal.type(typed + "\r")
+            }
+            #expect(ended.status == 0 && ended.output.hasSuffix(answer) && ended.output.isEmpty == answer.isEmpty)
+            #expect(terminal.text.contains(told), "\(terminal.text)")
+            #expect(terminal.text.contains("hint: unlock it: lanyard unlock") == answer.isEmpty, "\(terminal.text)")
+            #expect(terminal.text.split(separator: "password of the keyring: ").count <= 2 && terminal.isAsItWas)
+        }
+    }
+
+    @Test(arguments: [["GIT_TERMINAL_PROMPT": "0"], ["LANYARD_INTERACTIVE": "0"], ["CI": "1"]])
+    func `nobody is asked who is not to be`(_ extra: [String: String]) async throws {
+        try await withLocked { keyring in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                Built.lanyard, ["get"], input: Self.request + "\n",
+                environment: keyring.environment.merging(extra) { $1 })
+            #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
+            #expect(terminal.text.contains("lanyard: hint: unlock it: lanyard unlock"), "\(terminal.text)")
+            #expect(!terminal.text.contains("password of the keyring"), "\(terminal.text)")
+        }
+    }
+}
