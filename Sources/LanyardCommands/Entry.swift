@@ -27,7 +27,10 @@ public enum Lanyard {
         }
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "lanyard"
         guard program == "git-credential-lanyard" else { finish { await LanyardCommand.run(rest) } }
-        guard let last = rest.last else { finish { await LanyardCommand.run(["--help"]) } }
+        guard let last = rest.last else {
+            CommandContext.current.console.report(.noVerb)
+            leave(ExitStatus.usage.rawValue)
+        }
         let isOption = last.hasPrefix("-")
         guard isOption || ProtocolVerb(rawValue: last) != nil else { leave(ExitStatus.done.rawValue) }
         // Options come before the verb where they stand in credential.helper.
@@ -94,6 +97,13 @@ struct LanyardCommand: AsyncParsableCommand {
 
     /// Parses and runs, and turns every way to end into an exit status.
     static func run(_ arguments: [String]) async -> Int32 {
+        // The parser prints its own help for a command that it doesn't know.
+        if arguments.first == "help", let unknown = CommandTree.lanyard.unknownCommand(in: Array(arguments.dropFirst()))
+        {
+            let usage = fullMessage(for: ValidationError("help"))
+            CommandContext.current.console.complain(unknown.complaint(instead: usage))
+            return ExitStatus.usage.rawValue
+        }
         do {
             var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
@@ -113,8 +123,17 @@ struct LanyardCommand: AsyncParsableCommand {
                 console.print(text)
                 return status.rawValue
             }
-            console.complain(CommandTree.lanyard.unknownCommand(in: arguments)?.complaint(instead: text) ?? text)
+            let complaint = CommandTree.lanyard.unknownCommand(in: arguments)?.complaint(instead: text) ?? text
+            // A command that has told what is wrong itself ends with a status only.
+            if !complaint.isEmpty { console.complain(complaint) }
             return status.rawValue
         }
     }
+}
+
+extension Failure {
+    /// `git-credential-lanyard` without one of git's verbs.
+    fileprivate static let noVerb = Failure(
+        "git-credential-lanyard takes one of git's verbs: get, store, erase or capability",
+        hints: [Hint("what people run is", run: "lanyard --help")], status: .usage)
 }

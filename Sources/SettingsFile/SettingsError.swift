@@ -1,3 +1,5 @@
+import CredentialProtocol
+
 /// What is wrong with a TOML file, where, and what was probably meant.
 public struct SettingsError: Error, Sendable, Equatable {
     /// The file's path.
@@ -20,8 +22,9 @@ public struct SettingsError: Error, Sendable, Equatable {
         self.lacksPermission = lacksPermission
     }
 
-    /// `FILE:LINE: MESSAGE`, as compilers print it.
+    /// `FILE:LINE: MESSAGE`, as compilers print it; fit to show.
     public var description: String {
+        let file = file.displayable(limit: 4096)
         let place = line.map { "\(file):\($0)" } ?? file
         return "\(place): \(message)"
     }

@@ -55,8 +55,8 @@ enum CertificateFault: Sendable, Equatable {
     private static func untrusted(_ host: String, _ why: String) -> PluginError {
         PluginError(
             .unavailable, "the certificate of \(host) is not trusted\(why)",
-            hint: "if your network has a certificate authority of its own, name its file "
-                + "above the first [[rule]] of ~/.config/lanyard/config.toml: ca-file = \"/PATH/ca.pem\"")
+            hint: "if your network has a certificate authority of its own, name its file in lanyard's configuration, "
+                + "above the first [[rule]], as ca-file = \"/PATH/ca.pem\"; see lanyard-config(5)")
     }
 
     /// The first of a certificate's names, to follow what is said of it.
