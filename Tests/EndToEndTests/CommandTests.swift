@@ -123,7 +123,8 @@ import Testing
             let wrong = "alice@contoso.example signed in, but the account wanted is dave@outlook.example"
             #expect(other.errors.contains(wrong), "\(other)")
             let kept = "alice@contoso.example stays signed in; to use it: lanyard use alice@contoso.example"
-            #expect(other.errors.contains("lanyard: hint: \(kept)\nlanyard: hint: to sign it out: lanyard logout"), "\(other)")
+            let signOut = "lanyard: hint: to sign it out: lanyard logout alice@contoso.example\n"
+            #expect(other.errors.contains("lanyard: hint: \(kept)\n\(signOut)"), "\(other)")
             let nobody = try await world.get("common/hello.git", lines: "account=zoe@contoso.example\n")
             #expect(nobody.status == 2)
             #expect(nobody.errors.hasPrefix("lanyard: error: the account zoe@contoso.example has not signed in"))
