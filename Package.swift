@@ -176,7 +176,7 @@ let package = Package(
                 "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "KeyringFixture", "LanyardCommands", "Rules",
                 "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+        .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests",
             dependencies: [

@@ -1,4 +1,6 @@
+import FoundationEssentials
 import JSON
+import SeededRandom
 import Testing
 
 @Suite struct JSONValueTests {
@@ -17,11 +19,70 @@ import Testing
         #expect(JSONValue(bytes: String(repeating: "[", count: 1_000_000).utf8) == nil)
     }
 
+    /// A document within the bound took two minutes when brackets in strings counted against those outside.
+    @Test func `brackets in strings are text and no nesting`() {
+        let open = String(repeating: "[", count: 480)
+        let closed = String(repeating: "]", count: 480)
+        let unit = "{\"\(String(repeating: "}", count: 480))\":1,\"v\":\(open)\(closed)}"
+        #expect(JSONValue(bytes: unit.utf8) == nil)
+        let claims = #"{"access_token":{"x":{"values":[\#([unit, unit].joined(separator: ","))]}}}"#
+        #expect(JSONValue(bytes: claims.utf8) == nil)
+        #expect(JSONValue(bytes: "[\"\(open)\",\"\\\"\(closed)\"]".utf8) == [.string(open), .string("\"" + closed)])
+    }
+
+    @Test func `texts are what their escapes say`() {
+        let text = #"["\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\ud83d\ude00\u0000x"]"#
+        #expect(JSONValue(bytes: text.utf8) == ["\"\\/\u{8}\u{C}\n\r\tAé€😀\u{0}x"])
+        #expect(JSONValue(bytes: [0xEF, 0xBB, 0xBF] + Array("[1]".utf8)) == [1], "a byte order mark is skipped")
+    }
+
+    @Test(arguments: [
+        ("0", JSONValue.integer(0)), ("-0", JSONValue.integer(0)), ("1.0", JSONValue.integer(1)),
+        ("1e2", JSONValue.integer(100)), ("0.5", JSONValue.number(0.5)),
+        ("9223372036854775807", JSONValue.integer(.max)), ("9223372036854775808", JSONValue.number(0x1p63)),
+        ("1E-2", JSONValue.number(0.01)),
+    ])
+    func `numbers are whole where they have no fraction`(text: String, number: JSONValue) {
+        #expect(JSONValue(bytes: text.utf8) == number)
+    }
+
+    /// But for a comma behind the last element, which Foundation takes and RFC 8259 doesn't.
+    @Test func `whatever the bytes, Foundation reads the same`() {
+        var random = SeededGenerator(seed: 20_261_121)
+        let documents = [
+            #"{"a":[1,-2.5e+3,true,null,"x\/y\u00e9\ud83d\ude00"],"b":{"c":false,"":{}}}"#, #"[[],[{}],"é€"," "]"#,
+            #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#,
+        ].map { Array($0.utf8) }
+        let alphabet = Array("{}[]:,\"\\/-+.eE0123456789truefalsnu \n\t\u{1}\u{7F}é".utf8)
+        var accepted = 0
+        for _ in 0..<20_000 {
+            var bytes = documents.randomElement(using: &random) ?? []
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                let byte = alphabet.randomElement(using: &random) ?? 0
+                if Bool.random(using: &random) { bytes[place] = byte } else { bytes.insert(byte, at: place) }
+            }
+            let reference = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+            let value = JSONValue(bytes: bytes)
+            let dense = bytes.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\t") }
+            if value == nil, [",]", ",}"].contains(where: { String(decoding: dense, as: UTF8.self).contains($0) }) {
+                continue
+            }
+            if value != nil { accepted += 1 }
+            #expect(value == reference, "\(String(decoding: bytes, as: UTF8.self))")
+        }
+        #expect(accepted > 5000)
+    }
+
     @Test func `a name that comes twice is no error`() {
         #expect(JSONValue(bytes: #"{"a": 1, "a": 1}"#.utf8) == ["a": 1])
     }
 
-    @Test(arguments: ["", "{", "[1", "{'a': 1}", "nul", "1 2", "\u{0}"])
+    @Test(arguments: [
+        "", "{", "[1", "{'a': 1}", "nul", "1 2", "\u{0}", "01", "+1", "1.", ".5", "1e", "-", "[1,]", #"{"a":1,}"#,
+        #"{"a"}"#, #""\x""#, #""\u12""#, #""\u+123""#, #""\ud83d""#, #""\udE00""#, "\"\u{1}\"", "\"a\nb\"", "1e999999",
+        "[1e400]",
+    ])
     func `what is no document is refused`(text: String) {
         #expect(JSONValue(bytes: text.utf8) == nil)
     }

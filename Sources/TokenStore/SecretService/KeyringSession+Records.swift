@@ -12,7 +12,6 @@ extension KeyringSession {
     /// What a record is, and whose, is told by the record itself: an item's attributes would take a call each.
     func unlockedRecords(matching query: RecordQuery) throws(ProviderFailure) -> StoredRecords {
         var found = StoredRecords()
-        JSONValue.prepare()
         let paths = try paths(matching: query)
         let secrets = try secrets(of: paths)
         for path in paths {

@@ -1,0 +1,180 @@
+/// Reads one JSON document (RFC 8259), in one pass and without going back.
+///
+/// Foundation's decoder has to be asked for one type after the other until one fits, and each wrong one costs an error that is
+/// longer the deeper the value is: it took two minutes for four megabytes of arrays in arrays.
+struct JSONReader {
+    /// How deep objects and arrays may nest; MSAL's caches need four levels.
+    static let deepest = 64
+
+    private let bytes: [UInt8]
+    private var position = 0
+    private var depth = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The document's value; nil if it is no document, nests too deep or holds a number that is too large.
+    mutating func document() -> JSONValue? {
+        // RFC 8259, 8.1: nobody may write a byte order mark, but programs on Windows do.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        let value = value()
+        skipBlanks()
+        return position == bytes.count ? value : nil
+    }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func value() -> JSONValue? {
+        skipBlanks()
+        switch next {
+        case UInt8(ascii: "\""): return string().map(JSONValue.string)
+        case UInt8(ascii: "{"): return nested { $0.object() }
+        case UInt8(ascii: "["): return nested { $0.array() }
+        case UInt8(ascii: "t"): return take("true") ? .bool(true) : nil
+        case UInt8(ascii: "f"): return take("false") ? .bool(false) : nil
+        case UInt8(ascii: "n"): return take("null") ? .null : nil
+        default: return number()
+        }
+    }
+
+    private mutating func nested(_ read: (inout JSONReader) -> JSONValue?) -> JSONValue? {
+        guard depth < Self.deepest else { return nil }
+        depth += 1
+        defer { depth -= 1 }
+        return read(&self)
+    }
+
+    private mutating func object() -> JSONValue? {
+        var members: [String: JSONValue] = [:]
+        guard !isEmpty(closing: "}") else { return .object(members) }
+        repeat {
+            skipBlanks()
+            guard let name = string(), takes(":"), let value = value() else { return nil }
+            if members[name] == nil { members[name] = value }
+        } while takes(",")
+        return takes("}") ? .object(members) : nil
+    }
+
+    private mutating func array() -> JSONValue? {
+        var values: [JSONValue] = []
+        guard !isEmpty(closing: "]") else { return .array(values) }
+        repeat {
+            guard let value = value() else { return nil }
+            values.append(value)
+        } while takes(",")
+        return takes("]") ? .array(values) : nil
+    }
+
+    /// Takes the bracket that opens, and the one that closes if it follows.
+    private mutating func isEmpty(closing: StaticString) -> Bool {
+        position += 1
+        return takes(closing)
+    }
+
+    // MARK: Strings
+
+    private mutating func string() -> String? {
+        guard take("\"") else { return nil }
+        let start = position
+        skipPlain()
+        guard next == UInt8(ascii: "\\") else {
+            let text = bytes[start..<position]
+            return take("\"") ? String(validating: text, as: UTF8.self) : nil
+        }
+        var text = Array(bytes[start..<position])
+        while take("\\") {
+            guard let scalar = escaped() else { return nil }
+            text.append(contentsOf: scalar.utf8)
+            let start = position
+            skipPlain()
+            text += bytes[start..<position]
+        }
+        return take("\"") ? String(validating: text, as: UTF8.self) : nil
+    }
+
+    /// Skips what stands for itself: all but quotes, backslashes and control characters.
+    private mutating func skipPlain() {
+        while let byte = next, byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
+    }
+
+    /// What follows a backslash.
+    private mutating func escaped() -> Unicode.Scalar? {
+        guard let byte = next else { return nil }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return scalar()
+        default: return nil
+        }
+    }
+
+    /// The scalar of one `\uXXXX`, or of two that are a surrogate pair; nil of half a pair.
+    private mutating func scalar() -> Unicode.Scalar? {
+        guard let unit = codeUnit() else { return nil }
+        guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) }
+        guard take("\\u"), let trail = codeUnit(), UTF16.isTrailSurrogate(trail) else { return nil }
+        return Unicode.Scalar(0x10000 + (UInt32(unit) & 0x3FF) << 10 + UInt32(trail) & 0x3FF)
+    }
+
+    private mutating func codeUnit() -> UInt16? {
+        guard bytes.count - position >= 4 else { return nil }
+        let digits = bytes[position..<position + 4]
+        // Int's initializer takes a sign, too.
+        guard digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }) else { return nil }
+        position += 4
+        return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+
+    // MARK: Numbers
+
+    private mutating func number() -> JSONValue? {
+        let start = position
+        _ = take("-")
+        let isZero = next == UInt8(ascii: "0")
+        let count = skipDigits()
+        guard count > 0, !isZero || count == 1 else { return nil }
+        if take("."), skipDigits() == 0 { return nil }
+        if take("e") || take("E") {
+            _ = take("+") || take("-")
+            guard skipDigits() > 0 else { return nil }
+        }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if let number = Int64(text) { return .integer(number) }
+        guard let number = Double(text), number.isFinite else { return nil }
+        return Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
+    }
+
+    private mutating func skipDigits() -> Int {
+        let start = position
+        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        return position - start
+    }
+
+    // MARK: Single characters
+
+    private mutating func skipBlanks() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+
+    /// Takes this after blanks, if it is there.
+    private mutating func takes(_ text: StaticString) -> Bool {
+        skipBlanks()
+        return take(text)
+    }
+
+    /// Takes exactly this, if it is there.
+    private mutating func take(_ text: StaticString) -> Bool {
+        let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        guard bytes.count - position >= wanted.count,
+            bytes[position..<position + wanted.count].elementsEqual(wanted)
+        else { return false }
+        position += wanted.count
+        return true
+    }
+}
