@@ -16,7 +16,7 @@ extension FuzzTarget {
         let encoded = value.encoded()
         let again = JSONValue(bytes: encoded)
         try require(again != nil, "what was written can't be read again")
-        try require(again?.encoded() == encoded, "a value is another after a round trip")
+        try requireSame(encoded, again?.encoded(), "a value is another after a round trip")
     }
 
     /// Another program's cache: MSAL's, as the Azure CLI and others keep it, or after a first `[` ADAL's.
@@ -33,7 +33,7 @@ extension FuzzTarget {
         }
         let written = UnifiedCache(cache.records).json()
         let again = UnifiedCache(json: written)
-        try require(again?.json() == written, "an export that imports as something else")
+        try requireSame(written, again?.json(), "an export that imports as something else")
     }
 
     /// What an authority answers; the first byte says to what.

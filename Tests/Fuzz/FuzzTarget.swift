@@ -50,6 +50,15 @@ func accepted<Value>(_ body: () throws -> Value) -> Value? {
     try? body()
 }
 
+/// Reports a finding, with where they part, unless both are the same bytes.
+func requireSame(_ some: [UInt8], _ others: [UInt8]?, _ text: String) throws {
+    guard some != others else { return }
+    let others = others ?? []
+    let start = max(zip(some, others).prefix { $0 == $1 }.count - 40, 0)
+    let shown = [some, others].map { String(decoding: $0.dropFirst(start).prefix(160), as: UTF8.self) }
+    throw Finding(description: "\(text)\n  \(shown[0])\n  \(shown[1])")
+}
+
 extension [UInt8] {
     /// The text, or nil if the bytes aren't UTF-8.
     var text: String? { String(validating: self, as: UTF8.self) }
