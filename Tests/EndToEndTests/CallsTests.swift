@@ -78,7 +78,7 @@ import Testing
 
     /// The lines of a file once it has one with a word.
     private static func lines(of file: String, with word: String) async throws -> [Substring] {
-        for _ in 0..<500 {
+        for _ in 0..<3000 {
             let text = try String(contentsOfFile: file, encoding: .utf8)
             if text.contains(word) { return text.split(separator: "\n") }
             try await Task.sleep(for: .milliseconds(20))

@@ -35,14 +35,22 @@ import Testing
     @Test func `where the one that signs in is killed, one of those that waited does`() async throws {
         try await World.with { world in
             // A browser that opens nothing: the first waits for ever.
+            let opened = world.folder + "/opened"
+            let script = world.folder + "/bin/opens-nothing"
+            try "#!/bin/sh\n: >'\(opened)'\n".write(toFile: script, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
             let first = Process()
             first.executableURL = URL(fileURLWithPath: "\(world.folder)/bin/lanyard")
             first.arguments = ["token", "\(world.sandbox.resource)/\(Self.path)"]
-            first.environment = world.environment.merging(["BROWSER": "true"]) { $1 }
+            first.environment = world.environment.merging(["BROWSER": script]) { $1 }
             first.standardOutput = FileHandle.nullDevice
             first.standardError = FileHandle.nullDevice
             try first.run()
-            try await Task.sleep(for: .seconds(1))
+            let end = ContinuousClock.now + .seconds(60)
+            while !FileManager.default.fileExists(atPath: opened), ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            try #require(FileManager.default.fileExists(atPath: opened))
             async let others = Self.atOnce(world, world.browser(as: "alice@contoso.example"), count: 8)
             try await Task.sleep(for: .seconds(1))
             #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 0)

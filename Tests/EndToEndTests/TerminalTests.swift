@@ -22,11 +22,16 @@ import Testing
 
     /// Processes of the first-party plugins whose folder or sandbox this world's is.
     private static func plugins(of world: World) async throws -> [String] {
+        try await running("lanyard-plugin-v1", in: world)
+    }
+
+    /// The processes of a world whose environment or command line has a word.
+    private static func running(_ word: String, in world: World) async throws -> [String] {
         let ended = try await run(
             "/bin/sh",
             ["-c", "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/environ; tr '\\0' ' ' <$p/cmdline; echo; done"],
             environment: ["PATH": "/usr/bin:/bin"])
-        return ended.lines.filter { $0.contains("lanyard-plugin-v1") && $0.contains(world.folder) }
+        return ended.lines.filter { $0.contains(word) && $0.contains(world.folder) }
     }
 
     @Test func `an address is pasted, longer than a terminal's own lines, after the tunnel was told`() async throws {
@@ -165,6 +170,7 @@ import Testing
                 environment: world.environment.merging(example.variables) { $1 }
             ) { terminal in
                 try await terminal.sees("lanyard: and enter this code")
+                if example.hasCountdown { try await terminal.sees("waiting for the code") }
                 try await Task.sleep(for: .milliseconds(300))
                 try terminal.type("\u{3}")
             }
@@ -224,9 +230,12 @@ import Testing
                 try await terminal.sees(question)
                 try terminal.type("\u{3}")
                 // Git is gone at once; lanyard ends its plugin first.
-                while try await !Self.plugins(of: world).isEmpty { try await Task.sleep(for: .milliseconds(50)) }
-                try await Task.sleep(for: .milliseconds(300))
-                #expect(terminal.written.hasSuffix("ready> "), "\(terminal.text)")
+                for program in ["lanyard-plugin-v1", "git-credential-lanyard"] {
+                    while try await !Self.running(program, in: world).isEmpty {
+                        try await Task.sleep(for: .milliseconds(50))
+                    }
+                }
+                try await terminal.ends("ready> ")
                 try terminal.type("exit\r")
             }
         }

@@ -25,9 +25,9 @@ public struct SandboxDescription: Decodable, Sendable {
 
     /// Waits until the sandbox that was started in a folder serves.
     ///
-    /// - Throws: `SandboxDidNotStart` after half a minute.
+    /// - Throws: `SandboxDidNotStart` after a minute.
     public init(at folder: String) async throws {
-        for _ in 0..<600 {
+        for _ in 0..<1200 {
             if let file = FileManager.default.contents(atPath: folder + "/sandbox.json"),
                 let description = try? JSONDecoder().decode(Self.self, from: file)
             {

@@ -85,7 +85,7 @@ struct KeePassXC {
     }
 
     private func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-        for _ in 0..<200 {
+        for _ in 0..<1200 {
             if try await condition() { return }
             try await Task.sleep(for: .milliseconds(50))
         }

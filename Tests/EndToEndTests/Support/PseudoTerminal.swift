@@ -46,7 +46,7 @@ final class PseudoTerminal: Sendable {
             group.addTask {
                 try await EndToEndTests.run(
                     "/bin/sh", ["-c", script, self.path, command] + arguments, input: input ?? "",
-                    environment: variables, timeout: .seconds(60))
+                    environment: variables, timeout: .seconds(120))
             }
             group.addTask {
                 try await part(self)
@@ -60,7 +60,9 @@ final class PseudoTerminal: Sendable {
             var ended: Ended?
             for try await result in group { ended = result ?? ended }
             guard let ended else { throw Errno.noChildProcess }
-            try await Task.sleep(for: .milliseconds(60))
+            // What was still on its way to the screen.
+            reader.cancel()
+            await reader.value
             return ended
         }
     }
@@ -83,9 +85,18 @@ final class PseudoTerminal: Sendable {
     var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
 
     /// Waits until the screen says something.
-    func sees(_ words: String, within patience: Duration = .seconds(30)) async throws {
+    func sees(_ words: String, within patience: Duration = .seconds(60)) async throws {
         let end = ContinuousClock.now + patience
         while !text.contains(words) {
+            guard ContinuousClock.now < end else { throw Unseen(words: words, screen: text) }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Waits until the last that is on the screen is this.
+    func ends(_ words: String, within patience: Duration = .seconds(60)) async throws {
+        let end = ContinuousClock.now + patience
+        while !written.hasSuffix(words) {
             guard ContinuousClock.now < end else { throw Unseen(words: words, screen: text) }
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -110,8 +121,9 @@ final class PseudoTerminal: Sendable {
     private func read() async {
         var poll = pollfd(fd: person.rawValue, events: Int16(POLLIN), revents: 0)
         var pending: [UInt8] = []
-        while !Task.isCancelled {
+        while true {
             guard Glibc.poll(&poll, 1, 0) > 0 else {
+                if Task.isCancelled { return }
                 try? await Task.sleep(for: .milliseconds(10))
                 continue
             }
