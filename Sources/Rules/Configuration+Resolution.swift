@@ -111,6 +111,8 @@ extension Configuration {
         }
         resolved.account = wish.account ?? resolved.account ?? account
         resolved.userHint = request.username
+        resolved.host = request.host?.text
+        resolved.path = request.path
         if let claims = wish.claims, !claims.isEmpty {
             do throws(ClaimsError) { resolved.claims = try ClaimsRequest(claims).text } catch {
                 throw .badClaims(error)

@@ -36,6 +36,10 @@ public struct TokenRequest: Sendable, Equatable {
     public var scopes: [String]
     /// What of these the consumer named itself; the rest comes from rules and configuration.
     public var named: Set<Named> = []
+    /// The host, with its port, that the token is presented to; nil for a script's own request.
+    public var host: String?
+    /// The path there; nil unless the consumer tells it.
+    public var path: String?
     /// The account named for the request, by user name or home account id: it or none.
     public var account: String?
     /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.

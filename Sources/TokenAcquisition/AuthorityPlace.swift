@@ -48,7 +48,7 @@ public struct AuthorityPlace: Sendable, Equatable {
         if ["common", "organizations", "consumers"].contains(realm) {
             return token.realm.lowercased() == account.homeTenant
         }
-        return token.realm.lowercased() == realm || token.requestedRealm?.lowercased() == realm
+        return token.realm.lowercased() == realm || token.wasRequested(in: realm)
     }
 
     /// How well an account's record stands for it here.

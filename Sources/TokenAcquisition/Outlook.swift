@@ -63,7 +63,7 @@ extension TokenAcquirer {
                 records, place: authority.place, account: account, request: request, now: clock())
             let found = SilentAccount(account: account, selection: selection, records: records)
             outlook.accessToken = selection.freshToken ?? selection.lastResort
-            outlook.refreshTokens = selection.refreshTokens.filter { !Rejection.isMarked($0, for: request) }
+            outlook.refreshTokens = selection.redeemable
             if found.usable(renewsEarly: outlook.refreshTokens.isEmpty == false) != nil {
                 outlook.step = .answer
             } else if !outlook.refreshTokens.isEmpty {

@@ -16,6 +16,8 @@ struct RecordsOfResult {
     let now: Int
     /// The accounts that are stored.
     var knownAccounts: [AccountRecord] = []
+    /// The access tokens that are stored.
+    var knownTokens: [AccessTokenRecord] = []
     /// Whether the redeemed refresh token has been replaced by another since it was read.
     var isSuperseded = false
 
@@ -34,7 +36,7 @@ struct RecordsOfResult {
         if redeemed != nil {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
-        return token
+        return token.requested(besides: knownTokens)
     }
 
     /// The account; what the authority doesn't tell at a renewal (OpenID Connect Core 1.0, 12.2) stays as it is stored.
@@ -85,7 +87,7 @@ struct RecordsOfResult {
     /// A rotated one takes the place of the one that was redeemed, whosever that is in the family.
     var refreshToken: RefreshTokenRecord? {
         guard !isSuperseded else { return nil }
-        guard let secret = result.refreshToken else { return redeemedAfterClaims }
+        guard let secret = result.refreshToken else { return redeemedAfterRefusal }
         var token =
             redeemed
             ?? RefreshTokenRecord(
@@ -94,15 +96,15 @@ struct RecordsOfResult {
         token.secret = secret
         token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now
-        Rejection.forget(in: &token, for: request)
+        Refusals.settle(in: &token, for: request)
         return token
     }
 
-    /// The redeemed token without what it missed for the request; nil where it missed nothing.
-    private var redeemedAfterClaims: RefreshTokenRecord? {
-        guard var redeemed, Rejection.missedClaims(redeemed, for: request) != nil else { return nil }
-        Rejection.forget(in: &redeemed, for: request)
-        return redeemed
+    /// The redeemed token without what was refused and is settled now; nil if that is nothing.
+    private var redeemedAfterRefusal: RefreshTokenRecord? {
+        guard var settled = redeemed else { return nil }
+        Refusals.settle(in: &settled, for: request)
+        return settled == redeemed ? nil : settled
     }
 
     private var family: AppMetadataRecord? {

@@ -1,91 +1,89 @@
-import CredentialProtocol
+public import CredentialProtocol
 import JSON
-import Rules
+public import Rules
 import TokenStore
 
 /// What becomes of a token that a consumer says was refused.
 ///
-/// The access token is dropped where it is still the current one: an old refusal never takes a new token away. Where it
-/// had just been renewed, renewing doesn't help, so the refresh token is marked, and the next request asks the person.
-/// Where the server said which claims it misses, renewing with them may help: they are noted beside the refresh token, for
-/// the resource that wants them, until it is redeemed for them or the person signs in.
+/// The access token is dropped if it is still the current one: an old refusal never takes a new token away. If it had just
+/// been renewed, renewing doesn't help at that place for now, while it may serve at every other: it stays, and the refusal is
+/// noted beside the refresh token. So are the claims that the server missed in it, with which renewing may help.
 /// The refresh token itself stays: it may serve elsewhere, and only its authority can say that it is dead.
 struct Rejection {
-    /// The member of a refresh token's record that holds when its tokens were refused, an object by client: a family's
-    /// token goes on to serve the others.
-    private static let member = "lanyard_rejected_on"
     /// The member of an access token's record that says it was renewed and not signed in for.
     static let renewedMember = "lanyard_renewed"
-    /// The value of that member where claims were asked for as it was renewed.
+    /// The value of that member if claims were asked for as it was renewed.
     static let renewedWithClaims = "claims"
-    /// The member of a refresh token's record that holds the claims that servers missed, an object by resource.
-    static let claimsMember = "lanyard_missed_claims"
-    /// Seconds after a renewal in which a refusal means that renewing doesn't help.
-    static let window = 60
 
-    let refused: [AccessTokenRecord]
-    let marked: [RefreshTokenRecord]
+    /// The access tokens to drop.
+    private(set) var dropped: [AccessTokenRecord] = []
+    /// What is to be noted, by lower-cased account.
+    private(set) var refusals: [String: Refusal] = [:]
+    private let request: TokenRequest
 
     init(of token: Secret?, among records: StoredRecords, request: TokenRequest, now: Int) {
-        let clientID = request.clientID
-        let refused = records.accessTokens.filter { record in
-            record.clientID.lowercased() == clientID.lowercased() && (token == nil || record.secret == token)
-        }
-        self.refused = refused
-        let claims = token == nil ? nil : request.claims
-        let hopeless = refused.filter { record in
-            guard let renewed = record.other[Self.renewedMember], now - record.cachedAt < Self.window else {
-                return false
+        self.request = request
+        let claims = token == nil ? nil : request.claims.flatMap { $0.utf8.count <= Refusal.longestClaims ? $0 : nil }
+        let wanted = Set(request.scopes.map { $0.lowercased() })
+        for record in records.accessTokens where record.clientID.lowercased() == request.clientID.lowercased() {
+            let isMeant =
+                token.map { $0 == record.secret } ?? wanted.isSubset(of: record.scopes.map { $0.lowercased() })
+            guard isMeant else { continue }
+            let isHopeless = Self.isHopeless(record, claims, now)
+            guard isHopeless || claims != nil else {
+                dropped.append(record)
+                continue
             }
-            return claims == nil || renewed.text == Self.renewedWithClaims
-        }
-        let noted = Self.homes(claims == nil ? [] : refused)
-        let rejected = Self.homes(hopeless)
-        marked = records.refreshTokens.compactMap { record in
-            let home = record.homeAccountID.lowercased()
-            let mayServe = record.clientID.lowercased() == clientID.lowercased() || record.familyID != nil
-            guard mayServe, noted.union(rejected).contains(home) else { return nil }
-            var record = record
-            if rejected.contains(home) { Self.mark(.string(String(now)), in: &record, for: request) }
-            if noted.contains(home) { Self.note(claims, in: &record, for: request) }
-            return record
+            refusals[record.homeAccountID.lowercased()] = Refusal(
+                token: record.secret.reveal().shortDigest, on: now, renewed: isHopeless ? record.cachedAt : nil,
+                claims: claims)
         }
     }
 
-    private static func homes(_ records: [AccessTokenRecord]) -> Set<String> {
-        Set(records.map { $0.homeAccountID.lowercased() })
+    /// Whether a token was renewed so lately that renewing it once more brings the same.
+    private static func isHopeless(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
+        guard let renewed = token.other[renewedMember], (0..<Refusal.window).contains(now - token.cachedAt) else {
+            return false
+        }
+        return claims == nil || renewed.text == renewedWithClaims
     }
 
-    /// The claims that a server of the request's resource missed in what this token was redeemed for.
-    static func missedClaims(_ token: RefreshTokenRecord, for request: TokenRequest) -> String? {
-        token.other[claimsMember]?.members?[request.resource]?.text
-    }
-
-    /// Whether renewing with this token was found not to help the request's client.
-    static func isMarked(_ token: RefreshTokenRecord, for request: TokenRequest) -> Bool {
-        token.other[member]?.members?[request.clientID.lowercased()] != nil
-    }
-
-    /// Forgets what was noted, once the token has been redeemed for the request's resource.
-    static func forget(in token: inout RefreshTokenRecord, for request: TokenRequest) {
-        mark(nil, in: &token, for: request)
-        note(nil, in: &token, for: request)
-    }
-
-    private static func mark(_ time: JSONValue?, in token: inout RefreshTokenRecord, for request: TokenRequest) {
-        var marks = token.other[member]?.members ?? [:]
-        marks[request.clientID.lowercased()] = time
-        token.other[member] = marks.isEmpty ? nil : .object(marks)
-    }
-
-    private static func note(_ claims: String?, in token: inout RefreshTokenRecord, for request: TokenRequest) {
-        var missed = token.other[claimsMember]?.members ?? [:]
-        missed[request.resource] = claims.map { .string($0) }
-        token.other[claimsMember] = missed.isEmpty ? nil : .object(missed)
+    /// A refresh token with what is to be noted beside it; nil if nothing is.
+    func noted(in token: RefreshTokenRecord) -> RefreshTokenRecord? {
+        let mayServe = token.clientID.lowercased() == request.clientID.lowercased() || token.familyID != nil
+        guard mayServe, let refusal = refusals[token.homeAccountID.lowercased()] else { return nil }
+        var token = token
+        Refusals.note(refusal, in: &token, for: request)
+        return token
     }
 }
 
-extension TokenRequest {
-    /// The resource that the token is for.
-    fileprivate var resource: String { scopes.first?.resourceOfScope ?? "" }
+extension TokenAcquirer {
+    /// Seconds to wait for a renewal before a refusal is noted beside its refresh token.
+    private static let patience = 60.0
+
+    /// Takes note that a consumer says a token was refused at the request's host and path; no token means whichever is current.
+    ///
+    /// The request's claims are those that the server missed in it.
+    ///
+    /// See `Rejection` for what becomes of it. A token that isn't stored is no error.
+    public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
+        let authority = try match(request)
+        let records = try load(authority.place)
+        let rejection = Rejection(of: token, among: records, request: request, now: clock())
+        if !rejection.dropped.isEmpty {
+            try storing { () throws(StoreError) in
+                _ = try store.deleteUnchanged(rejection.dropped.map(CredentialRecord.accessToken))
+            }
+        }
+        for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
+            try exclusively(lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
+                () throws(AcquisitionError) in
+                // A renewal may have replaced it: what is stored by now gets the note.
+                let stored = try load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)
+                guard let noted = stored.flatMap(rejection.noted) else { return }
+                try storing { () throws(StoreError) in try store.save([.refreshToken(noted)]) }
+            }
+        }
+    }
 }

@@ -24,7 +24,9 @@ public struct SilentSelection: Sendable {
     }
 
     /// The access token to hand out, or nil: it must live five more minutes, and neither claims nor a prompt be asked for.
-    public var freshToken: AccessTokenRecord? {
+    public var freshToken: AccessTokenRecord? { fresh(among: candidates) }
+
+    private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
         guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
         return candidates.first { $0.expiresOn > now + Self.expiryBuffer && $0.cachedAt <= now + Self.expiryBuffer }
     }
@@ -58,9 +60,28 @@ public struct SilentSelection: Sendable {
         }
     }
 
-    /// Those that weren't found not to help.
+    /// Those that renewing by may help: all, but within a minute of a renewal that was refused where the token is presented.
     var redeemable: [RefreshTokenRecord] {
-        refreshTokens.filter { !Rejection.isMarked($0, for: request) }
+        refreshTokens.filter { Refusals.standing(in: $0, for: request, now: now)?.remaining(at: now) == nil }
+    }
+
+    /// What was refused where the token is to be presented.
+    private var refusals: [Refusal] {
+        refreshTokens.compactMap { Refusals.standing(in: $0, for: request, now: now) }
+    }
+
+    /// Seconds until a renewal may help again; nil if it may now.
+    var secondsToRenewal: Int? { refusals.compactMap { $0.remaining(at: now) }.max() }
+
+    /// The token that was just renewed and refused at the host.
+    ///
+    /// Without paths nobody knows whether the refusal was for what is wanted now, so that somebody who lost one repository
+    /// keeps the others. nil if the path is known, or the server said what it missed.
+    var refusedToken: AccessTokenRecord? {
+        guard request.host != nil, request.path?.isEmpty ?? true, missedClaims == nil, secondsToRenewal != nil else {
+            return nil
+        }
+        return fresh(among: matching)
     }
 
     /// The client's family as the authority told it: empty for none, nil where it hasn't been told.
@@ -68,13 +89,17 @@ public struct SilentSelection: Sendable {
         records.appMetadata.first { $0.clientID.lowercased() == request.clientID.lowercased() }?.familyID
     }
 
-    /// The claims that a server missed in the last token for the resource.
-    var missedClaims: String? {
-        refreshTokens.lazy.compactMap { Rejection.missedClaims($0, for: request) }.first
+    /// The claims that a server missed in the last token that was presented there.
+    var missedClaims: String? { refusals.lazy.compactMap(\.claims).first }
+
+    /// Those that weren't refused where the token is to be presented.
+    private var candidates: [AccessTokenRecord] {
+        let refusals = refusals
+        return matching.filter { token in !refusals.contains { $0.excludes(token) } }
     }
 
     /// The client's tokens for the account, realm and scopes, the longest-lived first.
-    private var candidates: [AccessTokenRecord] {
+    private var matching: [AccessTokenRecord] {
         let wanted = Set(request.scopes.map { $0.lowercased() })
         return records.accessTokens
             .filter { token in

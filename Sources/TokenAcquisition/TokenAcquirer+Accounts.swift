@@ -1,25 +1,10 @@
 import Addresses
 public import AuthorityPlugin
-public import CredentialProtocol
-public import Rules
+import CredentialProtocol
+import Rules
 public import TokenStore
 
 extension TokenAcquirer {
-    /// Takes note that a consumer says a token was refused; no token means whichever is current.
-    ///
-    /// The request's claims are those that the server missed in it.
-    ///
-    /// See `Rejection` for what becomes of it. A token that isn't stored is no error.
-    public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
-        let authority = try match(request)
-        let records = try load(authority.place)
-        let rejection = Rejection(of: token, among: records, request: request, now: clock())
-        try storing { () throws(StoreError) in
-            if !rejection.marked.isEmpty { try store.save(rejection.marked.map(CredentialRecord.refreshToken)) }
-            if !rejection.refused.isEmpty { _ = try store.delete(rejection.refused.map(CredentialRecord.accessToken)) }
-        }
-    }
-
     /// Every account in the group, and who uses it.
     public func allAccounts() throws(AcquisitionError) -> [KnownAccount] {
         let records = try storing { () throws(StoreError) in try store.records(matching: .all) }

@@ -42,6 +42,7 @@ extension TokenAcquirer {
         let stored = try load(authority.place)
         var made = asked
         made.knownAccounts = stored.accounts
+        made.knownTokens = stored.accessTokens
         if let redeemed = made.redeemed {
             guard let current = stored.refreshTokens.first(where: redeemed.isSameItem) else { return made }
             made.isSuperseded = current.secret != redeemed.secret

@@ -26,6 +26,15 @@ extension TokenAcquirer {
             selection.lastResort.map { AcquiredToken($0, account: account, source: .cache) }
         }
 
+        /// The token that is handed out though it was refused, if nobody can be asked.
+        ///
+        /// It is due, so that the answer isn't remembered: the next request may come with somebody to ask.
+        var refusedToken: AcquiredToken? {
+            guard var token = selection.refusedToken else { return nil }
+            token.refreshOn = token.cachedAt
+            return AcquiredToken(token, account: account, source: .cache)
+        }
+
         /// The request with the claims that a server missed in what was stored for it.
         func heeding(_ request: TokenRequest) -> TokenRequest {
             var request = request
@@ -120,6 +129,21 @@ extension TokenAcquirer {
         }
     }
 
+    /// The same, blocking the thread, for what doesn't take long.
+    func exclusively(
+        _ key: String, blockingFor seconds: Double, _ body: () throws(AcquisitionError) -> Void
+    ) throws(AcquisitionError) {
+        do {
+            try singleFlight.withLock(key: key, blockingFor: seconds, body)
+        } catch let error as AcquisitionError {
+            throw error
+        } catch SingleFlightError.unusable {
+            try body()
+        } catch {
+            throw .busy
+        }
+    }
+
     func storing<Result>(_ body: () throws(StoreError) -> Result) throws(AcquisitionError) -> Result {
         do { return try body() } catch { throw .store(error) }
     }
@@ -186,9 +210,11 @@ extension PluginError {
     /// Whether a family's refresh token was refused because the client is none of the family.
     var isClientMismatch: Bool { suberror == "client_mismatch" }
 
-    /// What stands for the authority's word where the server refused what it had renewed.
-    static var refused: PluginError {
-        PluginError(.interactionRequired, "the server refused the token that had just been renewed")
+    /// What stands for the authority's word if the server refused what it had renewed.
+    static func refused(remaining seconds: Int) -> PluginError {
+        PluginError(
+            .interactionRequired, "the server refused the token that had just been renewed",
+            hint: "it is renewed again in \(seconds) seconds at the earliest")
     }
 
     /// What stands for the authority's word where nothing but the server's is known.

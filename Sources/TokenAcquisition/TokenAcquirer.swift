@@ -146,10 +146,11 @@ public struct TokenAcquirer: Sendable {
             let missed = request.claims == nil ? found.selection.missedClaims : nil
             let heeding = found.heeding(request)
             try refuseCancelled(heeding, authority, account: found.account, since: asked)
-            let isRefused = found.selection.refreshTokens.contains { Rejection.isMarked($0, for: request) }
-            let reason = failure.error ?? missed.map(PluginError.missing) ?? (isRefused ? .refused : nil)
-            return try await askPerson(
-                heeding, authority, account: found.account, because: reason, person: await person())
+            let refused = found.selection.secondsToRenewal.map(PluginError.refused)
+            let reason = failure.error ?? missed.map(PluginError.missing) ?? refused
+            let person = await person()
+            if person == nil, let token = found.refusedToken { return token }
+            return try await askPerson(heeding, authority, account: found.account, because: reason, person: person)
         }
     }
 

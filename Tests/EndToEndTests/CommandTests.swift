@@ -152,6 +152,7 @@ import Testing
             let third = try await world.get(path)
             #expect(third.status == 2 && third.output.isEmpty, "\(third)")
             #expect(third.errors.contains(": the server refused the token that had just been renewed\n"), "\(third)")
+            #expect(third.errors.contains("lanyard: hint: it is renewed again in "), "\(third)")
             let asked = try await world.get(path, world.browser(as: "alice@contoso.example"))
             #expect(asked.status == 0 && asked.value("password") != second)
         }

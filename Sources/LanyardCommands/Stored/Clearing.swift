@@ -61,7 +61,7 @@ struct Clearing {
         guard !["common", "organizations", "consumers"].contains(place.realm) else { return true }
         switch record {
         case .accessToken(let token):
-            return [token.realm.lowercased(), token.requestedRealm?.lowercased()].contains(place.realm)
+            return token.realm.lowercased() == place.realm || token.wasRequested(in: place.realm)
         case .idToken(let token): return token.realm.lowercased() == place.realm
         case .refreshToken, .account, .appMetadata: return false
         }

@@ -25,7 +25,8 @@ public struct AccessTokenRecord: Sendable, Equatable {
     public var extendedExpiresOn: Int?
     /// When it should be renewed though it still lives, in seconds since 1970.
     public var refreshOn: Int?
-    /// The realm named in the authority that was asked, such as a domain or `common`; lanyard's own member.
+    /// The realms named in the authorities that were asked, such as a domain or `common`, the last one first, separated by
+    /// spaces; lanyard's own member.
     public var requestedRealm: String?
     /// Members nobody here knows; they survive.
     public var other: [String: JSONValue] = [:]
@@ -43,6 +44,21 @@ public struct AccessTokenRecord: Sendable, Equatable {
         self.secret = secret
         self.cachedAt = cachedAt
         self.expiresOn = expiresOn
+    }
+
+    /// Whether an authority that was asked for the token named its realm so.
+    package func wasRequested(in realm: String) -> Bool {
+        requestedRealm?.lowercased().split(separator: " ").contains(Substring(realm.lowercased())) ?? false
+    }
+
+    /// The same with the names of the realm that were used for what it is stored in place of: they mean its tenant too.
+    package func requested(besides others: [AccessTokenRecord]) -> AccessTokenRecord {
+        let replaced = others.first { CredentialRecord.accessToken($0).isSameItem(as: .accessToken(self)) }
+        let names = [self, replaced].compactMap { $0?.requestedRealm }.joined(separator: " ").split(separator: " ")
+        var token = self
+        var seen: Set<Substring> = []
+        token.requestedRealm = names.filter { seen.insert($0).inserted }.prefix(8).joined(separator: " ")
+        return token
     }
 
     /// The scopes in `target`.

@@ -127,6 +127,11 @@ extension CredentialRecord {
         }
     }
 
+    /// Whether one would be stored in the other's place.
+    func isSameItem(as other: CredentialRecord) -> Bool {
+        ItemAttributes(self, group: "").dictionary == ItemAttributes(other, group: "").dictionary
+    }
+
     /// The token that the record keeps; nil for an account and an application's metadata.
     var token: Secret? {
         switch self {

@@ -35,8 +35,7 @@ public struct RefreshTokenRecord: Sendable, Equatable {
 extension RefreshTokenRecord {
     /// Whether both are kept in one item: of one account, and of one client or one family.
     package func isSameItem(as other: RefreshTokenRecord) -> Bool {
-        ItemAttributes(.refreshToken(self), group: "").dictionary
-            == ItemAttributes(.refreshToken(other), group: "").dictionary
+        CredentialRecord.refreshToken(self).isSameItem(as: .refreshToken(other))
     }
 }
 

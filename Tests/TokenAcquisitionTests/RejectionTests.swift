@@ -1,0 +1,141 @@
+import CredentialProtocol
+import JSON
+import Testing
+import TokenStore
+
+@testable import Rules
+@testable import TokenAcquisition
+
+/// What is noted of refused tokens, and for how long it counts.
+@Suite struct RejectionTests {
+    private static let now = 1_800_000_000
+    private static let account = AccountRecord(
+        homeAccountID: "uid.utid", environment: "login.example", realm: "utid", username: "u@x")
+    private static let place = AuthorityPlace(
+        environment: "login.example", aliases: ["login.example"], realm: "utid", policy: nil)
+
+    private static func request(_ path: String?, host: String? = "git.example") -> TokenRequest {
+        var request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/utid", authorityIsConfigured: true, clientID: "CID",
+            scopes: ["api://git/.default"])
+        request.host = host
+        request.path = path
+        return request
+    }
+
+    /// An access token that was renewed so many seconds ago, and the refresh token it was renewed by.
+    private static func records(renewed age: Int, _ other: [String: JSONValue] = [:]) -> StoredRecords {
+        var token = AccessTokenRecord(
+            homeAccountID: "uid.utid", environment: "login.example", clientID: "cid", realm: "utid",
+            target: "api://git/.default", secret: Secret("at"), cachedAt: now - age, expiresOn: now + 90_000)
+        token.other[Rejection.renewedMember] = "1"
+        var refreshToken = RefreshTokenRecord(
+            homeAccountID: "uid.utid", environment: "login.example", clientID: "cid", secret: Secret("rt"))
+        refreshToken.other = other
+        var records = StoredRecords()
+        records.append(.accessToken(token))
+        records.append(.refreshToken(refreshToken))
+        return records
+    }
+
+    /// The records once their token was refused at a path.
+    private static func refused(_ records: StoredRecords, at path: String?, claims: String? = nil) -> StoredRecords {
+        var request = request(path)
+        request.claims = claims
+        let rejection = Rejection(of: Secret("at"), among: records, request: request, now: now)
+        var records = records
+        records.refreshTokens = records.refreshTokens.map { rejection.noted(in: $0) ?? $0 }
+        records.accessTokens.removeAll { rejection.dropped.contains($0) }
+        return records
+    }
+
+    private static func look(_ records: StoredRecords, _ path: String?, after seconds: Int = 0) -> SilentSelection {
+        SilentSelection(
+            records, place: place, account: account, request: request(path), now: now + seconds)
+    }
+
+    @Test func `a token that wasn't just renewed is dropped`() {
+        let records = Self.refused(Self.records(renewed: 60), at: "a")
+        #expect(records.accessTokens.isEmpty)
+        #expect(Self.look(records, "a").redeemable.count == 1)
+    }
+
+    @Test func `one that was stays for every other path, and is renewed again after a minute`() {
+        let records = Self.refused(Self.records(renewed: 10), at: "a")
+        #expect(Self.look(records, "a").freshToken == nil)
+        #expect(Self.look(records, "a").redeemable.isEmpty)
+        #expect(Self.look(records, "a").secondsToRenewal == 50)
+        #expect(Self.look(records, "a").refusedToken == nil)
+        for other in ["b", nil] { #expect(Self.look(records, other).freshToken != nil) }
+        #expect(Self.look(records, "a", after: 49).redeemable.isEmpty)
+        #expect(Self.look(records, "a", after: 50).redeemable.count == 1)
+        #expect(Self.look(records, "a", after: 50).freshToken == nil)
+        // A clock that was set back must not make it last longer.
+        #expect(Self.look(records, "a", after: -100).redeemable.count == 1)
+        #expect(Self.look(records, "a", after: 86_400).freshToken != nil)
+    }
+
+    @Test func `a refusal without a path counts for the whole host`() {
+        let records = Self.refused(Self.records(renewed: 10), at: nil)
+        #expect(Self.look(records, "a").freshToken == nil)
+        #expect(Self.look(records, nil).freshToken == nil)
+        #expect(Self.look(records, nil).refusedToken != nil)
+        #expect(Self.look(records, nil, after: 50).refusedToken == nil)
+    }
+
+    @Test func `claims are missed where they were asked for, until a token has them`() {
+        let claims = #"{"access_token":{"x":null}}"#
+        var records = Self.refused(Self.records(renewed: 10), at: "a", claims: claims)
+        #expect(Self.look(records, "a").missedClaims == claims)
+        #expect(Self.look(records, "a").freshToken == nil)
+        #expect(Self.look(records, "a").redeemable.count == 1)
+        #expect(Self.look(records, "b").missedClaims == nil)
+        #expect(Self.look(records, "b").freshToken != nil)
+        // Renewed for another path, it still lacks them.
+        records.accessTokens[0].secret = Secret("another")
+        #expect(Self.look(records, "a").freshToken == nil)
+        records.accessTokens[0].other[Rejection.renewedMember] = .string(Rejection.renewedWithClaims)
+        #expect(Self.look(records, "a").freshToken != nil)
+    }
+
+    @Test func `what was got for a path settles what was refused there`() {
+        var token = Self.refused(Self.records(renewed: 10), at: "a").refreshTokens[0]
+        Refusals.settle(in: &token, for: Self.request("b"))
+        #expect(Refusals.standing(in: token, for: Self.request("a"), now: Self.now) != nil)
+        Refusals.settle(in: &token, for: Self.request("a"))
+        #expect(token.other.isEmpty)
+    }
+
+    @Test func `places are bounded, and no path is in the clear`() throws {
+        var token = Self.records(renewed: 10).refreshTokens[0]
+        for number in 0..<100 {
+            let refusal = Refusal(token: "t", on: Self.now + number)
+            Refusals.note(refusal, in: &token, for: Self.request("private/\(number)"))
+        }
+        let text = String(decoding: CredentialRecord.refreshToken(token).json, as: UTF8.self)
+        #expect(!text.contains("private") && !text.contains("git.example"))
+        #expect(token.other["lanyard_refusals"]?.members?["cid"]?.members?.count == Refusals.most)
+        let later = Self.now + 100
+        #expect(Refusals.standing(in: token, for: Self.request("private/99"), now: later) != nil)
+        #expect(Refusals.standing(in: token, for: Self.request("private/0"), now: later) == nil)
+    }
+
+    @Test func `what lanyard 0.1 noted still counts, and no longer for ever`() {
+        let old: [String: JSONValue] = ["lanyard_rejected_on": ["cid": .string(String(Self.now - 10))]]
+        #expect(Self.look(Self.records(renewed: 600, old), "a").redeemable.isEmpty)
+        #expect(Self.look(Self.records(renewed: 600, old), "a", after: 50).redeemable.count == 1)
+        let missed: [String: JSONValue] = ["lanyard_missed_claims": ["api://git": "{}"]]
+        #expect(Self.look(Self.records(renewed: 600, missed), "a").missedClaims == "{}")
+        var token = Self.records(renewed: 600, missed).refreshTokens[0]
+        Refusals.settle(in: &token, for: Self.request("a"))
+        #expect(token.other.isEmpty)
+    }
+
+    @Test func `no token means the one for the same scopes`() {
+        var records = Self.records(renewed: 600)
+        records.accessTokens.append(records.accessTokens[0])
+        records.accessTokens[1].target = "api://other/.default"
+        let rejection = Rejection(of: nil, among: records, request: Self.request("a"), now: Self.now)
+        #expect(rejection.dropped == [records.accessTokens[0]])
+    }
+}
