@@ -8,4 +8,6 @@ public enum AcquisitionProgress: Sendable, Equatable {
     case renewing(String)
     /// The authority is asked how to sign in.
     case startingSignIn(String)
+    /// Items of the keyring are passed over, for they hold nothing that could be used.
+    case skippingDamaged
 }

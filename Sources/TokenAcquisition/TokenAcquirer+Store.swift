@@ -58,9 +58,11 @@ extension TokenAcquirer {
 
     func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
         tell(.usingKeyring)
-        return try storing { () throws(StoreError) in
+        let records = try storing { () throws(StoreError) in
             try store.records(matching: RecordQuery(environments: place.aliases))
         }
+        if records.hasDamaged { tell(.skippingDamaged) }
+        return records
     }
 
     /// The account for a request with what is stored for it, or nil where it has yet to sign in.

@@ -63,6 +63,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [("secret", "a\r\nX-Injected: y"), ("token_type", "Bearer a\nX-Injected: y\nX:")])
+    func `a planted token that would become further lines is never used, and removed by a command only`(
+        _ member: String, text: String
+    ) async throws {
+        try await World.with { world in
+            let token = try await world.tokenOfAlice()
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            try await world.plant([member: text], inPlaceOf: "AccessToken")
+            let listed = try await world.lanyard(["cache", "list"])
+            #expect(
+                listed.errors.contains("not shown: an item of kind accesstoken holds characters that do not belong"),
+                "\(listed)")
+            let alone = try await world.lanyard(["token", "--header", "--non-interactive", url])
+            #expect(
+                alone.lines.count == 1 && alone.lines.first?.hasPrefix("Authorization: Bearer ey") == true, "\(alone)")
+            #expect(alone.lines != ["Authorization: Bearer \(token)"])
+            #expect(alone.errors.contains("remove it: lanyard cache clear --damaged"), "\(alone)")
+            // The renewed token took its place.
+            #expect(try await world.lanyard(["cache", "clear", "--damaged"]).errors == "lanyard: nothing is damaged\n")
+
+            try await world.plant(["secret": "r\nt"], inPlaceOf: "RefreshToken")
+            #expect(try await world.lanyard(["doctor"]).output.contains("lanyard cache clear --damaged"))
+            #expect(try await world.lanyard(["export"]).output.contains("r\\nt") == false)
+            let cleared = try await world.lanyard(["cache", "clear", "--damaged", "--yes"])
+            #expect(cleared.status == 0 && cleared.errors == "lanyard: removed 1 item\n", "\(cleared)")
+            #expect(try await world.lanyard(["token", url]).status == 0, "what is whole is left")
+        }
+    }
+
     @Test func `export writes what MSAL reads, to its owner only`() async throws {
         try await World.with { world in
             let token = try await world.tokenOfAlice()
@@ -168,6 +197,25 @@ extension Elsewhere {
 }
 
 extension World {
+    /// Changes members of the only record of a section, as another program of the same user can.
+    func plant(_ members: [String: String], inPlaceOf section: String) async throws {
+        let exported = try await lanyard(["export"]).output
+        let cache = try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: String]]]
+        let record = try #require(cache?[section]?.values.first)
+        let document = try JSONSerialization.data(withJSONObject: record.merging(members) { $1 })
+        let target = (record["target"] ?? "").lowercased().split(separator: " ").sorted().joined(separator: " ")
+        let attributes = [
+            "xdg:schema": "dev.lanyard.Credential", "group": "dev.lanyard", "kind": section.lowercased(),
+            "home-account": record["home_account_id"] ?? "", "environment": record["environment"] ?? "",
+            "client": record["client_id"] ?? "", "realm": record["realm"] ?? "",
+            "target": section == "AccessToken" ? target : "", "family": "",
+        ]
+        let planted = try await run(
+            "/usr/bin/secret-tool", ["store", "--label=x"] + attributes.flatMap { [$0.key, $0.value] },
+            input: String(decoding: document, as: UTF8.self), environment: environment, folder: folder)
+        #expect(planted.status == 0, "\(planted)")
+    }
+
     /// Signs alice in for the sandbox's git, and gives the token.
     func tokenOfAlice() async throws -> String {
         let url = "\(sandbox.resource)/common/hello.git"

@@ -163,7 +163,7 @@ import Testing
 
     @Test func `fifty processes that store different credentials lose none`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
-            let records = (0..<50).map { Sample.accessToken("Scope.\($0)", secret: "secret \($0)") }
+            let records = (0..<50).map { Sample.accessToken("Scope.\($0)", secret: "secret-\($0)") }
             try await withThrowingTaskGroup { group in
                 for record in records {
                     group.addTask { () async throws in
@@ -181,7 +181,7 @@ import Testing
             try await withThrowingTaskGroup { group in
                 for number in 0..<20 {
                     group.addTask { () async throws in
-                        let record = Sample.accessToken(secret: "secret \(number)")
+                        let record = Sample.accessToken(secret: "secret-\(number)")
                         #expect(try await keyring.save([record], ["deadline": "30"]).output.isEmpty)
                     }
                 }

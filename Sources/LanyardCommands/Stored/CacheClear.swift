@@ -19,6 +19,9 @@ struct CacheClear: AsyncParsableCommand {
     @Flag(help: "Only access tokens that serve no more.")
     var expired = false
 
+    @Flag(help: "Only items that hold no record, or characters that tokens don't have.")
+    var damaged = false
+
     @Option(help: ArgumentHelp("Only this account's, by user name or identifier.", valueName: "account"))
     var account: String?
 
@@ -31,8 +34,14 @@ struct CacheClear: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Don't ask.")
     var yes = false
 
+    mutating func validate() throws {
+        guard damaged, expired || account != nil || authority != nil || clientId != nil else { return }
+        throw ValidationError("--damaged goes with no other option but --yes")
+    }
+
     mutating func run() async throws {
         let session = try Session()
+        if damaged { return try await clearDamaged(session) }
         let console = session.context.console
         // Even where the keyring turns out not to answer, lanyard doesn't either.
         session.context.answers.forget()
@@ -59,6 +68,16 @@ struct CacheClear: AsyncParsableCommand {
             clearing.isEverything ? try session.store.delete(matching: .all) : try session.store.delete(doomed)
         }
         console.note("removed \(removed) \(removed == 1 ? "record" : "records")")
+    }
+
+    private func clearDamaged(_ session: Session) async throws {
+        let console = session.context.console
+        guard try session.storedRecords().hasDamaged else { return console.note("nothing is damaged") }
+        guard try await confirmed("remove what is damaged?", session) else {
+            return console.note("nothing was removed")
+        }
+        let removed = try session.keeping { () throws(StoreError) in try session.store.deleteDamaged() }
+        console.note("removed \(removed) \(removed == 1 ? "item" : "items")")
     }
 
     private func confirmed(_ question: String, _ session: Session) async throws(Failure) -> Bool {

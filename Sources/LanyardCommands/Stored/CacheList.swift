@@ -25,6 +25,7 @@ struct CacheList: AsyncParsableCommand {
             for line in RecordListing(facts: facts, now: now).lines { console.print(line) }
         }
         for reason in stored.unreadable { console.note("not shown: \(reason.displayable(limit: 200))") }
+        if stored.hasDamaged { console.note(Hint("remove what is damaged", run: "lanyard cache clear --damaged")) }
     }
 }
 

@@ -1,4 +1,5 @@
 import CredentialProtocol
+import Synchronization
 import TokenAcquisition
 
 extension Console {
@@ -9,8 +10,18 @@ extension Console {
         // The wait has been a long one already.
         case .waitingForAnother(let process):
             progress("waiting for another lanyard to sign in\(process.map { " (pid \($0))" } ?? "")", after: .zero)
+        case .skippingDamaged: Self.noteDamaged(on: self)
         case .renewing(let authority): progress("renewing the token at \(authority.hostForPeople)")
         case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")
         }
+    }
+
+    private static let hasNotedDamaged = Atomic<Bool>(false)
+
+    /// Tells it once, however often what is stored is read.
+    private static func noteDamaged(on console: Console) {
+        guard !hasNotedDamaged.exchange(true, ordering: .relaxed) else { return }
+        console.note(
+            Hint("what is damaged in the keyring is left out; remove it", run: "lanyard cache clear --damaged"))
     }
 }

@@ -46,6 +46,8 @@ public struct StoredRecords: Sendable, Equatable {
     public var appMetadata: [AppMetadataRecord] = []
     /// Why items that match were skipped: one short text each, without secrets.
     public var unreadable: [String] = []
+    /// Whether some of those hold no record that could be used; `deleteDamaged` removes them.
+    public var hasDamaged = false
 
     /// Makes an empty result.
     public init() {}

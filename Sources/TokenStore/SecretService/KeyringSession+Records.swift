@@ -15,7 +15,7 @@ extension KeyringSession {
         let paths = try paths(matching: query)
         let secrets = try secrets(of: paths)
         for path in paths {
-            if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }) {
+            if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }), record.isPlain {
                 if query.matches(record) { found.append(record) }
             } else if var item = try items(at: [path], areLocked: false).first,
                 let kind = query.kind(of: item.attributes)
@@ -52,12 +52,32 @@ extension StoredRecords {
     }
 
     mutating func append(_ item: KeyringItem, of kind: CredentialKind) {
-        guard let secret = item.secret else {
-            return unreadable.append("an item of kind \(kind.rawValue) has no secret")
+        switch item.content(as: kind) {
+        case .record(let record): append(record)
+        case .absent: unreadable.append("an item of kind \(kind.rawValue) has no secret")
+        case .damaged(let reason):
+            unreadable.append("an item of kind \(kind.rawValue) \(reason)")
+            hasDamaged = true
         }
+    }
+}
+
+extension KeyringItem {
+    /// What an item's secret turned out to be.
+    enum Content {
+        case record(CredentialRecord)
+        /// It could not be had.
+        case absent
+        /// No record that could be used, and why.
+        case damaged(String)
+    }
+
+    /// The item's secret as a record of a kind.
+    func content(as kind: CredentialKind) -> Content {
+        guard let secret else { return .absent }
         guard let record = CredentialRecord(kind: kind, json: secret) else {
-            return unreadable.append("an item of kind \(kind.rawValue) is not the JSON that was expected")
+            return .damaged("is not the JSON that was expected")
         }
-        append(record)
+        return record.isPlain ? .record(record) : .damaged("holds characters that do not belong there")
     }
 }

@@ -98,6 +98,22 @@ public struct SecretServiceStore: Sendable {
         return count
     }
 
+    /// Deletes the items that hold no record that could be used, and tells how many.
+    ///
+    /// One whose secret can't be had is left: nobody knows what it holds.
+    public func deleteDamaged() throws(StoreError) -> Int {
+        try configuration.changing { () throws(StoreError) in
+            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+                let items = try session.readableItems(
+                    of: RecordQuery.all.searchAttributes(group: configuration.group), needsSecrets: true
+                ) { isOurs($0) && RecordQuery.all.kind(of: $0.attributes) != nil }
+                let damaged = items.filter { !$0.isLocked && $0.isDamaged }
+                for item in damaged { try session.delete(item) }
+                return damaged.count
+            }
+        }
+    }
+
     private func delete(
         _ search: [String: String], holding record: CredentialRecord? = nil, where matches: ([String: String]) -> Bool
     ) throws(StoreError) -> Int {
@@ -120,6 +136,13 @@ public struct SecretServiceStore: Sendable {
     /// Whether an item is one of ours; of another schema, nothing is read and nothing deleted.
     private func isOurs(_ item: KeyringItem) -> Bool {
         item.schema == ItemAttributes.schemaName && item.attributes["group"] == configuration.group
+    }
+}
+
+extension KeyringItem {
+    fileprivate var isDamaged: Bool {
+        guard let kind = RecordQuery.all.kind(of: attributes), case .damaged = content(as: kind) else { return false }
+        return true
     }
 }
 

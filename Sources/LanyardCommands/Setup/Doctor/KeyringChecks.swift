@@ -72,7 +72,9 @@ struct KeyringChecks {
             return [
                 .warn(
                     "accounts", "\(text); \(records.unreadable.count) items of the keyring can't be read",
-                    Hint("sign in again", run: "lanyard logout --all; lanyard login"))
+                    records.hasDamaged
+                        ? Hint("remove what is damaged", run: "lanyard cache clear --damaged")
+                        : Hint("see", run: "lanyard cache list"))
             ]
         }
         return [.pass("accounts", text)]

@@ -1,0 +1,36 @@
+internal import CredentialProtocol
+
+extension CredentialRecord {
+    /// Whether its texts have no characters but their own: what is stored goes on to consumers and plugins as lines.
+    ///
+    /// Tokens and names are visible ASCII (RFC 6749, appendix A), scopes that and spaces; the name of a user or person has no
+    /// control characters.
+    package var isPlain: Bool {
+        switch self {
+        case .accessToken(let token):
+            Self.isVisible(token.secret.reveal()) && Self.isSpaced(token.target)
+                && [token.homeAccountID, token.environment, token.clientID, token.realm, token.tokenType]
+                    .allSatisfy(Self.isVisible)
+        case .refreshToken(let token):
+            Self.isVisible(token.secret.reveal()) && Self.isSpaced(token.target)
+                && [token.homeAccountID, token.environment, token.clientID, token.familyID ?? ""]
+                    .allSatisfy(Self.isVisible)
+        case .idToken(let token):
+            [token.secret.reveal(), token.homeAccountID, token.environment, token.clientID, token.realm]
+                .allSatisfy(Self.isVisible)
+        case .account(let account):
+            [account.homeAccountID, account.environment, account.realm].allSatisfy(Self.isVisible)
+                && [account.username, account.name ?? ""].allSatisfy(Self.isDisplayName)
+        case .appMetadata(let metadata):
+            [metadata.environment, metadata.clientID, metadata.familyID ?? ""].allSatisfy(Self.isVisible)
+        }
+    }
+
+    private static func isVisible(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
+    private static func isSpaced(_ text: String) -> Bool { text.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
+
+    private static func isDisplayName(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+}
