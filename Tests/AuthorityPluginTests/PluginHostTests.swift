@@ -144,6 +144,13 @@ struct PluginHostTests {
         #expect(try await run("open-then-prompt", person: person).account.username == "in-order")
     }
 
+    @Test func `a plugin that opens page after page is stopped at the tenth`() async throws {
+        let person = FakePerson { _ in .done }
+        let error = await #expect(throws: PluginError.self) { try await run("floods-pages", person: person) }
+        #expect(error?.message == "the fake plugin asked for more than 10 pages")
+        #expect(person.events.count <= 10)
+    }
+
     @Test func `nobody is asked during a renewal`() async throws {
         let person = FakePerson { _ in .done }
         #expect(try await run("asks-in-any-case", .sample(.renew), person: person).account.username == "told-nobody")

@@ -68,6 +68,8 @@ case "floods-line":
     while true { say(String(repeating: "x", count: 4096)) }
 case "floods-blocks":
     while true { say("event=progress\nmessage=again\n\n") }
+case "floods-pages":
+    while true { say(openPage) }
 case "floods-keys":
     while true { say("key=\(String(repeating: "v", count: 4000))\n") }
 case "floods-stderr":

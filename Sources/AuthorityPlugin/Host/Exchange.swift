@@ -24,10 +24,13 @@ struct Exchange {
 
     /// More events than any sign-in needs; a plugin that sends more is broken.
     static let mostEvents = 1000
+    /// More pages than any sign-in needs, a forgotten password and slips at pasting included: each may start a browser.
+    static let mostPages = 10
 
     private let plugin: String
     private var parser = AttributeParser(longestInput: BlockReader.longestConversation)
     private var events = 0
+    private var pages = 0
     private var ending: Ending?
 
     init(plugin: String) {
@@ -86,6 +89,11 @@ struct Exchange {
     private mutating func step(for message: PluginMessage) -> [Step] {
         switch message {
         case .event(.progress(let text)): return [.progress(text)]
+        case .event(.openURL) where pages == Self.mostPages:
+            return [fail("asked for more than \(Self.mostPages) pages")]
+        case .event(.openURL(let url, let redirectURI)):
+            pages += 1
+            return [.ask(.openURL(url: url, redirectURI: redirectURI))]
         case .event(let event): return [.ask(event)]
         case .unknown(let name):
             return (try? PluginReply.unsupported.wire(to: name)).map { [.reply($0)] } ?? []

@@ -2,8 +2,8 @@ import CredentialProtocol
 
 /// Runs plugins: starts one for each operation, serves the conversation and judges the answer.
 ///
-/// The plugin gets a scrubbed environment, `/` as its working folder and a session of its own, and is gone, children
-/// included, when a function here returns. `SIGPIPE` is ignored from the first run on. While a plugin runs, SIGINT,
+/// The plugin gets a scrubbed environment, `/` as its working folder and a session of its own. Its process group is gone
+/// when a function here returns; a process that left the group, by setsid(2), goes on. `SIGPIPE` is ignored from the first run on. While a plugin runs, SIGINT,
 /// SIGTERM, SIGHUP and SIGQUIT stop it and end the run as `cancelled`, unless the host handles or ignores them itself.
 public struct PluginHost: Sendable {
     private let environment: [String: String]

@@ -13,7 +13,7 @@ struct PluginProcess {
     /// The most standard error that is shown; the rest is read and dropped.
     private static let longestStandardError = 64 * 1024
 
-    /// Sends the request and serves the conversation to its end; the process and its children are gone afterwards.
+    /// Sends the request and serves the conversation to its end; the process and its group are gone afterwards.
     func converse(
         _ request: Attributes, person: any PersonInterface
     ) async throws(PluginError) -> Exchange.Ending {
