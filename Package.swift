@@ -102,13 +102,14 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "AuthorityPlugin",
-            dependencies: ["Addresses", "CredentialProtocol", "SettingsFile", logging, subprocess, system],
+            dependencies: ["Addresses", "CLinux", "CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
         .target(name: "ClaimsRequests", dependencies: ["JSON"], swiftSettings: strict),
         .target(name: "CredentialProtocol", dependencies: ["Addresses"], swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
         .target(name: "CSecret", linkerSettings: [.linkedLibrary("dl")]),
+        // Beside its functions it sees to it that arguments arrive, in whatever it is linked into.
         .target(name: "CLinux"),
         .target(name: "QRCode", swiftSettings: strict),
 
@@ -142,7 +143,8 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "CredentialProtocol", "JSON", "SettingsFile", argumentParser, logging, subprocess, system, toml, crypto,
+                "CLinux", "CredentialProtocol", "JSON", "SettingsFile", argumentParser, logging, subprocess, system,
+                toml, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),

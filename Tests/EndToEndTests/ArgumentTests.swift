@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+/// The command line, however much happened before main.
+@Suite struct ArgumentTests {
+    /// What libfaketime and its like do, too.
+    private static let library = """
+        #include <stdlib.h>
+        __attribute__((constructor)) static void grow(void) { setenv("GROWN", "1", 1); }
+        """
+
+    /// Compilers may be anywhere, and keep things at home.
+    private static func make(_ words: [String], in home: Home) async throws {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let ended = try await run(
+            "/usr/bin/env", words, environment: ["HOME": home.folder, "PATH": path], folder: home.folder)
+        #expect(ended.status == 0, "\(ended)")
+    }
+
+    // Only the runtime that is linked statically, as in what people install, loses them.
+    @Test func `arguments survive a library that adds to the environment`() async throws {
+        try await Home.with { home in
+            try home.write(Self.library, to: home.folder + "/grow.c")
+            try await Self.make(["gcc", "-shared", "-fPIC", "-o", "grow.so", "grow.c"], in: home)
+            try await Self.make(
+                ["gcc", "-c", "-o", "arguments.o", Built.checkout + "/Sources/CLinux/arguments.c"], in: home)
+            try home.write("print(CommandLine.arguments.dropFirst())", to: home.folder + "/main.swift")
+            try await Self.make(["swiftc", "-static-stdlib", "-o", "tell", "main.swift", "arguments.o"], in: home)
+            let grown = ["LD_PRELOAD": home.folder + "/grow.so"]
+            let told = try await run(home.folder + "/tell", ["a", "b c"], environment: grown)
+            #expect(told.output == "[\"a\", \"b c\"]\n", "\(told)")
+
+            #expect(try await home.lanyard(["--version"], grown).lines.first?.hasPrefix("lanyard ") == true)
+            let got = try await home.lanyard(["get"], grown)
+            #expect(got.output.isEmpty, "\(got)")
+        }
+    }
+
+    @Test(arguments: ["lanyard", "lanyard-authority", "lanyard-sandbox"])
+    func `every program keeps its arguments`(name: String) async throws {
+        let search = try await run(
+            "/bin/sh", ["-c", "nm \"$0\" | grep -c ' keep_arguments$'", Built.folder + "/" + name],
+            environment: ["PATH": "/usr/bin:/bin"])
+        #expect(search.output == "1\n", "\(search)")
+    }
+}
