@@ -19,7 +19,7 @@ extension Configuration {
     public static func load(environment: [String: String]) throws(SettingsError) -> Configuration {
         var configuration = try loadSystem()
         if let file = userFile(environment: environment) {
-            if let text = try read(file) {
+            if let text = try read(file, isSystem: false) {
                 try configuration.apply(SettingsTable(file: file, text: text), isSystem: false)
             } else if environment["LANYARD_CONFIG"] == file {
                 throw SettingsError(
@@ -35,7 +35,7 @@ extension Configuration {
     /// - Throws: `SettingsError` where it cannot be read or is wrong.
     public static func loadSystem() throws(SettingsError) -> Configuration {
         var configuration = Configuration()
-        if let text = try read(systemFile) {
+        if let text = try read(systemFile, isSystem: true) {
             try configuration.apply(SettingsTable(file: systemFile, text: text), isSystem: true)
         }
         return configuration
@@ -78,10 +78,12 @@ extension Configuration {
     /// The longest configuration file that is read, in bytes.
     private static let longestFile = 1 << 20
 
-    private static func read(_ path: String) throws(SettingsError) -> String? {
+    private static func read(_ path: String, isSystem: Bool) throws(SettingsError) -> String? {
         do {
-            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            // A pipe that nobody writes to would be waited for without end.
+            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
             defer { try? file.close() }
+            try requireTrust(in: file, path, isSystem: isSystem)
             // Left as it comes: to clear what no file fills would take longer than all the rest.
             let bytes = try [UInt8](unsafeUninitializedCapacity: longestFile + 1) { buffer, count in
                 while count < buffer.count {

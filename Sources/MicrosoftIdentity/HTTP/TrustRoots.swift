@@ -1,6 +1,7 @@
 import AuthorityPlugin
 import CredentialProtocol
 import FoundationEssentials
+import Glibc
 import NIOSSL
 
 /// The certificates that the authority's own may lead to.
@@ -44,7 +45,8 @@ enum TrustRoots {
     private static func certificates(
         in path: String, namedBy name: String
     ) throws(PluginError) -> [NIOSSLCertificate] {
-        if let found = try? NIOSSLCertificate.fromPEMFile(path), !found.isEmpty { return found }
+        let found = certificates(at: path)
+        if !found.isEmpty { return found }
         throw PluginError(
             .invalidRequest, "\(path.displayable()) holds no readable certificates",
             hint: "make \(name) name a readable file of PEM certificates")
@@ -52,8 +54,13 @@ enum TrustRoots {
 
     private static func certificates(below directory: String) -> [NIOSSLCertificate] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.sorted().prefix(mostFiles).flatMap { name in
-            (try? NIOSSLCertificate.fromPEMFile("\(directory)/\(name)")) ?? []
-        }
+        return names.sorted().prefix(mostFiles).flatMap { certificates(at: "\(directory)/\($0)") }
+    }
+
+    /// What a file holds; nothing if it isn't a regular one: a pipe that nobody writes to would be waited for.
+    private static func certificates(at path: String) -> [NIOSSLCertificate] {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return [] }
+        return (try? NIOSSLCertificate.fromPEMFile(path)) ?? []
     }
 }

@@ -1,0 +1,26 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Pipes that nobody writes to, where files are expected: nothing waits for them.
+@Suite struct PipeTests {
+    @Test func `a configuration that is a pipe is refused`() async throws {
+        try await Home.with { home in
+            let pipe = home.folder + "/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let ended = try await home.lanyard(["rule", "list"], ["LANYARD_CONFIG": pipe])
+            #expect(ended.status > 0 && ended.errors.contains("/pipe: is not a regular file\n"), "\(ended)")
+        }
+    }
+
+    @Test func `certificates that are to come from a pipe are refused`() async throws {
+        try await World.with { world in
+            let pipe = world.folder + "/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let ended = try await world.lanyard(
+                ["login", url], world.browser(as: "alice@contoso.example").merging(["LANYARD_CA_FILE": pipe]) { $1 })
+            #expect(ended.status > 0 && ended.errors.contains("/pipe holds no readable certificates\n"), "\(ended)")
+        }
+    }
+}

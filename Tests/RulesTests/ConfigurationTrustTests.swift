@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import Rules
+import SettingsFile
+import Testing
+
+/// Whose configuration is read: `browser` in it is a command.
+@Suite struct ConfigurationTrustTests {
+    private static let isRoot = geteuid() == 0
+    private static let stranger: uid_t = 65_534
+
+    private static func load(
+        mode: mode_t, owner: uid_t = geteuid(), group: gid_t = getegid()
+    ) throws -> Configuration {
+        let folder = NSTemporaryDirectory() + "/lanyard-trust-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = folder + "/it's mine.toml"
+        try "group = \"g\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(chown(file, owner, group) == 0 && chmod(file, mode) == 0)
+        return try Configuration.load(environment: ["LANYARD_CONFIG": file])
+    }
+
+    @Test(arguments: [0o600, 0o644, 0o755])
+    func `a file of one's own is read`(mode: mode_t) throws {
+        #expect(try Self.load(mode: mode).group == "g")
+    }
+
+    @Test(arguments: [0o602, 0o646, 0o666])
+    func `a file that others may write to is refused`(mode: mode_t) throws {
+        let error = try #require(throws: SettingsError.self) { try Self.load(mode: mode) }
+        #expect(error.message == "others may write to it, and could have commands run as you")
+        #expect(error.hint?.hasPrefix("run: chmod go-w '/") == true)
+        #expect(error.hint?.hasSuffix("/it'\\''s mine.toml'") == true)
+    }
+
+    // root's group has root's name, and nobody else in it.
+    @Test(.enabled(if: isRoot), arguments: [(gid_t(0), true), (gid_t(65_534), false)])
+    func `a group may write to it only if it is the user's own`(group: gid_t, isRead: Bool) throws {
+        let read = try? Self.load(mode: 0o664, group: group)
+        #expect((read?.group == "g") == isRead)
+    }
+
+    @Test(.enabled(if: isRoot)) func `another user's file is refused, by root too`() throws {
+        let error = try #require(throws: SettingsError.self) { try Self.load(mode: 0o600, owner: Self.stranger) }
+        #expect(error.message == "belongs to another user, who could have commands run as you")
+        #expect(error.hint == "as root, go by root's own file: sudo -H")
+    }
+
+    @Test func `/dev/null stands for an empty file, and a folder for none`() throws {
+        #expect(try Configuration.load(environment: ["LANYARD_CONFIG": "/dev/null"]).group != "g")
+        let error = try #require(throws: SettingsError.self) {
+            try Configuration.load(environment: ["LANYARD_CONFIG": "/"])
+        }
+        #expect(error.message == "is not a regular file")
+    }
+}
