@@ -37,8 +37,8 @@ struct Refusal: Equatable, Sendable {
 
 extension Refusal {
     init?(_ json: JSONValue) {
-        guard let token = json["token"]?.text, let on = json["on"]?.wholeNumber else { return nil }
-        self.init(token: token, on: on, renewed: json["renewed"]?.wholeNumber, claims: json["claims"]?.text)
+        guard let token = json["token"]?.text, let on = json["on"]?.time else { return nil }
+        self.init(token: token, on: on, renewed: json["renewed"]?.time, claims: json["claims"]?.text)
     }
 
     var json: JSONValue {
@@ -95,7 +95,7 @@ struct Refusals {
         if let claims = token.other[oldClaimsMember]?.members?[request.resource]?.text {
             return Refusal(token: "", on: now, claims: claims)
         }
-        guard let time = token.other[oldMember]?.members?[request.clientID.lowercased()]?.wholeNumber else {
+        guard let time = token.other[oldMember]?.members?[request.clientID.lowercased()]?.time else {
             return nil
         }
         return Refusal(token: "", on: time, renewed: time)
@@ -117,6 +117,11 @@ struct Refusals {
         members[key] = value
         token.other[member] = members.isEmpty ? nil : .object(members)
     }
+}
+
+extension JSONValue {
+    /// A time since 1970; one that is earlier might be too far from now for a number.
+    fileprivate var time: Int? { wholeNumber.flatMap { $0 < 0 ? nil : $0 } }
 }
 
 extension TokenRequest {

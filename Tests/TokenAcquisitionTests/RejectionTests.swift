@@ -131,6 +131,17 @@ import TokenStore
         #expect(token.other.isEmpty)
     }
 
+    @Test func `times that nobody could reckon with do not count`() {
+        for refusal in [Refusal(token: "t", on: .min), Refusal(token: "t", on: Self.now, renewed: .min)] {
+            var token = Self.records(renewed: 600).refreshTokens[0]
+            Refusals.note(refusal, in: &token, for: Self.request("a"))
+            let standing = Refusals.standing(in: token, for: Self.request("a"), now: Self.now)
+            #expect(standing?.remaining(at: Self.now) == nil)
+        }
+        let old: [String: JSONValue] = ["lanyard_rejected_on": ["cid": .string(String(Int.min))]]
+        #expect(Self.look(Self.records(renewed: 600, old), "a").redeemable.count == 1)
+    }
+
     @Test func `no token means the one for the same scopes`() {
         var records = Self.records(renewed: 600)
         records.accessTokens.append(records.accessTokens[0])
