@@ -104,7 +104,7 @@ let package = Package(
             name: "AuthorityPlugin",
             dependencies: ["Addresses", "CLinux", "CredentialProtocol", "SettingsFile", logging, subprocess, system],
             swiftSettings: strict),
-        .target(name: "ClaimsRequests", dependencies: ["JSON"], swiftSettings: strict),
+        .target(name: "ClaimsRequests", dependencies: ["Addresses", "JSON"], swiftSettings: strict),
         .target(name: "CredentialProtocol", dependencies: ["Addresses"], swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
@@ -116,7 +116,7 @@ let package = Package(
         // The first-party plugins: one executable, one target each.
         .executableTarget(
             name: "lanyard-authority",
-            dependencies: ["AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", "CLinux", system],
+            dependencies: ["Addresses", "AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", "CLinux", system],
             swiftSettings: strict, linkerSettings: small),
         .target(
             name: "AADCommon", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-common",

@@ -15,10 +15,35 @@ extension StringProtocol {
     }
 
     /// The pieces between the occurrences of a delimiter, which is ASCII.
-    public func pieces(between delimiter: Unicode.Scalar, omittingEmpty: Bool = true) -> [Substring] {
-        let bytes = Substring(self).utf8
-        return bytes.split(separator: UInt8(ascii: delimiter), omittingEmptySubsequences: omittingEmpty)
-            .map(Substring.init)
+    public func pieces(
+        between delimiter: Unicode.Scalar, maxSplits: Int = .max, omittingEmpty: Bool = true
+    ) -> [Substring] {
+        Substring(self).utf8.split(
+            separator: UInt8(ascii: delimiter), maxSplits: maxSplits, omittingEmptySubsequences: omittingEmpty
+        ).map(Substring.init)
+    }
+
+    /// The text with each occurrence of an ASCII text replaced.
+    public func replacing(bytes old: StaticString, with new: String) -> String {
+        let old = Array("\(old)".utf8)
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.first {
+            let isFound = rest.starts(with: old)
+            bytes += isFound ? Array(new.utf8) : [byte]
+            rest = rest.dropFirst(isFound ? old.count : 1)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The text less these ASCII characters at its beginning and end.
+    public func trimmed(of bytes: StaticString = " \t") -> Substring {
+        let dropped = Set("\(bytes)".utf8)
+        let text = Substring(self)
+        guard let first = text.utf8.firstIndex(where: { !dropped.contains($0) }),
+            let last = text.utf8.lastIndex(where: { !dropped.contains($0) })
+        else { return "" }
+        return Substring(text.utf8[first...last])
     }
 
     /// Whether the bytes of another text occur in this one.

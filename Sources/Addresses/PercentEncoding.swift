@@ -35,7 +35,7 @@ extension Collection<UInt8> {
     /// The value of the two hexadecimal digits that this begins with; nil if it doesn't.
     fileprivate var escapedByte: UInt8? {
         let digits = prefix(2)
-        guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else { return nil }
+        guard digits.count == 2, digits.allSatisfy(\.isHexadecimal) else { return nil }
         return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 

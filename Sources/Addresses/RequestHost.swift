@@ -86,7 +86,7 @@ public struct RequestHost: Sendable, Hashable {
                 || (1...63).contains(label.count) && label.allSatisfy(\.isLabelByte)
         }
         guard areLabels, let last = labels.last else { return false }
-        return !last.isNumber || IPAddress.isV4(Substring(name))
+        return !last.isNumeral || IPAddress.isV4(Substring(name))
     }
 
     private static func port(_ digits: Substring.UTF8View) -> Int? {
@@ -99,9 +99,9 @@ public struct RequestHost: Sendable, Hashable {
 
 extension Substring.UTF8View {
     /// Whether a label is a number to inet_aton(3), decimal, octal or hexadecimal; then the name is an address.
-    fileprivate var isNumber: Bool {
+    fileprivate var isNumeral: Bool {
         if allSatisfy(\.isDigit) { return true }
         return first == UInt8(ascii: "0") && dropFirst().first.map { $0 | 0x20 } == UInt8(ascii: "x")
-            && dropFirst(2).allSatisfy(\.isHexDigit)
+            && dropFirst(2).allSatisfy(\.isHexadecimal)
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import JSON
 
 extension ClaimsRequest {
@@ -9,28 +10,24 @@ extension ClaimsRequest {
     ///
     /// - Throws: `ClaimsError` where the text is none of these.
     public mutating func ask(_ shortForm: String) throws(ClaimsError) {
-        guard let dot = shortForm.firstIndex(of: ".") else { throw .malformedShortForm(shortForm) }
-        let target = String(shortForm[..<dot])
+        guard let (first, rest) = shortForm.cut(at: ".") else { throw .malformedShortForm(shortForm) }
+        let target = String(first)
         guard Self.targetNames.contains(target) else { throw .unknownTarget(target) }
-        let rest = shortForm[shortForm.index(after: dot)...]
-        let end = rest.firstIndex(of: "=") ?? rest.endIndex
-        guard end > rest.startIndex else { throw .malformedShortForm(shortForm) }
-        let name = String(rest[..<end])
-        guard end < rest.endIndex else { return ask(target, name, [:]) }
-        guard let members = Self.members(rest[rest.index(after: end)...]) else { throw .malformedShortForm(shortForm) }
-        ask(target, name, members)
+        let (name, wanted) = rest.cut(at: "=") ?? (rest, nil)
+        guard !name.isEmpty else { throw .malformedShortForm(shortForm) }
+        guard let wanted else { return ask(target, String(name), [:]) }
+        guard let members = Self.members(wanted) else { throw .malformedShortForm(shortForm) }
+        ask(target, String(name), members)
     }
 
     /// What the part after `=` says; nil where it says nothing.
     private static func members(_ text: Substring) -> [String: JSONValue]? {
         if text == "essential" { return ["essential": .bool(true)] }
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        let value = text[text.index(after: colon)...]
-        guard !value.isEmpty else { return nil }
-        switch text[..<colon] {
+        guard let (form, value) = text.cut(at: ":"), !value.isEmpty else { return nil }
+        switch form {
         case "value": return ["value": .string(String(value))]
         case "values":
-            let values = value.split(separator: ",", omittingEmptySubsequences: false)
+            let values = value.pieces(between: ",", omittingEmpty: false)
             guard values.allSatisfy({ !$0.isEmpty }) else { return nil }
             return ["values": .array(values.map { .string(String($0)) })]
         default: return nil

@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import AuthorityPlugin
 import CLinux
@@ -25,7 +26,7 @@ public enum Lanyard {
             case .pending(let get): finish { await get.finish().rawValue }
             }
         }
-        let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "lanyard"
+        let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
         guard program == "git-credential-lanyard" else { finish { await LanyardCommand.run(rest) } }
         guard let last = rest.last else {
             CommandContext.current.console.report(.noVerb)

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import Rules
@@ -22,7 +23,7 @@ extension Failure {
             let client = request.clientID.displayable(limit: 100)
             why = ": \(account.nameForPeople) has no sign-in to renew at \(authority) with the client id \(client)"
         } else {
-            let name = request.account ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+            let name = request.account ?? request.userHint.flatMap { $0.hasBytes("@") ? $0 : nil }
             let who = name.map { "\($0.displayable(limit: 100)) has not" } ?? "nobody has"
             why = ": \(who) signed in to \(authority)"
         }

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import JSON
 import TokenStore
@@ -67,7 +68,7 @@ private struct ADALEntry {
     /// The authority's host and its tenant.
     private var authority: (host: String, tenant: String)? {
         guard let url = text("_authority"), url.lowercased().hasPrefix("https://") else { return nil }
-        let parts = url.dropFirst(8).split(separator: "/").map { $0.lowercased() }
+        let parts = url.dropFirst(8).pieces(between: "/").map { $0.lowercased() }
         guard parts.count >= 2 else { return nil }
         return (parts[0], parts[1])
     }

@@ -1,13 +1,14 @@
+import Addresses
 import Glibc
 
 /// Times as Python prints them, in the local time of the machine.
 enum LocalTime {
     /// Seconds since 1970 of `YYYY-MM-DD HH:MM:SS[.ffffff]`; nil of anything else.
     static func seconds(_ text: String) -> Int? {
-        let parts = text.split(separator: " ")
+        let parts = text.pieces(between: " ")
         guard parts.count == 2 else { return nil }
-        let days = parts[0].split(separator: "-").map { Int32($0) }
-        let hours = parts[1].prefix { $0 != "." }.split(separator: ":").map { Int32($0) }
+        let days = parts[0].pieces(between: "-").map { Int32($0) }
+        let hours = (parts[1].cut(at: ".")?.0 ?? parts[1]).pieces(between: ":").map { Int32($0) }
         guard days.count == 3, hours.count == 3, let year = days[0], let month = days[1], let day = days[2],
             let hour = hours[0], let minute = hours[1], let second = hours[2], (1970...9999).contains(year),
             (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour), (0...59).contains(minute),

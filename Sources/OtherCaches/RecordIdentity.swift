@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import JSON
 import TokenStore
@@ -13,7 +14,7 @@ struct RecordIdentity: Hashable {
             case .accessToken(let token):
                 [
                     token.homeAccountID, token.clientID, token.realm, token.tokenType,
-                    Set(token.target.lowercased().split(separator: " ")).sorted().joined(separator: " "),
+                    Set(token.target.lowercased().pieces(between: " ")).sorted().joined(separator: " "),
                 ]
             case .refreshToken(let token):
                 [token.homeAccountID, token.familyID ?? "", token.familyID == nil ? token.clientID : ""]

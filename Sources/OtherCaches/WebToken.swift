@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 import JSON
 
@@ -5,9 +6,9 @@ import JSON
 enum WebToken {
     /// The claims of a token; nil where it is none.
     static func claims(of token: String) -> JSONValue? {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = token.pieces(between: ".", omittingEmpty: false)
         guard parts.count == 3 else { return nil }
-        var base64 = String(parts[1].map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+        var base64 = parts[1].replacing(bytes: "-", with: "+").replacing(bytes: "_", with: "/")
         base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
         return Data(base64Encoded: base64).flatMap { JSONValue(bytes: $0, atMost: 1 << 16) }
     }

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 public import SettingsFile
 import SystemPackage
@@ -52,7 +53,7 @@ extension Configuration {
             guard value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
                 throw SettingsError(file: variable, line: nil, message: "the value holds a control character")
             }
-            let text = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            let text = value.replacing(bytes: "\\", with: "\\\\").replacing(bytes: "\"", with: "\\\"")
             do throws(SettingsError) {
                 try apply(SettingsTable(file: variable, text: "\(key) = \"\(text)\""), isSystem: false)
             } catch {

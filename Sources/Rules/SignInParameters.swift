@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 
 /// What a person's sign-in may be given besides authority, client and scopes, checked before anything is sent.
@@ -11,8 +12,8 @@ public enum SignInParameters {
     public static func parameters(_ texts: [String]) throws(SignInParameterError) -> [String: String] {
         var parameters: [String: String] = [:]
         for text in texts {
-            guard let equals = text.firstIndex(of: "=") else { throw .malformedParameter(text) }
-            parameters[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            guard let (name, value) = text.cut(at: "=") else { throw .malformedParameter(text) }
+            parameters[String(name)] = String(value)
         }
         return try checked(parameters)
     }

@@ -58,7 +58,7 @@ public struct URLPattern: Sendable, Equatable {
 
     /// `SCHEME://HOST` of a pattern that has a path and no wildcard, else nil.
     public var placeWithPath: String? {
-        guard !segments.isEmpty, !host.labels.contains("*") else { return nil }
+        guard !segments.isEmpty, !host.name.hasBytes("*") else { return nil }
         return "\(scheme)://\(host.urlText)"
     }
 

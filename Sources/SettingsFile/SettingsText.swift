@@ -1,3 +1,4 @@
+import Addresses
 import Glibc
 
 /// A settings file's text, read to be changed and put back all at once.
@@ -43,7 +44,7 @@ public struct SettingsText: Sendable {
             throw SettingsError(file: path, line: nil, message: "is being edited by another lanyard", hint: "try again")
         }
         defer { withExtendedLifetime(lock) {} }
-        let draft = "\(folder)/.\(target.split(separator: "/").last ?? "").\(getpid())"
+        let draft = "\(folder)/.\(target.pieces(between: "/").last ?? "").\(getpid())"
         try write(new, to: draft, insteadOf: target, in: folder, for: readers)
         do throws(SettingsError) {
             guard try Self.read(path) == text else {
@@ -148,8 +149,8 @@ public struct SettingsText: Sendable {
     }
 
     private static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        guard let (parent, _) = path.cut(atLast: "/") else { return "." }
+        return parent.isEmpty ? "/" : String(parent)
     }
 
     private static func makeFolder(_ path: String, for readers: Readers) {

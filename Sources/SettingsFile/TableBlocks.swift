@@ -1,3 +1,5 @@
+import Addresses
+
 /// Where the tables `[[name]]` stand in a file's text, for edits that leave all else as it is, byte for byte.
 public struct TableBlocks: Sendable {
     /// The lines of each table, counted from 0: the comment right above its header, if any, up to its last value.
@@ -49,7 +51,7 @@ public struct TableBlocks: Sendable {
         let lineEnd = text.utf8.contains(UInt8(ascii: "\r")) && rows.first?.last == UInt8(ascii: "\r") ? "\r\n" : "\n"
         let ended = text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? text : text + lineEnd
         let gap = ended.isEmpty || rows.suffix(2).allSatisfy(Self.isBlank) ? "" : lineEnd
-        return ended + gap + table.split(separator: "\n").joined(separator: lineEnd) + lineEnd
+        return ended + gap + table.pieces(between: "\n").joined(separator: lineEnd) + lineEnd
     }
 
     /// A comment that stands right above a header belongs to it; one that opens the file belongs to the file.

@@ -1,3 +1,4 @@
+import Addresses
 public import TokenStore
 
 /// What sort of account it is.
@@ -22,18 +23,18 @@ extension AccountRecord {
 
     /// The B2C policy: what follows the object id in `oid-policy.tenant`.
     private var policy: String? {
-        let uid = homeAccountID.lowercased().dropLast(homeTenant.count + 1)
-        let objectID = uid.prefix(36)
-        guard uid.count > 37, uid.dropFirst(36).first == "-", objectID.isUUID else { return nil }
-        return String(uid.dropFirst(37))
+        let uid = homeAccountID.lowercased().utf8.dropLast(homeTenant.utf8.count + 1)
+        let objectID = Substring(uid.prefix(36))
+        guard uid.count > 37, uid.dropFirst(36).first == UInt8(ascii: "-"), objectID.isUUID else { return nil }
+        return String(Substring(uid.dropFirst(37)))
     }
 }
 
 extension Substring {
     /// Whether it has a UUID's form, lower-case.
     fileprivate var isUUID: Bool {
-        let groups = split(separator: "-", omittingEmptySubsequences: false)
-        let digits = "0123456789abcdef"
-        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy(digits.contains) }
+        let groups = pieces(between: "-", omittingEmpty: false)
+        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && groups.allSatisfy { $0.utf8.allSatisfy("0123456789abcdef".utf8.contains) }
     }
 }

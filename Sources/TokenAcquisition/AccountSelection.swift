@@ -1,3 +1,4 @@
+import Addresses
 import JSON
 public import TokenStore
 
@@ -59,7 +60,7 @@ public struct AccountSelection: Sendable {
         }
         guard let hint else { return try settled(among: accounts) }
         let found = account(named: hint)
-        if found.isEmpty, hint.contains("@") { return nil }
+        if found.isEmpty, hint.hasBytes("@") { return nil }
         return try settled(among: found.isEmpty ? accounts : found)
     }
 
@@ -77,19 +78,9 @@ extension AccountRecord {
     ///
     /// Case and blanks around don't count, as ADAL had it with its `userId`.
     public func isNamed(_ name: String) -> Bool {
-        let wanted = name.trimmingBlanks.lowercased()
+        let wanted = name.trimmed().lowercased()
         guard !wanted.isEmpty else { return false }
         let names = [username, homeAccountID, localAccountID ?? "", other["alternative_account_id"]?.text ?? ""]
-        return names.contains { $0.trimmingBlanks.lowercased() == wanted }
-    }
-}
-
-extension String {
-    /// The text without white space around it.
-    fileprivate var trimmingBlanks: String {
-        var text = self[...]
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
+        return names.contains { $0.trimmed().lowercased() == wanted }
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 public import TokenStore
 
@@ -32,7 +33,7 @@ public struct AuthorityPlace: Sendable, Equatable {
     public func owns(_ account: AccountRecord) -> Bool {
         guard aliases.contains(account.environment.lowercased()) else { return false }
         let home = account.homeAccountID.lowercased()
-        if let policy { return home.split(separator: ".").first?.hasSuffix("-\(policy)") == true }
+        if let policy { return home.pieces(between: ".").first?.hasSuffix("-\(policy)") == true }
         if case .b2c = account.kind { return false }
         switch realm {
         case "consumers": return account.homeTenant == Self.consumersTenant
@@ -61,7 +62,6 @@ public struct AuthorityPlace: Sendable, Equatable {
 extension AccountRecord {
     /// The tenant the account comes from: the `utid` of `uid.utid`; lower-cased.
     public var homeTenant: String {
-        let id = homeAccountID.lowercased()
-        return id.lastIndex(of: ".").map { String(id[id.index(after: $0)...]) } ?? ""
+        homeAccountID.lowercased().cut(atLast: ".").map { String($0.1) } ?? ""
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import Rules
 import TokenStore
@@ -177,7 +178,7 @@ extension TokenAcquirer {
         ask.prompt = request.prompt ?? (isStranger ? "select_account" : nil)
         ask.loginHint =
             request.loginHint ?? (isStranger ? nil : account?.username) ?? request.account
-            ?? request.userHint.flatMap { $0.contains("@") ? $0 : nil }
+            ?? request.userHint.flatMap { $0.hasBytes("@") ? $0 : nil }
         ask.domainHint = request.domainHint
         ask.extraQuery = request.extraQuery.map { "\($0.key)=\($0.value)" }.sorted()
         ask.redirectURI = request.redirectPort.map { "http://localhost:\($0)" }

@@ -1,6 +1,7 @@
 import AADB2C
 import AADCommon
 import AADTenant
+import Addresses
 import AuthorityPlugin
 import CLinux
 import Glibc
@@ -11,7 +12,7 @@ _ = lanyard_hide_memory()
 
 /// The first-party plugins, by the name that picks one: the first argument, or what this program was started as.
 let plugins: [any AuthorityPlugin] = [AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin()]
-let names = CommandLine.arguments.prefix(2).map { $0.split(separator: "/").last.map(String.init) ?? "" }
+let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }
 
 if let plugin = plugins.first(where: { names.contains($0.description.name) }) {
     exit(await PluginMain.run(plugin))

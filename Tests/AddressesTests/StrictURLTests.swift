@@ -76,6 +76,14 @@ import Testing
         #expect(text.pieces(between: at, omittingEmpty: false).first?.isSame(as: before) == true)
     }
 
+    @Test func `text is replaced and trimmed by bytes`() {
+        #expect("a'\u{301};'b".replacing(bytes: "'", with: "''").isSame(as: "a''\u{301};''b"))
+        #expect("{t}/{t}x".replacing(bytes: "{t}", with: "u") == "u/ux" && "".replacing(bytes: "x", with: "y").isEmpty)
+        #expect(" \u{301}x \t".trimmed().isSame(as: "\u{301}x") && "  ".trimmed().isEmpty)
+        #expect("a=b=c".pieces(between: "=", maxSplits: 1) == ["a", "b=c"])
+        #expect("=\u{301}=".pieces(between: "=", omittingEmpty: false).map { $0.utf8.count } == [0, 2, 0])
+    }
+
     @Test func `what is canonically equal is not the same`() {
         #expect("é" == "e\u{301}" && !"é".isSame(as: "e\u{301}"))
         #expect(";" == "\u{37E}" && !";".isSame(as: "\u{37E}"))

@@ -61,6 +61,6 @@ enum PolicyError {
 
     private static func number(in description: String) -> Int? {
         guard let mark = description.firstRange(of: "AADB2C") else { return nil }
-        return Int(description[mark.upperBound...].prefix { $0.isNumber })
+        return Int(Substring(description[mark.upperBound...].utf8.prefix { "0123456789".utf8.contains($0) }))
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 
 /// A listener to conversations with plugins, for `LANYARD_TRACE=plugin`.
@@ -56,20 +57,17 @@ enum TraceMask {
     }
 
     private static func masked(word: String) -> String {
-        if let equals = word.firstIndex(of: "="), secretParameters.contains(word[..<equals].lowercased()) {
-            return word[...equals] + "<redacted>"
-        }
+        guard let (name, value) = word.cut(at: "=") else { return masked(value: word[...]) }
+        if secretParameters.contains(name.lowercased()) { return name + "=<redacted>" }
         // The end of base64 is no end of a parameter's name.
-        let end = word.lastIndex { $0 != "=" }.map(word.index(after:)) ?? word.startIndex
-        let equals = word[..<end].firstIndex(of: "=")
-        guard let equals else { return masked(value: word[...]) }
-        return masked(value: word[..<equals]) + "=" + masked(value: word[word.index(after: equals)...])
+        if value.utf8.allSatisfy({ $0 == UInt8(ascii: "=") }) { return masked(value: word[...]) }
+        return masked(value: name) + "=" + masked(value: value)
     }
 
     private static func masked(value: Substring) -> String {
         if isToken(value) { return "<redacted>" }
         // What stands in a path.
-        let segments = value.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = value.pieces(between: "/", omittingEmpty: false)
         return segments.map { isToken($0) ? "<redacted>" : String($0) }.joined(separator: "/")
     }
 
@@ -78,7 +76,7 @@ enum TraceMask {
     private static func isToken(_ word: Substring) -> Bool {
         let length = word.utf8.count
         if word.hasPrefix("eyJ") && length > 40 { return true }
-        return length > 200 && !word.contains("/") || length > 60 && isRandom(word)
+        return length > 200 && !word.hasBytes("/") || length > 60 && isRandom(word)
     }
 
     /// Whether a word is of base64's letters, or what else Microsoft's tokens have, and goes from and to capitals too often

@@ -63,7 +63,7 @@ enum HostPattern {
         if pattern == "*" { return isConfigured ? 0 : nil }
         let wanted = pattern.pieces(between: ".", omittingEmpty: false)
         let labels = host.pieces(between: ".", omittingEmpty: false)
-        guard wanted.first == "*", wanted.count == labels.count else { return nil }
+        guard wanted.first?.isSame(as: "*") == true, wanted.count == labels.count else { return nil }
         return zip(wanted, labels).allSatisfy { $0 == "*" ? !$1.isEmpty : $0 == $1 } ? 1 : nil
     }
 }

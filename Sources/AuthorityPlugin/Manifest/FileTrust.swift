@@ -1,3 +1,4 @@
+import Addresses
 import Glibc
 
 /// Whether a file is nobody's but root's and the user's to write.
@@ -41,8 +42,8 @@ enum FileTrust {
     }
 
     static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
-        return String(path[..<slash])
+        guard let (parent, _) = path.cut(atLast: "/"), !parent.isEmpty else { return "/" }
+        return String(parent)
     }
 
     private static func isTrusted(_ info: stat, mayBeSticky: Bool) -> Bool {

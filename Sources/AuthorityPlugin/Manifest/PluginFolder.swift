@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import SystemPackage
 
@@ -48,7 +49,7 @@ struct PluginFolder {
 
     /// Whether a relative path with a slash stays in the plugin's folder even after symbolic links.
     private func isInside(_ candidate: String, _ path: String, _ executable: String) -> Bool {
-        guard !executable.hasPrefix("/"), executable.contains("/"), let root = FileTrust.realPath(folder) else {
+        guard !executable.hasPrefix("/"), executable.hasBytes("/"), let root = FileTrust.realPath(folder) else {
             return true
         }
         return path.hasPrefix(root + "/")

@@ -1,3 +1,5 @@
+import Addresses
+
 /// Where plugins are looked for.
 struct PluginPlaces {
     /// Folders of plugin folders, the one that wins first.
@@ -10,7 +12,7 @@ struct PluginPlaces {
     ///   - executable: The running program.
     init(environment: [String: String], executable: String?) {
         self.executable = executable
-        var folders = (environment["LANYARD_PLUGIN_PATH"] ?? "").split(separator: ":").map { String($0) }
+        var folders = (environment["LANYARD_PLUGIN_PATH"] ?? "").pieces(between: ":").map { String($0) }
         if let data = Self.absolute(environment["XDG_DATA_HOME"]) {
             folders.append(data + "/lanyard/plugins")
         } else if let home = Self.absolute(environment["HOME"]) {
@@ -27,9 +29,9 @@ struct PluginPlaces {
     /// Where a manifest's `executable` may be, best first; empty where its text is not allowed.
     func candidates(for name: String, in folder: String) -> [String] {
         if name.hasPrefix("/") { return [name] }
-        if name.contains("/") {
-            let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-            return parts.contains("..") || parts.contains("") ? [] : [folder + "/" + name]
+        if name.hasBytes("/") {
+            let parts = name.pieces(between: "/", omittingEmpty: false)
+            return parts.contains { $0.isEmpty || $0.isSame(as: "..") } ? [] : [folder + "/" + name]
         }
         guard name != ".", name != ".." else { return [] }
         guard let executable else { return [folder + "/" + name] }

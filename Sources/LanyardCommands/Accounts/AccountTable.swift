@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import TokenAcquisition
 import TokenStore
@@ -70,7 +71,7 @@ struct AccountTable {
 extension String {
     /// A tenant fit for a narrow column: a UUID's first group, or a name as it is.
     fileprivate var shortTenant: String {
-        let groups = split(separator: "-", omittingEmptySubsequences: false)
+        let groups = pieces(between: "-", omittingEmpty: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12] ? String(groups[0]) : displayable(limit: 40)
     }
 
@@ -80,8 +81,8 @@ extension String {
     }
 
     fileprivate var trimmedAtEnd: String {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
+        var text = utf8[...]
+        while text.last == UInt8(ascii: " ") { text.removeLast() }
+        return String(Substring(text))
     }
 }

@@ -48,7 +48,7 @@ struct BashLine {
     private mutating func take(_ scalar: Unicode.Scalar) {
         isStarted = true
         // readline keeps a word's @ for completing host names.
-        if scalar == "@", breaks.contains("@") { kept = word }
+        if scalar == "@", breaks.contains("@" as Unicode.Scalar) { kept = word }
         append(scalar)
         if scalar != "@", breaks.contains(scalar) { kept = word }
     }

@@ -9,7 +9,7 @@ struct UnknownCommand: Equatable {
 
     /// The argument parser's complaint with this for its reason; the parser knows unexpected arguments only.
     func complaint(instead text: String) -> String {
-        let rest = text.drop { !$0.isNewline }
+        let rest = Substring(text.utf8.drop { $0 != UInt8(ascii: "\n") })
         let suggestion = nearest.map { " Did you mean '\($0)'?" } ?? ""
         return "Error: There is no command '\(word.displayable(limit: 60))'.\(suggestion)\(rest)"
     }

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Subprocess
 import SystemPackage
@@ -15,7 +16,7 @@ enum Git {
 
         /// What git complained of, as an error of ours.
         func failure(doing what: String, hints: [Hint] = []) -> Failure {
-            var said = errors.split(separator: "\n").last.map(String.init) ?? "exit status \(status)"
+            var said = errors.pieces(between: "\n").last.map(String.init) ?? "exit status \(status)"
             for prefix in ["fatal: ", "error: "] where said.hasPrefix(prefix) { said.removeFirst(prefix.count) }
             return Failure("git failed while \(what): \(said.displayable())", hints: hints)
         }
@@ -32,7 +33,7 @@ enum Git {
         guard result.status == 0 else { throw result.failure(doing: "telling its version") }
         guard let version = GitVersion(result.output) else {
             throw Failure(
-                "git tells no version: \(result.output.prefix { !$0.isNewline }.description.displayable(limit: 100))",
+                "git tells no version: \(String(result.output.pieces(between: "\n").first ?? "").displayable(limit: 100))",
                 hints: [Hint("see which program that is", run: "type git")])
         }
         return version
@@ -95,11 +96,12 @@ struct GitVersion: Sendable, Comparable, CustomStringConvertible {
 
     /// Reads what `git --version` prints: `git version 2.39.5 (Apple Git-154)`, `git version 2.46-rc1`.
     init?(_ text: String) {
-        guard let word = text.split(whereSeparator: \.isWhitespace).first(where: { $0.first?.isNumber == true }) else {
+        guard let word = text.trimmed(of: " \n").pieces(between: " ").first(where: { $0.utf8.first?.isDigit == true })
+        else {
             return nil
         }
         // A release candidate's number goes on behind its digits.
-        let numbers = word.split(separator: ".").map { Int($0.prefix(while: \.isNumber)) }
+        let numbers = word.pieces(between: ".").map { Int(Substring($0.utf8.prefix(while: \.isDigit))) }
         guard numbers.count > 1, let major = numbers[0], let minor = numbers[1] else { return nil }
         self.init(major: major, minor: minor)
     }
@@ -109,4 +111,8 @@ struct GitVersion: Sendable, Comparable, CustomStringConvertible {
     static func < (one: GitVersion, other: GitVersion) -> Bool {
         (one.major, one.minor) < (other.major, other.minor)
     }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 
@@ -72,9 +73,12 @@ struct GitConfiguration: Sendable {
         guard result.status == 0 else { throw result.failure(doing: "writing \(key.displayable())") }
     }
 
+    /// What means something else than itself in a POSIX regular expression.
+    private static let special = Set(".^$*+?()[]{}|\\".unicodeScalars)
+
     /// Takes a value away from a key of a file; other values of it stay.
     static func remove(_ key: String, _ value: String, from file: String) async throws(Failure) {
-        let pattern = "^\(value.map { ".^$*+?()[]{}|\\".contains($0) ? "\\\($0)" : "\($0)" }.joined())$"
+        let pattern = "^\(value.unicodeScalars.map { Self.special.contains($0) ? "\\\($0)" : "\($0)" }.joined())$"
         let result = try await Git.run(["config", "--file", file, "--unset-all", key, pattern])
         // 5 says that there is nothing to take away.
         guard [0, 5].contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }
@@ -102,15 +106,15 @@ struct GitConfiguration: Sendable {
         let place = scope.map { [$0.rawValue, "--includes"] } ?? []
         let result = try? await Git.run(["config"] + place + ["--get-urlmatch", key, url])
         guard let result, result.status == 0 else { return nil }
-        return result.output.filter { !$0.isNewline }
+        return result.output.pieces(between: "\n").joined()
     }
 
     /// Reads `file:PATH NUL KEY LF VALUE NUL` over and over.
     private static func entries(_ output: String) -> [Entry] {
-        let fields = output.split(separator: "\0", omittingEmptySubsequences: false)
+        let fields = output.pieces(between: "\0", omittingEmpty: false)
         return stride(from: 0, to: fields.count - 1, by: 2).map { index in
             let origin = fields[index]
-            let pair = fields[index + 1].split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+            let pair = fields[index + 1].pieces(between: "\n", maxSplits: 1, omittingEmpty: false)
             return Entry(
                 file: String(origin.hasPrefix("file:") ? origin.dropFirst(5) : origin), key: String(pair.first ?? ""),
                 value: pair.count > 1 ? String(pair[1]) : "true")

@@ -12,16 +12,16 @@ struct GitHelpers: Sendable, Equatable {
         /// Whether it is lanyard, with whatever options.
         var isLanyard: Bool {
             let command = value.hasPrefix("!") ? value.dropFirst() : value[...]
-            guard let word = command.split(separator: " ").first else { return false }
-            let name = word.split(separator: "/").last ?? word
+            guard let word = command.pieces(between: " ").first else { return false }
+            let name = word.pieces(between: "/").last ?? word
             return name == "git-credential-lanyard" || (name == "lanyard" && !command.hasPrefix("./"))
         }
 
         /// The helper's name; never its options or a shell command, which may hold a secret.
         var name: String {
             if value.hasPrefix("!") { return isLanyard ? "lanyard" : "a shell command" }
-            let word = value.split(separator: " ").first ?? ""
-            let name = word.split(separator: "/").last.map(String.init) ?? ""
+            let word = value.pieces(between: " ").first ?? ""
+            let name = word.pieces(between: "/").last.map(String.init) ?? ""
             return (name.hasPrefix("git-credential-") ? String(name.dropFirst(15)) : name).displayable(limit: 60)
         }
     }
@@ -66,6 +66,7 @@ extension GitConfiguration.Entry {
     func place(of variable: String) -> String? {
         let end = ".\(variable)"
         guard key.hasPrefix("credential."), key.hasSuffix(end) else { return nil }
-        return String(key.dropFirst("credential.".count).dropLast(end.count).drop { $0 == "." })
+        let place = key.utf8.dropFirst("credential.".utf8.count).dropLast(end.utf8.count)
+        return String(Substring(place.drop { $0 == UInt8(ascii: ".") }))
     }
 }

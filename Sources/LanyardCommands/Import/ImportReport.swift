@@ -128,8 +128,8 @@ extension SkipReason {
 
 extension String {
     fileprivate var withoutSpacesAtEnd: String {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
+        var text = utf8[...]
+        while text.last == UInt8(ascii: " ") { text.removeLast() }
+        return String(Substring(text))
     }
 }

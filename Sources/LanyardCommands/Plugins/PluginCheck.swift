@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import AuthorityPlugin
 import CredentialProtocol
@@ -38,13 +39,13 @@ struct PluginCheck: AsyncParsableCommand {
     private func found(_ context: CommandContext) throws(Failure) -> PluginManifest {
         var environment = context.environment
         var name = plugin
-        let isPath = plugin.contains("/") || plugin == "."
+        let isPath = plugin.hasBytes("/") || plugin == "."
         if isPath {
             guard let path = realpath(plugin, nil) else {
                 throw Failure("\(plugin.displayable(limit: 200)) is not there", status: .usage)
             }
             defer { free(path) }
-            var parts = String(cString: path).split(separator: "/")
+            var parts = String(cString: path).pieces(between: "/")
             if parts.last == "plugin.toml" { parts.removeLast() }
             name = parts.popLast().map(String.init) ?? ""
             environment["LANYARD_PLUGIN_PATH"] = "/" + parts.joined(separator: "/")

@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import AuthorityPlugin
 import CredentialProtocol
@@ -87,7 +88,7 @@ extension AuthorityPattern {
 
     /// The pattern for people: the first hosts stand for the others.
     fileprivate var text: String {
-        let named = hosts.filter { $0 != "*" }
+        let named = hosts.filter { !$0.isSame(as: "*") }
         let others = named.count > 2 ? " and \(named.count - 1) other hosts" : named.count == 2 ? " or \(named[1])" : ""
         let any = named.count < hosts.count && !named.isEmpty ? ", or any host configured" : ""
         let realmsText = realms.isEmpty ? "" : ", {realm} one of \(realms.joined(separator: ", "))"

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 
 /// Questions of the commands that set lanyard up, asked at the terminal.
@@ -16,7 +17,7 @@ struct Asking: Sendable {
         guard let terminal = Terminal() else { return nil }
         let offer = suggestion.map { " [\($0.displayable(limit: 255))]" } ?? ""
         guard let line = await terminal.ask("lanyard: \(question)\(offer): ", echo: true) else { return nil }
-        let answer = line.trimmed
+        let answer = String(line.trimmed())
         return answer.isEmpty ? suggestion ?? "" : answer
     }
 
@@ -24,16 +25,6 @@ struct Asking: Sendable {
     func confirms(_ question: String) async -> Bool {
         guard let terminal = Terminal() else { return false }
         guard let line = await terminal.ask("lanyard: \(question) [Y/n] ", echo: true) else { return false }
-        return ["", "y", "yes"].contains(line.trimmed.lowercased())
-    }
-}
-
-extension String {
-    /// The text less spaces around it.
-    fileprivate var trimmed: String {
-        var text = self[...]
-        while text.first == " " || text.first == "\t" { text.removeFirst() }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return String(text)
+        return ["", "y", "yes"].contains(line.trimmed().lowercased())
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Glibc
 
@@ -6,7 +7,7 @@ struct InstalledFiles: Sendable {
     private let folder: String
 
     init(_ context: CommandContext) {
-        folder = "/" + context.executable.split(separator: "/").dropLast().joined(separator: "/")
+        folder = "/" + context.executable.pieces(between: "/").dropLast().joined(separator: "/")
     }
 
     /// The JSON schema of the configuration, as a URL; nil where it is not installed.
@@ -30,8 +31,8 @@ struct InstalledFiles: Sendable {
 extension CommandContext {
     /// Where a program of that name is found on `PATH`; nil where it isn't.
     func program(_ name: String) -> String? {
-        if name.contains("/") { return access(name, X_OK) == 0 ? name : nil }
-        let folders = (variable("PATH") ?? "").split(separator: ":")
+        if name.hasBytes("/") { return access(name, X_OK) == 0 ? name : nil }
+        let folders = (variable("PATH") ?? "").pieces(between: ":")
         return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 

@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import Glibc
 
@@ -14,7 +15,7 @@ struct Sandbox: AsyncParsableCommand {
 
     mutating func run() async throws {
         let context = CommandContext.current
-        let folder = context.executable.split(separator: "/").dropLast().joined(separator: "/")
+        let folder = context.executable.pieces(between: "/").dropLast().joined(separator: "/")
         let places = ["/\(folder)/lanyard-sandbox", "/\(folder)/../lib/lanyard/lanyard-sandbox"]
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
             throw Failure(

@@ -1,3 +1,4 @@
+import Addresses
 import TokenAcquisition
 import TokenStore
 
@@ -57,7 +58,7 @@ struct Clearing {
     private func covers(_ place: AuthorityPlace, _ record: CredentialRecord, _ facts: RecordFacts) -> Bool {
         guard place.aliases.contains(facts.environment.lowercased()) else { return false }
         let home = facts.homeAccountID.lowercased()
-        if let policy = place.policy { return home.split(separator: ".").first?.hasSuffix("-\(policy)") == true }
+        if let policy = place.policy { return home.pieces(between: ".").first?.hasSuffix("-\(policy)") == true }
         guard !["common", "organizations", "consumers"].contains(place.realm) else { return true }
         switch record {
         case .accessToken(let token):

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import TokenAcquisition
@@ -21,7 +22,7 @@ struct AccountPicker: AccountChooser {
         var question = lines(accounts).joined(separator: "\n") + "\nlanyard: number [1]: "
         for _ in 0..<Self.patience {
             guard let line = await Self.ask(question) else { return .cancelled }
-            let answer = line.filter { !$0.isWhitespace }
+            let answer = String(line.trimmed())
             if let number = answer.isEmpty ? 1 : Int(answer), (1...count).contains(number) {
                 return number > accounts.count ? .another : .account(accounts[number - 1])
             }

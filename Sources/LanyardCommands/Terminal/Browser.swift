@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Subprocess
 import SystemPackage
@@ -43,11 +44,11 @@ struct Browser: Sendable {
 
     private func start(_ words: [String], url: String) async -> Bool {
         let hasPlace = words.dropFirst().contains { $0.contains("%s") }
-        let arguments = hasPlace ? words.map { $0.replacing("%s", with: url) } : words + [url]
+        let arguments = hasPlace ? words.map { $0.replacing(bytes: "%s", with: url) } : words + [url]
         var options = PlatformOptions()
         options.createSession = true
         let configuration = Configuration(
-            executable: words[0].contains("/") ? .path(FilePath(words[0])) : .name(words[0]),
+            executable: words[0].hasBytes("/") ? .path(FilePath(words[0])) : .name(words[0]),
             arguments: Arguments(Array(arguments.dropFirst())), platformOptions: options)
         let (outcomes, report) = AsyncStream.makeStream(of: Bool.self)
         // Detached and never awaited: the browser may outlive this process, and its end is nobody's business.

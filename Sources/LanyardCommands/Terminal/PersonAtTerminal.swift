@@ -120,7 +120,7 @@ extension CommandContext {
     /// The command that has a port on the person's machine lead to the same one here.
     func tunnel(port: Int) -> ShellCommand {
         // "CLIENT PORT SERVER PORT", as sshd sets it: the address that the person's ssh reached.
-        let ends = (variable("SSH_CONNECTION") ?? "").split(separator: " ").map(String.init)
+        let ends = (variable("SSH_CONNECTION") ?? "").pieces(between: " ").map(String.init)
         let host = ends.count == 4 ? ends[2] : "THIS-HOST"
         let user = (variable("USER") ?? variable("LOGNAME")).map { "\($0)@" } ?? ""
         let option = ends.count == 4 && ends[3] != "22" ? ends[3] : nil

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import FoundationEssentials
@@ -27,7 +28,7 @@ struct IDToken: Sendable, Equatable {
     ///
     /// - Throws: `internal` where it is no JSON web token.
     init(_ token: Secret) throws(PluginError) {
-        let parts = token.reveal().split(separator: ".", omittingEmptySubsequences: false)
+        let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
         guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])),
             let claims = try? JSONDecoder().decode(Payload.self, from: payload)
         else { throw PluginError(.internal, "the authority gave an id token that cannot be read") }
@@ -79,7 +80,7 @@ struct IDToken: Sendable, Equatable {
 
     /// Whether the issuer is the configuration's for the token's tenant, at any host of the environment.
     private func hasIssuer(_ expectation: Expectation) -> Bool {
-        let expected = expectation.issuer.replacing("{tenantid}", with: tenantID ?? "")
+        let expected = expectation.issuer.replacing(bytes: "{tenantid}", with: tenantID ?? "")
         guard let named = try? WebAddress(issuer), let wanted = try? WebAddress(expected) else { return false }
         let isSameHost =
             named.environment == wanted.environment

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import FoundationEssentials
@@ -64,11 +65,11 @@ package struct OAuthFailure: Error, Sendable, Equatable {
 
     /// The authority's words without what follows them (trace id, correlation id, timestamp), its number before them.
     package var summary: String {
-        var text = description.prefix { !$0.isNewline }
+        var text = Substring(description.utf8.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") })
         for end in [" Trace ID:", " Correlation ID:"] {
-            if let range = text.firstRange(of: end) { text = text[..<range.lowerBound] }
+            if let range = text.utf8.firstRange(of: end.utf8) { text = text[..<range.lowerBound] }
         }
-        let words = text.trimming { $0 == " " || $0 == "." }
+        let words = String(text.trimmed(of: " ."))
         let shown = (words.isEmpty ? error : words).displayable(limit: 300)
         guard let code = codes.first(where: { $0 > 0 }), !shown.contains("AADSTS\(code)") else { return shown }
         return "AADSTS\(code): \(shown)"
@@ -77,13 +78,14 @@ package struct OAuthFailure: Error, Sendable, Equatable {
     /// The id that authorization responses and B2C's errors have in their text only.
     private static func correlationID(in description: String) -> String? {
         guard let mark = description.firstRange(of: "Correlation ID: ") else { return nil }
-        let id = description[mark.upperBound...].prefix { $0.isHexDigit || $0 == "-" }
-        return id.utf8.count == 36 ? String(id) : nil
+        let id = description[mark.upperBound...].utf8.prefix { "-0123456789abcdefABCDEF".utf8.contains($0) }
+        return id.count == 36 ? String(Substring(id)) : nil
     }
 
     private static func codes(in description: String) -> [Int] {
         guard let mark = description.firstRange(of: "AADSTS") else { return [] }
-        return Int(description[mark.upperBound...].prefix { $0.isNumber }).map { [$0] } ?? []
+        let digits = description[mark.upperBound...].utf8.prefix { "0123456789".utf8.contains($0) }
+        return Int(Substring(digits)).map { [$0] } ?? []
     }
 
     private struct Members: Decodable {

@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 
 /// The issuer that a person signs in at: an environment (its host), a tenant there and, for B2C, a policy.
@@ -142,7 +143,7 @@ package enum B2CHost {
     /// Whether the host is a B2C tenant's own; a name with more labels before the suffix is not.
     package static func contains(_ host: String) -> Bool {
         suffixes.contains { suffix in
-            host.hasSuffix(suffix) && host.count > suffix.count && !host.dropLast(suffix.count).contains(".")
+            host.hasSuffix(suffix) && host.count > suffix.count && !host.dropLast(suffix.count).hasBytes(".")
         }
     }
 }

@@ -1,3 +1,5 @@
+import Addresses
+
 /// Which issuers an authority may name in its OpenID configuration.
 ///
 /// MSAL.NET's rules for any authority, MSAL Go's rule about aliases, and https always.
@@ -13,7 +15,7 @@ package enum Issuer {
     ///   - aliases: the hosts of the authority's environment.
     /// - Returns: true where a rule allows it.
     package static func accepts(_ issuer: String, authority: String, aliases: [String] = []) -> Bool {
-        guard let named = try? WebAddress(issuer.replacing("{tenantid}", with: "tenantid")),
+        guard let named = try? WebAddress(issuer.replacing(bytes: "{tenantid}", with: "tenantid")),
             let asked = try? WebAddress(authority)
         else { return false }
         if named.environment == asked.environment || aliases.contains(named.environment) { return true }
@@ -24,8 +26,8 @@ package enum Issuer {
     /// Whether the host is a trusted one, or a region's: one label before a trusted one.
     private static func isMicrosofts(_ host: String) -> Bool {
         if isTrusted(host) { return true }
-        guard let dot = host.firstIndex(of: "."), dot != host.startIndex else { return false }
-        return isTrusted(String(host[host.index(after: dot)...]))
+        guard let (region, rest) = host.cut(at: "."), !region.isEmpty else { return false }
+        return isTrusted(String(rest))
     }
 
     private static func isTrusted(_ host: String) -> Bool {

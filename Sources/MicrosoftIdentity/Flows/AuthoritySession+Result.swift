@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import FoundationEssentials
@@ -79,7 +80,7 @@ extension AuthoritySession {
         if authority.kind == .b2c { return authority.tenant }
         let endpoint = try? WebAddress(configuration.tokenEndpoint)
         if let tenant = endpoint?.segments.first, UUID(uuidString: tenant) != nil { return tenant.lowercased() }
-        guard authority.audience != .identifier, let tenant = home.split(separator: ".").last else {
+        guard authority.audience != .identifier, let tenant = home.pieces(between: ".").last else {
             return authority.tenant
         }
         return UUID(uuidString: String(tenant)) == nil ? authority.tenant : String(tenant)

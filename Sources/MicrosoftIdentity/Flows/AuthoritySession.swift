@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import ClaimsRequests
 import CredentialProtocol
@@ -41,7 +42,7 @@ struct AuthoritySession: Sendable {
             throw error.pluginError
         }
         let metadata = try await InstanceDiscovery.resolve(asked, knownHosts: request.knownHosts, over: transport)
-        let isPreferred = metadata.preferredNetwork == asked.environment || metadata.preferredNetwork.contains(":")
+        let isPreferred = metadata.preferredNetwork == asked.environment || metadata.preferredNetwork.hasBytes(":")
         let there = isPreferred ? asked : asked.replacingHost(metadata.preferredNetwork)
         let authority = home ? homeTenant(of: there, account: request.account) : there
         let configuration = try await OpenIDConfiguration.fetch(of: authority, in: metadata, over: transport)
@@ -67,7 +68,7 @@ struct AuthoritySession: Sendable {
     /// organizations unless the account is personal.
     private static func homeTenant(of authority: Authority, account: String?) -> Authority {
         guard authority.kind == .aad, authority.audience != .identifier,
-            let tenant = account?.split(separator: ".").last.map({ $0.lowercased() }), UUID(uuidString: tenant) != nil,
+            let tenant = account?.pieces(between: ".").last.map({ $0.lowercased() }), UUID(uuidString: tenant) != nil,
             authority.audience != .organizations || tenant != ClientInfo.personalTenant
         else { return authority }
         return (try? authority.replacingTenant(tenant)) ?? authority

@@ -1,3 +1,5 @@
+import Addresses
+
 /// `application/x-www-form-urlencoded`, as query strings and form bodies carry it.
 enum FormEncoding {
     typealias Field = (name: String, value: String)
@@ -9,15 +11,15 @@ enum FormEncoding {
 
     /// Appends fields to a URL that may have a query already.
     static func append(_ fields: [Field], to url: String) -> String {
-        fields.isEmpty ? url : url + (url.contains("?") ? "&" : "?") + encode(fields)
+        fields.isEmpty ? url : url + (url.hasBytes("?") ? "&" : "?") + encode(fields)
     }
 
     /// Reads fields; of a name that occurs twice nothing is kept (RFC 6749, 3.1), nor of one that is not UTF-8.
     static func decode(_ text: Substring) -> [String: String] {
         var fields: [String: String] = [:]
         var repeated: Set<String> = []
-        for pair in text.split(separator: "&", maxSplits: 64) {
-            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        for pair in text.pieces(between: "&", maxSplits: 64) {
+            let halves = pair.pieces(between: "=", maxSplits: 1, omittingEmpty: false)
             guard let name = halves.first.flatMap(unescape), let value = unescape(halves.count == 2 ? halves[1] : "")
             else { continue }
             if fields.updateValue(value, forKey: name) != nil { repeated.insert(name) }

@@ -1,3 +1,4 @@
+import Addresses
 import AsyncHTTPClient
 import AuthorityPlugin
 import CredentialProtocol
@@ -17,14 +18,14 @@ struct ProxySettings: Sendable {
         func variable(_ name: String) -> String? {
             [environment[name], environment[name.uppercased()]].compactMap(\.self).first { !$0.isEmpty }
         }
-        exceptions = (variable("no_proxy") ?? "").split(separator: ",").map { entry in
-            entry.trimming(while: { $0 == " " }).lowercased()
+        exceptions = (variable("no_proxy") ?? "").pieces(between: ",").map { entry in
+            entry.trimmed().lowercased()
         }
         guard let text = variable("https_proxy") else {
             proxy = nil
             return
         }
-        guard let parts = URLComponents(string: text.contains("://") ? text : "http://\(text)"),
+        guard let parts = URLComponents(string: text.hasBytes("://") ? text : "http://\(text)"),
             parts.scheme?.lowercased() == "http", let host = parts.host, !host.isEmpty
         else {
             throw PluginError(
@@ -50,14 +51,5 @@ struct ProxySettings: Sendable {
             let suffix = name.hasPrefix(".") ? name : ".\(name)"
             return !name.isEmpty && (host == name || ".\(host)".hasSuffix(suffix))
         }
-    }
-}
-
-extension StringProtocol {
-    /// This text without the characters at either end that the predicate holds for.
-    func trimming(while isDropped: (Character) -> Bool) -> String {
-        var text = self.drop(while: isDropped)
-        while let last = text.last, isDropped(last) { text = text.dropLast() }
-        return String(text)
     }
 }

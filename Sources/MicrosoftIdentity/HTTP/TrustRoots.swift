@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import FoundationEssentials
@@ -30,7 +31,7 @@ enum TrustRoots {
         if let path = environment["SSL_CERT_FILE"], !path.isEmpty, !systemBundles.contains(path) {
             roots += try certificates(in: path, namedBy: "SSL_CERT_FILE")
         }
-        for directory in (environment["SSL_CERT_DIR"] ?? "").split(separator: ":") where directory != "/etc/ssl/certs" {
+        for directory in (environment["SSL_CERT_DIR"] ?? "").pieces(between: ":") where directory != "/etc/ssl/certs" {
             roots += certificates(below: String(directory))
         }
         if let caFile { roots += try certificates(in: caFile, namedBy: "ca-file") }

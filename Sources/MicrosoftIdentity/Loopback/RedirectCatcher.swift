@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import NIOHTTP1
 
@@ -12,7 +13,7 @@ struct RedirectCatcher: Sendable {
     /// The page for a request.
     func answer(_ incoming: LoopbackRequest) async -> LoopbackPage {
         guard isForUs(incoming.headers["host"]) else { return .wrongHost }
-        let parts = incoming.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = incoming.target.pieces(between: "?", maxSplits: 1, omittingEmpty: false)
         guard parts.first.map(String.init) == path else { return .notHere }
         guard incoming.method == .POST else {
             return await answerAddress(parts.count == 2 ? parts[1] : "")
@@ -43,7 +44,7 @@ struct RedirectCatcher: Sendable {
     }
 
     private func isForm(_ types: [String]) -> Bool {
-        let type = types.first?.split(separator: ";").first?.trimming { $0 == " " }
+        let type = types.first?.pieces(between: ";").first?.trimmed()
         return type?.lowercased() == "application/x-www-form-urlencoded"
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import Crypto
@@ -51,7 +52,7 @@ struct AuthorizationRequest: Sendable {
     private static func extra(_ parameters: [String]) throws(PluginError) -> [FormEncoding.Field] {
         var fields: [FormEncoding.Field] = []
         for parameter in parameters {
-            let halves = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let halves = parameter.pieces(between: "=", maxSplits: 1, omittingEmpty: false)
             guard halves.count == 2, !halves[0].isEmpty else {
                 throw PluginError(.invalidRequest, "an extra parameter has no name", hint: "write it as NAME=VALUE")
             }
@@ -83,13 +84,13 @@ struct AuthorizationResponse: Sendable {
 
     /// Reads what a person pasted: the address where the browser ended up, or its part after `?` or `#`.
     init(pasted: Secret) {
-        let text = pasted.reveal().trimming { $0.isWhitespace || $0 == "\"" || $0 == "'" }
-        guard text.utf8.count <= 65_536, let mark = text.firstIndex(where: { $0 == "?" || $0 == "#" }) else {
-            self.init(form: text.utf8.count <= 65_536 ? text[...] : "")
+        let text = pasted.reveal().trimmed(of: " \t\r\n\"'")
+        guard text.utf8.count <= 65_536, let mark = text.utf8.firstIndex(where: { "?#".utf8.contains($0) }) else {
+            self.init(form: text.utf8.count <= 65_536 ? text : "")
             return
         }
-        let query = text[text.index(after: mark)...]
-        self.init(form: query.replacing("#", with: "&")[...])
+        let query = text[text.utf8.index(after: mark)...]
+        self.init(form: query.replacing(bytes: "#", with: "&")[...])
     }
 
     /// Whether it answers an authorization request at all.
@@ -121,7 +122,7 @@ enum Anchor {
 
     /// Of a home account id.
     static func header(account: String?) -> String? {
-        guard let halves = account?.split(separator: "."), halves.count == 2 else { return nil }
+        guard let halves = account?.pieces(between: "."), halves.count == 2 else { return nil }
         return header(uid: String(halves[0]), utid: String(halves[1]))
     }
 }

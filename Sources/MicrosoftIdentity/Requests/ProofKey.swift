@@ -1,3 +1,4 @@
+import Addresses
 import Crypto
 import FoundationEssentials
 
@@ -39,8 +40,7 @@ enum Base64URL {
         var text = Data(bytes).base64EncodedString()
         text.replace("+", with: "-")
         text.replace("/", with: "_")
-        while text.last == "=" { text.removeLast() }
-        return text
+        return String(text.trimmed(of: "="))
     }
 
     /// Whether the text has only characters of the alphabet.
@@ -54,8 +54,8 @@ enum Base64URL {
 
     /// Takes padding too; nil of anything else that is not base64url.
     static func decode(_ text: String) -> Data? {
-        var standard = text.replacing("-", with: "+").replacing("_", with: "/")
-        while standard.last == "=" { standard.removeLast() }
+        var standard = text.replacing(bytes: "-", with: "+").replacing(bytes: "_", with: "/")
+        while standard.utf8.last == UInt8(ascii: "=") { standard.removeLast() }
         standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
         return Data(base64Encoded: standard)
     }

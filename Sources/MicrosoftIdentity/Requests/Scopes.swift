@@ -7,8 +7,7 @@ package enum Scopes {
 
     /// Cuts a `scope` value at runs of spaces, and of anything else that no scope may hold.
     package static func split(_ text: String) -> [String] {
-        text.unicodeScalars
-            .split { !(0x21...0x7E).contains($0.value) || $0 == "\"" || $0 == "\\" }
+        text.unicodeScalars.split { !(0x21...0x7E).contains($0.value) || $0 == "\"" || $0 == "\\" }
             .map(String.init).filter { $0.utf8.count <= 1_024 }
     }
 

@@ -1,3 +1,4 @@
+import Addresses
 internal import Crypto
 
 /// Answers given before, so that the next one needs neither keyring nor configuration nor plugin.
@@ -22,7 +23,7 @@ public struct SealedAnswers: Sendable, Equatable {
         var bus = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
         // Without a variable it is where systemd puts it; a guid says nothing about where.
         if bus.isEmpty { bus = runtimeDirectory.map { "unix:path=\($0)/bus" } ?? "" }
-        place = bus.split(separator: ",").filter { !$0.hasPrefix("guid=") }.map(String.init).joined(separator: ",")
+        place = bus.pieces(between: ",").filter { !$0.hasPrefix("guid=") }.map(String.init).joined(separator: ",")
     }
 
     /// The name of the answer that these fields and files decide, as far as these answers go.

@@ -34,7 +34,7 @@ struct PasswordItem {
 extension KeyringItem {
     /// The number that providers end an item's path with, counting up; 0 where they do not.
     fileprivate var number: Int {
-        path.split(separator: "/").last.flatMap { Int($0) } ?? 0
+        path.pieces(between: "/").last.flatMap { Int($0) } ?? 0
     }
 
     /// Whether the item is of git's schema, or of the one that older builds of git's helper use.

@@ -1,3 +1,4 @@
+import Addresses
 internal import CredentialProtocol
 
 /// The secret of a password item: the password, then `key=value` lines, as git-credential-libsecret writes it.
@@ -19,7 +20,7 @@ struct PasswordText {
     /// Lines that nobody here knows do not count.
     init?(bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.pieces(between: "\n", omittingEmpty: false)
         password = lines.first.map(String.init) ?? ""
         for line in lines.dropFirst() {
             if let value = line.value(of: "password_expiry_utc=") { expiresOn = Int(value) }

@@ -1,3 +1,4 @@
+import Addresses
 public import CredentialProtocol
 public import JSON
 
@@ -62,7 +63,7 @@ public struct AccessTokenRecord: Sendable, Equatable {
     }
 
     /// The scopes in `target`.
-    public var scopes: [String] { target.split(separator: " ").map(String.init) }
+    public var scopes: [String] { target.pieces(between: " ").map(String.init) }
 }
 
 extension AccessTokenRecord: MSALRecord {

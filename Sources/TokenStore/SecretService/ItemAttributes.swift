@@ -1,3 +1,5 @@
+import Addresses
+
 /// The attributes of an item: the same eight always, "" where one does not apply.
 ///
 /// A provider that replaces an item replaces the first one that has *at least* the attributes given, so an item with
@@ -64,7 +66,7 @@ extension [String: String] {
 extension String {
     /// Scopes in one order and one case, so that the same scopes asked for in another order are the same item.
     fileprivate var sortedScopes: String {
-        Set(lowercased().split(separator: " ")).sorted().joined(separator: " ")
+        Set(lowercased().pieces(between: " ")).sorted().joined(separator: " ")
     }
 }
 

@@ -1,3 +1,5 @@
+import Addresses
+
 /// An account as the selection names it: by its identifiers, lower-cased, and never by a user name.
 public struct SelectedAccount: Sendable, Hashable {
     /// `uid.utid`.
@@ -21,7 +23,7 @@ public struct SelectedAccount: Sendable, Hashable {
 
     /// Reads a line of the file.
     init?(line: Substring) {
-        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        let words = line.pieces(between: " ", omittingEmpty: false)
         guard words.count == 2 else { return nil }
         self.init(homeAccountID: String(words[0]), environment: String(words[1]))
     }

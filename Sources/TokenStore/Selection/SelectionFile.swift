@@ -1,3 +1,5 @@
+import Addresses
+
 /// The accounts that the person chose, the last one first: which of several is meant where nothing names one.
 ///
 /// A file of lines `HOME-ACCOUNT-ID ENVIRONMENT`. It holds no name and no secret, and what is wrong in it only means that
@@ -77,7 +79,7 @@ public struct SelectionFile: Sendable, Equatable {
     private static func accounts(in folder: borrowing SelectionFolder) -> [SelectedAccount] {
         guard let bytes = folder.read(name), let text = String(validating: bytes, as: UTF8.self) else { return [] }
         var accounts: [SelectedAccount] = []
-        for line in text.split(separator: "\n") where accounts.count < most {
+        for line in text.pieces(between: "\n") where accounts.count < most {
             guard let account = SelectedAccount(line: line), !accounts.contains(account) else { continue }
             accounts.append(account)
         }

@@ -1,3 +1,4 @@
+import Addresses
 internal import Glibc
 
 /// The open folder of the selection; nobody but this user can put anything into it.
@@ -79,7 +80,7 @@ struct SelectionFolder: ~Copyable {
 
     private static func make(_ path: String) {
         var made = ""
-        for part in path.split(separator: "/") {
+        for part in path.pieces(between: "/") {
             made += "/\(part)"
             mkdir(made, 0o700)
         }

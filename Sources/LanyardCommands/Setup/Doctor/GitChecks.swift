@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 
@@ -94,7 +95,7 @@ struct GitChecks {
 extension GitHelpers.Helper {
     /// The program that git would look for and not find; nil where it is there.
     fileprivate func missingProgram(_ context: CommandContext) -> String? {
-        guard !value.hasPrefix("!"), !value.contains("\\"), let word = value.split(separator: " ").first else {
+        guard !value.hasPrefix("!"), !value.hasBytes("\\"), let word = value.pieces(between: " ").first else {
             return nil
         }
         let program = word.hasPrefix("/") ? String(word) : "git-credential-\(word)"

@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Rules
 import TokenStore
@@ -98,7 +99,7 @@ private struct Provider {
             return Provider(text: "process \(found.processID)")
         }
         let said = known.contains(name) ? await Program.output(path, ["--version"]) : nil
-        let version = said?.split(separator: "\n").first?.split(separator: " ").last.map { " \($0)" } ?? ""
+        let version = said?.pieces(between: "\n").first?.pieces(between: " ").last.map { " \($0)" } ?? ""
         return Provider(text: "\(name)\(version)".displayable(limit: 100))
     }
 }

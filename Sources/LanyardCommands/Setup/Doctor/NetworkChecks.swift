@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Glibc
 import Rules
@@ -25,15 +26,15 @@ struct NetworkChecks {
                 "proxy", "git has one in http.proxy, which the plugins do not know",
                 Hint(run: "export https_proxy=\"$(git config http.proxy)\""))
         }
-        let address = value.firstRange(of: "://").map { value[$0.upperBound...] } ?? value[...]
-        let host = address.split(separator: "@").last.map { $0.prefix { $0 != "/" } } ?? ""
+        let address = value.utf8.firstRange(of: "://".utf8).map { value[$0.upperBound...] } ?? value[...]
+        let host = address.pieces(between: "@").last?.pieces(between: "/", omittingEmpty: false).first ?? ""
         guard !host.isEmpty, !value.lowercased().hasPrefix("socks") else {
             return .fail(
                 "proxy", "\(name) is no http proxy",
                 Hint("write it like", write: "\(name)=http://proxy.contoso.com:8080"))
         }
         let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")
-        let others = except.map { ", but not for \($0.split(separator: ",").count) hosts of no_proxy" } ?? ""
+        let others = except.map { ", but not for \($0.pieces(between: ",").count) hosts of no_proxy" } ?? ""
         return .pass("proxy", "http://\(String(host).displayable(limit: 200))\(others)")
     }
 

@@ -1,3 +1,4 @@
+import Addresses
 import AuthorityPlugin
 import CredentialProtocol
 import Glibc
@@ -35,22 +36,21 @@ struct Redaction: Sendable {
         var text = text
         for (name, other) in replacements { text = text.replacingWhole(name, by: other) }
         text = text.withoutHomes
-        return text.split(separator: " ", omittingEmptySubsequences: false).map { withoutPlaces(String($0)) }
+        return text.pieces(between: " ", omittingEmpty: false).map { withoutPlaces(String($0)) }
             .joined(separator: " ")
     }
 
     /// A word less a URL's user, path and unknown host, or less an address of mail.
     private func withoutPlaces(_ word: String) -> String {
-        guard let separator = word.firstRange(of: "://") else {
-            return word.contains("@") ? "USER@DOMAIN" : word
+        guard let separator = word.utf8.firstRange(of: "://".utf8) else {
+            return word.hasBytes("@") ? "USER@DOMAIN" : word
         }
         let rest = word[separator.upperBound...]
-        let authority = rest.prefix { $0 != "/" }
-        let host = authority.split(separator: "@").last.map(String.init) ?? ""
-        let name = host.prefix { $0 != ":" && $0 != "," }.lowercased()
+        let (authority, path) = rest.cut(at: "/") ?? (rest, "")
+        let host = authority.pieces(between: "@").last.map(String.init) ?? ""
+        let name = Substring(host.utf8.prefix { !":,".utf8.contains($0) }).lowercased()
         let shown = knownHosts.contains(name) ? host : "HOST"
-        let path = rest.dropFirst(authority.count).count > 1 ? "/…" : ""
-        return "\(word[..<separator.upperBound])\(shown)\(path)"
+        return "\(word[..<separator.upperBound])\(shown)\(path.isEmpty ? "" : "/…")"
     }
 
     /// A user's name and home; nil where there is no such user.
@@ -89,8 +89,8 @@ extension String {
         let parts = split(separator: "/home/", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
             guard index > 0 else { return String(part) }
-            let name = part.prefix { $0 != "/" && $0 != " " && $0 != ":" && $0 != "," }
-            return (name.isEmpty ? "" : "USER") + part.dropFirst(name.count)
+            let rest = part.utf8.drop { !"/ :,".utf8.contains($0) }
+            return (rest.count == part.utf8.count ? "" : "USER") + Substring(rest)
         }.joined(separator: "/home/")
     }
 }

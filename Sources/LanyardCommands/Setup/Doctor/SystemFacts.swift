@@ -1,3 +1,4 @@
+import Addresses
 import CredentialProtocol
 import Glibc
 
@@ -26,7 +27,7 @@ struct SystemFacts {
         while fgets(&line, CInt(line.count), file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
             guard text.hasPrefix("PRETTY_NAME=") else { continue }
-            return text.dropFirst(12).filter { $0 != "\"" && !$0.isNewline }.displayable(limit: 100)
+            return String(Substring(text.utf8.dropFirst(12)).trimmed(of: "\"\n")).displayable(limit: 100)
         }
         return "unknown"
     }

@@ -1,3 +1,5 @@
+import Addresses
+
 /// A value that `configure git` writes, and notes as written beside it.
 struct GitChange: Sendable, Equatable {
     /// The URL it counts for; empty for all.
@@ -18,7 +20,7 @@ struct GitChange: Sendable, Equatable {
     /// Reads a note; nil where it says nothing that this lanyard knows.
     init?(_ entry: GitConfiguration.Entry) {
         guard let place = entry.place(of: Self.note.lowercased()) else { return nil }
-        let parts = entry.value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = entry.value.pieces(between: "=", maxSplits: 1, omittingEmpty: false).map(String.init)
         guard parts.count == 2, ["helper", "useHttpPath"].contains(parts[0]) else { return nil }
         self.init(parts[0], parts[1], at: place)
     }

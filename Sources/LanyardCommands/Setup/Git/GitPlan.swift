@@ -71,7 +71,7 @@ struct GitPlan: Sendable {
         if context.program("git-credential-lanyard") != nil { return "lanyard" }
         // An absolute path is run by a shell as it is, followed by the verb.
         let path = InstalledFiles(context).credentialHelper ?? context.executable
-        return path.map { $0.isLetter || $0.isNumber || "/._-+~".contains($0) ? "\($0)" : "\\\($0)" }.joined()
+        return path.unicodeScalars.map { !$0.isASCII || $0.isPlainInShell ? "\($0)" : "\\\($0)" }.joined()
     }
 }
 
@@ -79,5 +79,14 @@ extension Session {
     /// Whether a rule for this very pattern is on its way and has a path that git must send.
     fileprivate func mapsByPath(_ pattern: URLPattern) -> Bool {
         pattern.hasPath && !configuration.rules.contains { !$0.pattern.hasPath && $0.pattern.host == pattern.host }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isPlainInShell: Bool {
+        switch self {
+        case "A"..."Z", "a"..."z", "0"..."9", "/", ".", "_", "-", "+", "~": true
+        default: false
+        }
     }
 }

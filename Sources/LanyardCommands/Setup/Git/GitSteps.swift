@@ -33,7 +33,7 @@ struct GitSteps {
         }
         if let rule {
             console.note("this \(would) added to \(session.context.short(session.rulesFile)):")
-            for line in rule.toml.split(separator: "\n") { console.note("  \(line.description.displayable())") }
+            for line in rule.toml.pieces(between: "\n") { console.note("  \(line.description.displayable())") }
         }
     }
 }

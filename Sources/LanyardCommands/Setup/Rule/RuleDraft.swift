@@ -87,7 +87,7 @@ struct RuleDraft {
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
         let asked = await asking?.text("scopes, separated by spaces, such as api://git.contoso.com/.default")
-        let words = (asked ?? "").split(separator: " ").map(String.init)
+        let words = (asked ?? "").pieces(between: " ").map(String.init)
         guard !words.isEmpty else {
             throw Failure(
                 "a rule needs a scope",
