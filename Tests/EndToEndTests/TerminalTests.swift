@@ -72,6 +72,8 @@ import Testing
             ) { terminal in
                 try await terminal.sees("last page does not open, paste its address (15 minutes): ")
                 #expect(!terminal.text.contains("ssh -N"))
+                try terminal.type("\r")
+                try await terminal.sees("nothing was pasted; Ctrl-C cancels the sign-in")
                 try terminal.type("hello\r")
                 try await terminal.sees("that is not the address of the sign-in's last page; paste all of it")
                 let browser = try await run(

@@ -48,7 +48,7 @@ extension FuzzTarget {
             case 2: if let failure = OAuthFailure(answer) { throw failure.pluginError(.refresh) }
             default:
                 let token = try IDToken(Secret("e30.\(Base64URL.encode(body)).c2ln"))
-                try token.check(.init(issuer: token.issuer, aliases: [], audience: "x", nonce: nil))
+                try token.check(.init(issuer: token.issuer, aliases: [], audience: "x", nonce: nil), sent: nil)
             }
         } catch {
             try requireError(error)

@@ -20,7 +20,7 @@ struct AnswerTests {
             {"access_token":"at","token_type":"bearer","expires_in":"3599","ext_expires_in":7199,"refresh_on":1500}
             """
         let response = try TokenResponse(
-            Self.answer(body), from: "host", stage: .redemption, now: Date(timeIntervalSince1970: 1_000))
+            Self.answer(body, headers: ["date": "Thu, 01 Jan 1970 00:16:40 GMT"]), from: "host", stage: .redemption)
         #expect(response.expiresIn == 3_599)
         #expect(response.extendedExpiresIn == 7_199)
         #expect(response.refreshIn == 500)

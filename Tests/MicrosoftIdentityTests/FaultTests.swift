@@ -6,8 +6,10 @@ import CredentialProtocol
 import Foundation
 import JSON
 import NIOCore
+import SwiftASN1
 import Synchronization
 import Testing
+import X509
 
 @testable import MicrosoftIdentity
 
@@ -286,6 +288,20 @@ struct FaultTests {
             request.refreshToken = Secret("nobody's")
             let error = await #expect(throws: PluginError.self) { try await client.renew(request) }
             #expect(error?.error == "invalid_grant")
+        }
+    }
+
+    @Test(arguments: [1, 2])
+    func `certificates put together without their last line feeds are read`(_ copies: Int) async throws {
+        try await Sandbox.run { sandbox in
+            let text = try String(contentsOfFile: sandbox.caFile, encoding: .utf8)
+            #expect(text.hasSuffix("-----\n"))
+            let (other, _) = try TLSServer.certificate(.init(.dnsName("other.example")))
+            let parts =
+                Array(repeating: try other.serializeAsPEM().pemString, count: copies - 1) + [String(text.dropLast())]
+            let file = sandbox.caFile + ".joined"
+            try Data(parts.joined().utf8).write(to: URL(filePath: file))
+            #expect(await renew(sandbox) { $0.caFile = file }?.error == "invalid_grant")
         }
     }
 

@@ -204,15 +204,24 @@ struct FlowTests {
             defer { server.cancel() }
             var request = sandbox.request(.authorize, at: "/common", flows: [.paste])
             request.redirectURI = "http://localhost:\(elsewhere.port)"
-            let slips = Mutex(["http://localhost", "https://example.com/authorize?client_id=c"])
+            let slips = Mutex([
+                "http://localhost", "https://example.com/authorize?client_id=c", "http://localhost/?code=c&state=older",
+            ])
+            let reasons = Mutex<[String]>([])
             let person = ScriptedPerson { event in
                 guard case .openURL(let url, _) = event else { return .unsupported }
                 if let slip = slips.withLock({ $0.popLast() }) { return .redirected(Secret(slip)) }
                 _ = try? await sandbox.browse(url, as: "alice@contoso.example")
                 return .redirected(Secret("http://localhost" + (seen.withLock { $0 } ?? "")))
+            } told: { reason in
+                reasons.withLock { $0.append(reason) }
             }
             let result = try await AADCommonPlugin().authorize(request, person)
             #expect(result.account.homeAccountID == Sandbox.alice)
+
+            let told = reasons.withLock { $0 }
+            #expect(told.count == 3 && told[0].hasPrefix("that address is another sign-in's"), "\(told)")
+            #expect(told.last?.hasPrefix("that is not the address of the sign-in's last page") == true, "\(told)")
 
             let stranger = ScriptedPerson { _ in .redirected(Secret("hello")) }
             let refusal = await #expect(throws: PluginError.self) {
@@ -225,6 +234,46 @@ struct FlowTests {
             }
             #expect(error?.code == .invalidRequest)
             #expect(try await sandbox.log().filter { $0.grant_type == "authorization_code" }.count == 1)
+        }
+    }
+
+    @Test func `declining consent cancels the sign-in`() async throws {
+        try await Sandbox.run { sandbox in
+            let error = await #expect(throws: PluginError.self) {
+                try await AADCommonPlugin().authorize(
+                    sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example", ["--decline"]))
+            }
+            #expect(error?.code == .cancelled)
+            #expect(error?.message.hasPrefix("the sign-in was cancelled: ") == true, "\(error?.message ?? "")")
+            #expect(error?.errorCodes == [65004])
+        }
+    }
+
+    @Test func `scopes of two resources are the rule's fault, at a renewal too`() async throws {
+        try await Sandbox.run { sandbox in
+            let first = try await AADCommonPlugin().authorize(
+                sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example"))
+            var request = sandbox.request(.renew, at: "/common")
+            request.refreshToken = first.refreshToken
+            request.scopes.append("https://graph.microsoft.com/User.Read")
+            let error = await #expect(throws: PluginError.self) { try await AADCommonPlugin().renew(request) }
+            #expect(error?.errorCodes == [28000])
+            #expect(error?.code == .invalidRequest)
+            #expect(error?.hint?.contains("one resource only") == true)
+        }
+    }
+
+    @Test func `a renewal needs no id token, and leaves the user name out`() async throws {
+        try await Sandbox.run { sandbox in
+            try await sandbox.plan(
+                #"{"path":"/token","status":200,"body":"{\"access_token\":\"at\",\"expires_in\":3600}"}"#)
+            var request = sandbox.request(.renew, at: "/common")
+            request.refreshToken = Secret("r")
+            request.account = Sandbox.alice
+            let result = try await AADCommonPlugin().renew(request)
+            #expect(result.account.homeAccountID == Sandbox.alice)
+            #expect(result.account.username.isEmpty)
+            #expect(result.account.realm == Sandbox.contoso)
         }
     }
 

@@ -30,7 +30,7 @@ struct IDTokenTests {
     ])
     func `a right token passes`(_ changes: [String: JSONValue?]) throws {
         let token = try IDToken(Self.token(changes))
-        try token.check(Self.expectation, now: Self.now)
+        try token.check(Self.expectation, sent: Self.now)
         #expect(token.username == "alice@contoso.example")
     }
 
@@ -43,8 +43,26 @@ struct IDTokenTests {
     ])
     func `a wrong token is refused`(_ changes: [String: JSONValue?]) throws {
         let token = try IDToken(Self.token(changes))
-        let error = #expect(throws: PluginError.self) { try token.check(Self.expectation, now: Self.now) }
+        let error = #expect(throws: PluginError.self) { try token.check(Self.expectation, sent: Self.now) }
         #expect(error?.code == .internal)
+    }
+
+    @Test(arguments: [-7_200, 7_200, 86_400 * 365])
+    func `this computer's clock doesn't count`(_ offset: Int) throws {
+        let then = Int(Date.now.timeIntervalSince1970) + offset
+        let times: [String: JSONValue?] = [
+            "iat": .integer(Int64(then)), "nbf": .integer(Int64(then)), "exp": .integer(Int64(then + 3_600)),
+        ]
+        let token = try IDToken(Self.token(times))
+        try token.check(Self.expectation, sent: nil)
+        try token.check(Self.expectation, sent: Date(timeIntervalSince1970: Double(then + 2)))
+        let stale = Date(timeIntervalSince1970: Double(then + 7_200))
+        #expect(throws: PluginError.self) { try token.check(Self.expectation, sent: stale) }
+    }
+
+    @Test func `a token that was never good is refused without the authority's clock too`() throws {
+        let token = try IDToken(Self.token(["iat": .integer(1_000_000), "exp": .integer(999_000), "nbf": nil]))
+        #expect(throws: PluginError.self) { try token.check(Self.expectation, sent: nil) }
     }
 
     @Test(arguments: ["", "a.b", "a.b.c", "e30.e30.x", "e30.bm90IGpzb24.x"])

@@ -155,7 +155,7 @@ struct LoopbackTests {
     func `an own process is found, by either family`(_ host: String) async throws {
         let listener = try await LoopbackListener.open(port: nil)
         let server = Task { await listener.serve(answer: { _ in .notHere }, delivered: { _ in }) }
-        let bare = host.trimming { "[]".contains($0) }
+        let bare = host.filter { !"[]".contains($0) }
         let client = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(to: SocketAddress(ipAddress: bare, port: listener.port)).get()
         let here = try #require(client.localAddress), there = try #require(client.remoteAddress)

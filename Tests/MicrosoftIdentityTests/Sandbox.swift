@@ -146,11 +146,16 @@ struct SandboxRefusal: Error {
 /// A person who follows a script.
 final class ScriptedPerson: Conversation {
     private let script: @Sendable (PluginEvent) async -> PluginReply
+    private let told: @Sendable (String) -> Void
 
-    init(_ script: @escaping @Sendable (PluginEvent) async -> PluginReply) {
+    init(
+        _ script: @escaping @Sendable (PluginEvent) async -> PluginReply,
+        told: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.script = script
+        self.told = told
     }
 
     func ask(_ event: PluginEvent) async -> PluginReply { await script(event) }
-    func progress(_ message: String) async {}
+    func progress(_ message: String) async { told(message) }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthorityPlugin
 import CredentialProtocol
 import Rules
 import TokenAcquisition
@@ -37,6 +38,10 @@ extension Failure {
         unknownAuthority url: String,
         hints: [Hint] = ["write it like https://login.microsoftonline.com/organizations"]
     ) {
-        self.init("no plugin serves the authority \(url.displayable(limit: 255))", hints: hints)
+        let isADFS = AuthorityURL(url)?.path.first?.lowercased() == "adfs"
+        self.init(
+            "no plugin serves the authority \(url.displayable(limit: 255))" + (isADFS ? ", which is AD FS" : ""),
+            hints: isADFS
+                ? ["lanyard comes with plugins for Entra ID and Azure AD B2C; AD FS needs one of its own"] : hints)
     }
 }

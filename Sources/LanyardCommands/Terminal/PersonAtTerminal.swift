@@ -84,11 +84,11 @@ struct PersonAtTerminal: PersonInterface {
         let question =
             port == nil ? "paste the address of its last page" : "if its last page does not open, paste its address"
         // The address holds the answer, so it is not echoed.
-        let line = await terminal.ask("lanyard: \(question) (\(patience.inWords)): ", echo: false)
-        guard let line else { return .cancelled }
-        guard line.isEmpty else { return .redirected(Secret(line)) }
-        if port != nil { console.countDown("waiting for the browser", seconds: patience) }
-        return .done
+        while let line = await terminal.ask("lanyard: \(question) (\(patience.inWords)): ", echo: false) {
+            guard line.isEmpty else { return .redirected(Secret(line)) }
+            console.note("nothing was pasted; Ctrl-C cancels the sign-in")
+        }
+        return .cancelled
     }
 
     // MARK: A code

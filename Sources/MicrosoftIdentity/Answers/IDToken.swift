@@ -8,12 +8,13 @@ import FoundationEssentials
 /// It came from the token endpoint itself over TLS, which stands for its signature (3.1.3.7, rule 6); everything else of
 /// that clause is checked.
 struct IDToken: Sendable, Equatable {
-    /// How far the authority's clock may be from this one's, in seconds.
+    /// How far the clocks of an authority's servers may be apart, in seconds.
     private static let skew = 300.0
 
     let issuer: String
     let audiences: [String]
     let expires: Int
+    let issued: Int?
     let notBefore: Int?
     let nonce: String?
     let subject: String
@@ -35,6 +36,7 @@ struct IDToken: Sendable, Equatable {
         issuer = claims.iss
         audiences = claims.aud.values
         expires = claims.exp.value
+        issued = claims.iat?.value
         notBefore = claims.nbf?.value
         nonce = claims.nonce
         subject = claims.sub
@@ -60,18 +62,22 @@ struct IDToken: Sendable, Equatable {
 
     /// Checks the token (OpenID Connect Core 1.0, 3.1.3.7).
     ///
+    /// Its times are judged by the clock of the authority, which has just sent it: this computer's may be hours off, and the
+    /// token is none the worse for it.
+    ///
+    /// - Parameters:
+    ///   - expectation: what the token must say.
+    ///   - sent: when the authority sent it, by its own clock; nil if it didn't say, which leaves when it made it.
     /// - Throws: `internal`, naming the claim that is wrong.
-    func check(_ expectation: Expectation, now: Date = .now) throws(PluginError) {
+    func check(_ expectation: Expectation, sent: Date?) throws(PluginError) {
         guard hasIssuer(expectation) else {
             throw Self.wrong("names another issuer than its authority: \(issuer.displayable(limit: 200))")
         }
         guard audiences.contains(expectation.audience) else { throw Self.wrong("is for another application") }
-        let time = now.timeIntervalSince1970
-        guard time < Double(expires) + Self.skew else {
-            throw Self.wrong("has expired", hint: "check this computer's clock")
-        }
+        let time = sent?.timeIntervalSince1970 ?? issued.map(Double.init) ?? Date.now.timeIntervalSince1970
+        guard time < Double(expires) + Self.skew else { throw Self.wrong("had expired when it was sent") }
         if let notBefore, time < Double(notBefore) - Self.skew {
-            throw Self.wrong("is not valid yet", hint: "check this computer's clock")
+            throw Self.wrong("was not valid yet when it was sent")
         }
         if let expected = expectation.nonce, nonce != expected {
             throw Self.wrong("belongs to another sign-in", hint: "sign in again")
@@ -96,6 +102,7 @@ struct IDToken: Sendable, Equatable {
         var iss: String
         var aud: OneOrMore
         var exp: LenientNumber
+        var iat: LenientNumber?
         var nbf: LenientNumber?
         var nonce: String?
         var sub: String
@@ -109,7 +116,7 @@ struct IDToken: Sendable, Equatable {
         var loginHint: String?
 
         enum CodingKeys: String, CodingKey {
-            case iss, aud, exp, nbf, nonce, sub, oid, tid, name, upn, email, emails
+            case iss, aud, exp, iat, nbf, nonce, sub, oid, tid, name, upn, email, emails
             case preferredUsername = "preferred_username"
             case loginHint = "login_hint"
         }

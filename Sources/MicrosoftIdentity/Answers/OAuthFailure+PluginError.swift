@@ -5,13 +5,24 @@ import JSON
 extension OAuthFailure {
     /// The same in the plugin protocol's terms, with what a person can do about it.
     package func pluginError(_ stage: Stage) -> PluginError {
-        var result = PluginError(code(stage), "the authority refuses: \(summary)", hint: hint(stage))
+        var result = PluginError(code(stage), message(stage), hint: hint(stage))
         result.error = error.plain(limit: 100)
         result.suberror = suberror?.plain(limit: 100)
         result.errorCodes = Array(codes.filter { $0 > 0 }.prefix(16))
         result.correlationID = correlationID?.plain(limit: 64)
         result.claims = claims.flatMap { JSONValue(bytes: $0.utf8, atMost: 16_384)?.encodedText }
         return result
+    }
+
+    private func message(_ stage: Stage) -> String {
+        isDeclined(stage)
+            ? "the sign-in was cancelled: what the application asks for was declined (AADSTS\(Self.declinedConsent))"
+            : "the authority refuses: \(summary)"
+    }
+
+    /// Whether the person said no at the page that asks for consent.
+    private func isDeclined(_ stage: Stage) -> Bool {
+        stage != .refresh && codes.contains(Self.declinedConsent)
     }
 
     /// The kind of error; for a refresh as MSAL for Objective-C has it, where all needs the person but what the person
@@ -29,6 +40,7 @@ extension OAuthFailure {
             return .invalidRequest
         default: break
         }
+        if isDeclined(stage) { return .cancelled }
         if codes.contains(Self.resetPassword) { return .interactionRequired }
         if !codes.allSatisfy({ Advice.registration[$0] == nil }) { return .invalidRequest }
         if codes.contains(50196) { return .throttled }
@@ -66,6 +78,7 @@ extension OAuthFailure {
     }
 
     private static let resetPassword = 50142
+    private static let declinedConsent = 65004
 }
 
 /// What a person can do about Entra's errors, by AADSTS number (learn.microsoft.com/entra/identity-platform/reference-error-codes).
@@ -81,6 +94,7 @@ private enum Advice {
         900023: "check the tenant in the authority's URL",
         500011: "check the scopes: this tenant doesn't know the resource that they name",
         70011: "check the scopes: one is not known or does not fit the others",
+        28000: "name scopes of one resource only in the rule: a token is good for one",
         65005: "add the resource's permissions to the app registration",
         650057: "add the resource's permissions to the app registration",
         50194: "configure the authority with the tenant's id: the application is for one tenant only",

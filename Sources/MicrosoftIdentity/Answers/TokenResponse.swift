@@ -21,12 +21,14 @@ struct TokenResponse: Sendable, Equatable {
     let clientInfo: String?
     /// Nil where the authority didn't say: then what was asked for was granted.
     let scope: String?
+    /// When the authority sent it, by its own clock.
+    let sent: Date?
 
     /// Reads an answer.
     ///
     /// - Throws: what the authority refused with (as the stage has it), or `unavailable` where the answer is no JSON.
     init(
-        _ answer: HTTPAnswer, from host: String, stage: OAuthFailure.Stage, now: Date = .now,
+        _ answer: HTTPAnswer, from host: String, stage: OAuthFailure.Stage,
         explaining explain: (OAuthFailure) -> PluginError? = { _ in nil }
     ) throws(PluginError) {
         if let failure = OAuthFailure(answer) { throw explain(failure) ?? failure.pluginError(stage) }
@@ -52,6 +54,8 @@ struct TokenResponse: Sendable, Equatable {
         clientInfo = members.clientInfo
         familyID = members.familyID
         scope = members.scope
+        sent = answer.date
+        let now = answer.date ?? .now
         expiresIn = Self.lifetime(members.expiresIn, until: members.expiresOn, now: now) ?? Self.usualLifetime
         extendedExpiresIn = Self.lifetime(members.extendedExpiresIn, until: members.extendedExpiresOn, now: now)
         refreshIn = Self.lifetime(members.refreshIn, until: members.refreshOn, now: now)

@@ -46,7 +46,8 @@ extension AuthoritySession {
         let token = try IDToken(text)
         try token.check(
             IDToken.Expectation(
-                issuer: configuration.issuer, aliases: metadata.aliases, audience: request.clientID, nonce: nonce))
+                issuer: configuration.issuer, aliases: metadata.aliases, audience: request.clientID, nonce: nonce),
+            sent: response.sent)
         return token
     }
 

@@ -67,7 +67,8 @@ struct BrowserFlow: Sendable {
                 let opening = PluginEvent.openURL(url: url, redirectURI: request.redirectURI)
                 // A posted answer is in no address; what is pasted instead is asked for by another flow.
                 let isInAddress = responseMode == .query
-                happen.yield(.replied(await isInAddress ? person.askToPaste(opening) : person.ask(opening)))
+                happen.yield(
+                    .replied(await isInAddress ? person.askToPaste(opening, for: request) : person.ask(opening)))
             }
             let outcome = await conclude(events, of: request, page: page, person: person)
             group.cancelAll()
@@ -110,14 +111,14 @@ struct BrowserFlow: Sendable {
         }
     }
 
-    /// A pasted address that carries no answer is where a posted one failed to arrive: the next one is asked for in
+    /// A pasted address that carries no answer to this request is where a posted one failed to arrive: the next one is asked for in
     /// the address.
     private func pasted(
         _ text: Secret, of request: AuthorizationRequest, person: any Conversation
     ) async -> Result<FlowOutcome, PluginError> {
         let response = AuthorizationResponse(pasted: text)
         do throws(PluginError) {
-            if response.isResponse {
+            if response.isResponse, responseMode == .query || response.answers(state: request.state) {
                 return .success(.signedIn(try await CodeRedemption(session: session).redeem(response, of: request)))
             }
             guard responseMode == .formPost else { throw PasteFlow.noAnswer }

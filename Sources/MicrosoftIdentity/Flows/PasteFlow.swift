@@ -26,7 +26,7 @@ struct PasteFlow: Sendable {
         let request = AuthorizationRequest(redirectURI: target.uri(port: nil), responseMode: .query)
         let url = try request.url(
             at: session.configuration.authorizationEndpoint, for: session.request, claims: session.claims)
-        switch await person.askToPaste(.openURL(url: url, redirectURI: request.redirectURI)) {
+        switch await person.askToPaste(.openURL(url: url, redirectURI: request.redirectURI), for: request) {
         case .redirected(let pasted):
             let response = AuthorizationResponse(pasted: pasted)
             guard response.isResponse else { throw Self.noAnswer }
@@ -39,15 +39,27 @@ struct PasteFlow: Sendable {
 }
 
 extension Conversation {
-    /// Asks for the address of the last page, and again where another one is pasted: a slip ends no sign-in.
-    func askToPaste(_ page: PluginEvent) async -> PluginReply {
+    /// Asks for the address of the last page, and again, with the reason, where another one is pasted: a slip ends no
+    /// sign-in.
+    func askToPaste(_ page: PluginEvent, for request: AuthorizationRequest) async -> PluginReply {
         for _ in 0..<3 {
             let reply = await ask(page)
-            guard case .redirected(let pasted) = reply, !AuthorizationResponse(pasted: pasted).isResponse else {
-                return reply
-            }
-            await progress("that is not the address of the sign-in's last page; paste all of it, from http to the end")
+            guard case .redirected(let pasted) = reply,
+                let slip = AuthorizationResponse(pasted: pasted).slip(state: request.state)
+            else { return reply }
+            await progress(slip)
         }
         return await ask(page)
+    }
+}
+
+extension AuthorizationResponse {
+    /// Why what was pasted can't be the answer to the request with this state; nil if it can.
+    fileprivate func slip(state: String) -> String? {
+        if !isResponse {
+            return "that is not the address of the sign-in's last page; paste all of it, from http to the end"
+        }
+        return answers(state: state)
+            ? nil : "that address is another sign-in's; open the page below, and paste the address that it ends at"
     }
 }

@@ -53,6 +53,13 @@ enum TrustRoots {
             hint: "make \(name) name a readable file of PEM certificates")
     }
 
+    /// The file with each certificate on lines of its own, though those put together lacked their last line feed.
+    private static func separated(_ text: Data) -> [UInt8] {
+        let joint = "-----END CERTIFICATE----------BEGIN CERTIFICATE-----"
+        let parts = "-----END CERTIFICATE-----\n-----BEGIN CERTIFICATE-----"
+        return Array(String(decoding: text, as: UTF8.self).replacing(joint, with: parts).utf8) + [UInt8(ascii: "\n")]
+    }
+
     private static func certificates(below directory: String) -> [NIOSSLCertificate] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.sorted().prefix(mostFiles).flatMap { certificates(at: "\(directory)/\($0)") }
@@ -61,7 +68,9 @@ enum TrustRoots {
     /// What a file holds; nothing if it isn't a regular one: a pipe that nobody writes to would be waited for.
     private static func certificates(at path: String) -> [NIOSSLCertificate] {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return [] }
-        return (try? NIOSSLCertificate.fromPEMFile(path)) ?? []
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let text = FileManager.default.contents(atPath: path)
+        else { return [] }
+        return (try? NIOSSLCertificate.fromPEMBytes(separated(text))) ?? []
     }
 }
