@@ -60,6 +60,28 @@ import Testing
         }
     }
 
+    @Test(arguments: ["organizations", "common"])
+    func `a cache that was made for any organisation serves at once, and nobody is a guest there`(
+        _ realm: String
+    ) async throws {
+        try await World.with { world in
+            let token = try await world.tokenOfAlice()
+            let exported = try await world.lanyard(["export"]).output
+            // As MSAL for Python has it: the realm is the URL's.
+            let tenant = "c0a70500-0000-4000-8000-00000c0a7050"
+            let theirs = exported.replacing("\"\(tenant)\"", with: "\"\(realm)\"")
+            #expect(theirs != exported)
+            try await elsewhere(world) { there in
+                let imported = try await there.lanyard(["import", "-"], input: theirs)
+                #expect(imported.status == 0 && imported.errors == "lanyard: took 4, skipped 0\n", "\(imported)")
+                let url = "\(world.sandbox.resource)/common/hello.git"
+                #expect(try await there.lanyard(["token", "--non-interactive", url]).lines == [token])
+                let listed = try await there.lanyard(["accounts"])
+                #expect(listed.output.contains("c0a70500") && !listed.output.contains("guest"), "\(listed)")
+            }
+        }
+    }
+
     @Test func `tokens of a client that isn't the user's are left, encrypted or not`() async throws {
         try await World.with { world in
             _ = try await world.tokenOfAlice()

@@ -29,6 +29,30 @@ import TokenStore
         #expect(cache.rejects == [.init(what: "section Future", whose: "", reason: .unknownKind)])
     }
 
+    @Test func `what an authority of many tenants issued goes under the tenant that it is for`() throws {
+        let cache = try #require(OtherCache(unified: try Fixture.bytes("many_tenants.json")))
+        var realms: [String: String] = [:]
+        for record in cache.records {
+            switch record {
+            case .accessToken(let token):
+                realms[record.word] = token.realm
+                #expect(token.requestedRealm == (token.realm == "organizations" ? nil : token.secret.asked))
+            case .account(let account): realms[record.word] = account.realm
+            case .idToken(let token): realms["id token of \(token.clientID.prefix(1))"] = token.realm
+            case .refreshToken, .appMetadata: break
+            }
+        }
+        let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
+        let told = "fab81ca0-0000-4000-8000-0000fab81ca0"
+        #expect(
+            realms == [
+                "at-organizations": Fixture.tenant, "at-common": told, "at-consumers": consumers,
+                // Of an account that doesn't tell its home nothing better is known.
+                "at-nowhere": "organizations", "alice@contoso.example": Fixture.tenant,
+                "dave@outlook.example": consumers, "id token of 1": Fixture.tenant, "id token of 2": told,
+            ])
+    }
+
     @Test func `base64 of a cache is read as the cache is`() throws {
         let bytes = try Fixture.bytes("msal_token_cache.json")
         let base64 = Array(Data(bytes).base64EncodedString(options: .lineLength76Characters).utf8)
@@ -98,4 +122,9 @@ import TokenStore
         #expect(plan.reason("1.foreign") == .unknownHost)
         #expect(plan.reason("at-1111-32") == .expired)
     }
+}
+
+extension Secret {
+    /// The realm that the fixture's token was asked for at.
+    fileprivate var asked: String { String(reveal().dropFirst("at-".count)) }
 }

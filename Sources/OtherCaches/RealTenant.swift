@@ -1,0 +1,71 @@
+import CredentialProtocol
+import JSON
+import TokenStore
+
+// MSAL for Python keeps a record under the realm that the authority's URL named, were it `organizations`. What such an
+// authority issued is for the account's own tenant, and is looked for there.
+
+extension [CredentialRecord] {
+    /// The records, each that is kept under a name for many tenants under the one that it is for.
+    ///
+    /// That is the tenant that an id token of the same account and client tells, else the account's home. Without either
+    /// a record stays as it is.
+    var atTheirTenants: [CredentialRecord] {
+        let tenants = tenantsInIDTokens
+        return map { record in
+            guard record.isOfManyTenants, let home = record.homeAccountID?.lowercased() else { return record }
+            let told = record.clientID.flatMap { tenants["\(home) \($0.lowercased())"] }
+            guard let tenant = told ?? CredentialRecord.homeTenant(of: home) else { return record }
+            return record.moved(to: tenant)
+        }
+    }
+
+    /// The tenants in the id tokens that are kept under such a name, by account and client.
+    private var tenantsInIDTokens: [String: String] {
+        var tenants: [String: String] = [:]
+        for case .idToken(let token) in self where CredentialRecord.idToken(token).isOfManyTenants {
+            guard let tenant = WebToken.claims(of: token.secret.reveal())?["tid"]?.string, !tenant.isEmpty else {
+                continue
+            }
+            tenants["\(token.homeAccountID) \(token.clientID)".lowercased()] = tenant.lowercased()
+        }
+        return tenants
+    }
+}
+
+extension CredentialRecord {
+    /// Whether it is kept under a realm that stands for the accounts of many tenants.
+    fileprivate var isOfManyTenants: Bool {
+        let realm: String
+        switch self {
+        case .accessToken(let record): realm = record.realm
+        case .idToken(let record): realm = record.realm
+        case .account(let record): realm = record.realm
+        case .refreshToken, .appMetadata: return false
+        }
+        return ["common", "organizations", "consumers"].contains(realm.lowercased())
+    }
+
+    fileprivate func moved(to tenant: String) -> CredentialRecord {
+        switch self {
+        case .accessToken(var record):
+            record.requestedRealm = record.requestedRealm ?? record.realm.lowercased()
+            record.realm = tenant
+            return .accessToken(record)
+        case .idToken(var record):
+            record.realm = tenant
+            return .idToken(record)
+        case .account(var record):
+            record.realm = tenant
+            return .account(record)
+        case .refreshToken, .appMetadata: return self
+        }
+    }
+
+    /// The tenant in `uid.utid`; nil if there is none.
+    fileprivate static func homeTenant(of identifier: String) -> String? {
+        guard let dot = identifier.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+        let tenant = String(identifier[identifier.utf8.index(after: dot)...])
+        return tenant.isEmpty ? nil : tenant
+    }
+}
