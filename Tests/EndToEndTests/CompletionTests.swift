@@ -68,7 +68,12 @@ import Testing
 
     @Test(arguments: shells) func `accounts of one name are told apart by their identifiers`(shell: String) async throws
     {
-        try await expect(in: shell, ["lanyard logout twin-1\t": ["lanyard", "logout", "twin-1.contoso"]])
+        try await expect(
+            in: shell,
+            [
+                "lanyard logout twin-1\t": ["lanyard", "logout", "twin-1.contoso"],
+                "lanyard use twin-1\t": ["lanyard", "use", "twin-1.contoso"],
+            ])
     }
 
     @Test(arguments: ["zsh", "fish"]) func `what a candidate is stands beside it`(shell: String) async throws {
@@ -84,6 +89,20 @@ import Testing
                 left = zip(left, typed).filter { !$1.screen.contains($0.1) }.map(\.0)
             }
             #expect(left.isEmpty)
+        }
+    }
+
+    @Test func `use offers to go back, and nothing else does`() async throws {
+        try await Home.with { home in
+            let lines = [
+                (["use", ""], true), (["use", "-"], true), (["logout", ""], false), (["logout", "-"], false),
+                (["use", "alice", ""], false), (["use", "--authority", ""], false),
+            ]
+            for (words, isOffered) in lines {
+                let answer = try await home.lanyard(["complete", "fish", "lanyard"] + words)
+                let found = answer.lines.contains("-\tthe account that was used before")
+                #expect(found == isOffered, "\(words): \(answer)")
+            }
         }
     }
 

@@ -26,7 +26,7 @@ extension Proposal {
         let (program, words) = Self.program(words)
         let point = CompletionPoint(words, in: program)
         switch point.place {
-        case .option: self = .candidates(point.options.candidates, named: "")
+        case .option: self = .candidates(point.options.candidates + point.goingBack, named: "")
         case .value(let parameter, let named): self = Self.values(of: parameter, at: point, named: named, context)
         case .foreign(let start): self = .command(start: start)
         case .word(let parameter):
@@ -61,7 +61,8 @@ extension Proposal {
         if !parameter.values.isEmpty { return .candidates(parameter.values, named: named) }
         let isRule = point.path == ["rule", "remove"] && parameter.subject == "url"
         let rules = point.has("--system") ? "system-rule" : "user-rule"
-        return .candidates(KnownValues(context).of(isRule ? rules : parameter.subject), named: named)
+        let known = KnownValues(context).of(isRule ? rules : parameter.subject)
+        return .candidates(known + (parameter.subject == "account" ? point.goingBack : []), named: named)
     }
 
     /// lanyard-sandbox is a program of its own, which takes too long to be asked.
@@ -77,6 +78,13 @@ extension Proposal {
             command = next
         }
         return command.subcommands.candidates
+    }
+}
+
+extension CompletionPoint {
+    /// What `use` takes in place of an account.
+    fileprivate var goingBack: [Candidate] {
+        path == ["use"] && arguments.isEmpty ? [Candidate("-", "the account that was used before")] : []
     }
 }
 
