@@ -23,13 +23,16 @@ public enum CredentialAnswer: Sendable, Equatable {
         var lines = Attributes()
         switch self {
         case .token(let token, let username, let expiry, let fingerprint):
+            // What is no address, such as an organisation, names no account, and stays as the URL has it.
+            let isAddress = request.username?.utf8.contains(UInt8(ascii: "@")) == true
+            let name = isAddress ? username : request.username
             if takesAuthtype {
                 try lines.appendCredential(token, authtype: "Bearer")
                 try lines.append("ephemeral", "1")
                 if let fingerprint, request.mayContinue { try lines.appendState(fingerprint) }
-                if let username = request.username { try lines.append("username", username) }
+                if let name { try lines.append("username", name) }
             } else {
-                try lines.append("username", request.username ?? username)
+                try lines.append("username", name ?? username)
                 try lines.append("password", token.reveal())
             }
             try lines.append("password_expiry_utc", String(expiry))

@@ -23,11 +23,13 @@ extension Failure {
             let client = request.clientID.displayable(limit: 100)
             why = ": \(account.nameForPeople) has no sign-in to renew at \(authority) with the client id \(client)"
         } else {
-            let name = request.account ?? request.userHint.flatMap { $0.hasBytes("@") ? $0 : nil }
-            let who = name.map { "\($0.displayable(limit: 100)) has not" } ?? "nobody has"
+            let who = request.expectedAccount.map { "\($0.displayable(limit: 100)) has not" } ?? "nobody has"
             why = ": \(who) signed in to \(authority)"
         }
-        let hint = cause?.hint.map { [Hint($0.displayable(limit: 500))] } ?? []
+        var hint = cause?.hint.map { [Hint($0.displayable(limit: 500))] } ?? []
+        if let account, cause?.isAboutAccount == true, request.expectedAccount == nil {
+            hint.append(Self.choosingAnother(than: account, request, url: url))
+        }
         self.init(
             "interaction required\(why)",
             hints: hint + [Hint("sign in", run: Self.login(request, url: url, claims: cause?.claims))],
@@ -48,7 +50,9 @@ extension Failure {
         self.init(
             "\(name) signed in, but the account wanted is \(wanted.displayable(limit: 100))",
             hints: [
-                Hint("sign in again and pick it", run: "\(Self.login(request, url: url)) --prompt select_account"),
+                Hint(
+                    "sign in again and pick it",
+                    run: "\(Self.login(request.naming(wanted), url: url)) --prompt select_account"),
                 Hint("\(name) stays signed in; to use it", run: account.useCommand),
                 Hint("to sign it out", run: account.logoutCommand),
             ])

@@ -115,7 +115,8 @@ extension Failure {
         case .ambiguousAccount(let accounts, let isShared):
             self.init(
                 "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
-                hints: Self.choosing(accounts.namesToType.first ?? "ACCOUNT", isShared: isShared))
+                hints: Self.choosing(
+                    accounts.namesToType.first ?? "ACCOUNT", isShared: isShared, request: request, url: url))
         case .noAccountChosen:
             self.init("no account was chosen", hints: [Hint("choose one", run: "lanyard use")], cause: .ofNoAnswer)
         case .noSuchAccount(let name, let known):
@@ -151,6 +152,7 @@ extension Failure {
         switch error.code {
         case .interactionRequired:
             // It was a sign-in that ended so.
+            if error.isAboutAccount { hints.append(Self.choosingAnother(than: nil, request, url: url)) }
             hints.append(Hint("to try again", run: Self.login(request, url: url, claims: error.claims)))
         case .throttled, .unavailable:
             if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
@@ -200,13 +202,29 @@ extension Failure {
     }
 
     /// What settles which account is meant; on a shared device no choice does.
-    private static func choosing(_ account: String, isShared: Bool) -> [Hint] {
+    private static func choosing(
+        _ account: String, isShared: Bool, request: TokenRequest, url: String?
+    ) -> [Hint] {
         [
             isShared
                 ? Hint("sign the others out", run: "lanyard logout\(last: account)")
-                : Hint("choose one", run: "lanyard use\(last: account)"),
+                : Hint("choose one", run: use(account, request, url: url)),
             "or name one with account in the rule, username@ in the URL, or --account",
         ]
+    }
+
+    /// What to do about an account that a tenant doesn't accept.
+    static func choosingAnother(than account: AccountRecord?, _ request: TokenRequest, url: String?) -> Hint {
+        let whom = account.map { " than \($0.nameForPeople)" } ?? ""
+        return Hint("to use another account here\(whom)", run: use("ACCOUNT", request, url: url))
+    }
+
+    /// The command that chooses an account for the request's authority.
+    private static func use(_ account: String, _ request: TokenRequest, url: String?) -> ShellCommand {
+        guard let url, !request.named.contains(.authority) else {
+            return "lanyard use\(option: "--authority", request.authority, limit: 255)\(last: account)"
+        }
+        return "lanyard use\(last: account)\(last: url)"
     }
 
     private static func list(_ scopes: [String]) -> String {
@@ -250,7 +268,7 @@ extension Failure {
 
 extension TokenRequest {
     /// The same for this account.
-    fileprivate func naming(_ account: String) -> TokenRequest {
+    func naming(_ account: String) -> TokenRequest {
         var request = self
         request.account = account
         return request

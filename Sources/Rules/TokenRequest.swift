@@ -58,6 +58,14 @@ public struct TokenRequest: Sendable, Equatable {
     public var redirectPort: Int?
     /// The B2C policy that resets a forgotten password.
     public var resetPolicy: String?
+
+    /// Who must be the one that signs in: the account that is named, else the user name if it is an address.
+    public var expectedAccount: String? { account ?? userHint.flatMap { $0.isAddress ? $0 : nil } }
+}
+
+extension String {
+    /// Whether it names a person, and not an organisation as the user name of an Azure DevOps URL does.
+    public var isAddress: Bool { utf8.contains(UInt8(ascii: "@")) }
 }
 
 /// Why a request that needs a token can't have it.

@@ -4,8 +4,8 @@ public import TokenStore
 public protocol AccountChooser: Sendable {
     /// Asks which of these it is.
     func choose(among accounts: [AccountRecord]) async -> AccountChoice
-    /// Tells that an account was chosen and is the current one from now on.
-    func confirm(_ account: AccountRecord) async
+    /// Tells that an account was chosen and is used at this authority from now on.
+    func confirm(_ account: AccountRecord, at place: AuthorityPlace) async
 }
 
 /// What the person chose.

@@ -1,39 +1,75 @@
 import Addresses
 import JSON
+import Rules
 public import TokenStore
 
 /// The accounts of one authority, and which of them a request means.
 public struct AccountSelection: Sendable {
-    /// Every account that could be meant, one record each: those that were chosen before first, then by user name.
+    /// The account that is meant, and why it is that one.
+    public struct Decision: Sendable, Equatable {
+        /// The account.
+        public let account: AccountRecord
+        /// How it was chosen.
+        public let choice: Outlook.Choice
+    }
+
+    /// Every account that could be meant, one record each: those that were chosen for this authority first, then those that
+    /// it is known to accept, by user name.
     public let accounts: [AccountRecord]
-    /// The accounts that were chosen before, the last one first.
+    /// The accounts that were chosen for this authority, or for all if this one is known to accept them; the last one first.
     public let recent: [AccountRecord]
+    private let choices: [Choice]
     /// Every record of each account, by its identifier.
     private let profiles: [String: [AccountRecord]]
+    private let standings: AccountStandings
     private let isShared: Bool
+
+    /// One choice of the person's, whatever it was for.
+    private struct Choice {
+        let account: AccountRecord
+        let isForAll: Bool
+        /// Nil if it doesn't count here.
+        let here: Outlook.Choice?
+    }
 
     /// Takes the accounts that belong to an authority's environment and, for B2C, to its policy.
     ///
     /// Of an account with several tenant profiles, the one of the authority's realm stands for it, else its home's.
     ///
     /// - Parameters:
-    ///   - records: the accounts that are stored.
+    ///   - records: what is stored; accounts and tokens count.
     ///   - place: the authority's.
-    ///   - history: the accounts that the person chose, the last one first.
+    ///   - clientID: whose tokens tell which account is used here; nil for any client's.
+    ///   - history: what the person chose, the last choice first.
     ///   - isShared: whether the device is shared: then only the account that has signed in alone is meant by itself.
     public init(
-        _ records: [AccountRecord], at place: AuthorityPlace, history: [SelectedAccount] = [], isShared: Bool = false
+        _ records: StoredRecords, at place: AuthorityPlace, clientID: String? = nil, history: [SelectedAccount] = [],
+        isShared: Bool = false
     ) {
-        let profiles = Dictionary(grouping: records.filter(place.owns)) { $0.homeAccountID.lowercased() }
-        let chosen = profiles.compactMapValues { own in own.max { place.rank($0) < place.rank($1) } }
-        var left = chosen
-        recent = history.compactMap { selected in
-            guard place.aliases.contains(selected.environment) else { return nil }
-            return left.removeValue(forKey: selected.homeAccountID)
+        let profiles = Dictionary(grouping: records.accounts.filter(place.owns)) { $0.homeAccountID.lowercased() }
+        let standings = AccountStandings(records, at: place, clientID: clientID)
+        let all = profiles.compactMapValues { own in own.max { place.rank($0) < place.rank($1) } }
+        let choices = history.compactMap { selected -> Choice? in
+            guard place.aliases.contains(selected.environment), let account = all[selected.homeAccountID] else {
+                return nil
+            }
+            let isForAll = selected.authority == nil
+            let counts = isForAll ? standings.isKnown(account) : selected.authority == place.path
+            return Choice(
+                account: account, isForAll: isForAll, here: counts ? (isForAll ? .selected : .selectedHere) : nil)
         }
-        let others = left.values.sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }
-        accounts = recent + others
+        var left = all
+        let recent = choices.filter { $0.here != nil }.compactMap {
+            left.removeValue(forKey: $0.account.homeAccountID.lowercased())
+        }
+        func order(_ account: AccountRecord) -> (Int, String, String) {
+            (standings.isKnown(account) ? 0 : 1, account.username, account.homeAccountID)
+        }
+        accounts = recent + left.values.sorted { order($0) < order($1) }
+        self.recent = recent
+        self.choices = choices
         self.profiles = profiles
+        self.standings = standings
         self.isShared = isShared
     }
 
@@ -46,31 +82,80 @@ public struct AccountSelection: Sendable {
         }
     }
 
-    /// The account for a request.
+    /// The account for a request, and how it was chosen; nil if nobody has signed in yet.
     ///
-    /// It is the one that the request names, else the one that its user name happens to be, else the one chosen last, else
-    /// the only one. Nil where nobody has signed in yet.
+    /// It is the one that the request names, else the one that its user name happens to be, else the one of `decision`.
     ///
-    /// - Throws: `AcquisitionError` where the named account has not signed in, or several could be meant.
-    public func account(named name: String?, hint: String?) throws(AcquisitionError) -> AccountRecord? {
+    /// - Throws: `AcquisitionError` if the named account has not signed in, or several could be meant.
+    public func decision(named name: String?, hint: String?) throws(AcquisitionError) -> Decision? {
         if let name {
             let found = account(named: name)
             guard !found.isEmpty else { throw .noSuchAccount(name, known: accounts) }
-            return try settled(among: found)
+            return try decision(among: found)?.because(.named)
         }
-        guard let hint else { return try settled(among: accounts) }
+        guard let hint else { return try decision(among: accounts) }
         let found = account(named: hint)
-        if found.isEmpty, hint.hasBytes("@") { return nil }
-        return try settled(among: found.isEmpty ? accounts : found)
+        guard found.isEmpty else { return try decision(among: found)?.because(.username) }
+        return hint.isAddress ? nil : try decision(among: accounts)
     }
 
-    private func settled(among candidates: [AccountRecord]) throws(AcquisitionError) -> AccountRecord? {
-        if candidates.count <= 1 { return candidates.first }
-        guard !isShared, let chosen = recent.first(where: candidates.contains) else {
-            throw .ambiguousAccount(candidates, isShared: isShared)
-        }
-        return chosen
+    /// The account for a request; nil if nobody has signed in yet.
+    ///
+    /// - Throws: what `decision(named:hint:)` throws.
+    public func account(named name: String?, hint: String?) throws(AcquisitionError) -> AccountRecord? {
+        try decision(named: name, hint: hint)?.account
     }
+
+    /// The account that is used if a request names none; nil if it is nobody's, or several could be meant.
+    public var used: AccountRecord? {
+        do { return try decision(among: accounts)?.account } catch { return nil }
+    }
+
+    /// The account that was used before that one: the one chosen before, else the only other that is accepted here.
+    public var previous: AccountRecord? {
+        guard let used else { return nil }
+        if let before = recent.first(where: { $0 != used }) { return before }
+        let others = accounts.filter { $0 != used && isKnown($0) }
+        return others.count == 1 ? others[0] : nil
+    }
+
+    /// Whether the authority is known to accept an account.
+    public func isKnown(_ account: AccountRecord) -> Bool { standings.isKnown(account) }
+
+    /// What the person chose decides, then who has a token here, then who is at home here.
+    ///
+    /// A choice for all does not count while others are known here and the account is not: the tenant would refuse it.
+    private func decision(among candidates: [AccountRecord]) throws(AcquisitionError) -> Decision? {
+        guard candidates.count > 1 else {
+            return candidates.first.map { Decision(account: $0, choice: .onlyOne) }
+        }
+        guard !isShared else { throw .ambiguousAccount(candidates, isShared: true) }
+        func last(_ isMeant: (Choice) -> Bool) -> Choice? {
+            choices.first { candidates.contains($0.account) && isMeant($0) }
+        }
+        if let chosen = last({ $0.here != nil }) {
+            return Decision(account: chosen.account, choice: chosen.here ?? .selected)
+        }
+        let served = candidates.filter(standings.hasToken)
+        if let one = served.only ?? last({ served.contains($0.account) })?.account {
+            return Decision(account: one, choice: .hasToken)
+        }
+        guard served.isEmpty else { throw .ambiguousAccount(candidates) }
+        if let one = candidates.filter(standings.isAtHome).only { return Decision(account: one, choice: .atHome) }
+        let known = candidates.filter(isKnown)
+        if let one = known.only { return Decision(account: one, choice: .hasBeenHere) }
+        guard known.isEmpty, let guest = last({ $0.isForAll }) else { throw .ambiguousAccount(candidates) }
+        return Decision(account: guest.account, choice: .selected)
+    }
+}
+
+extension AccountSelection.Decision {
+    fileprivate func because(_ choice: Outlook.Choice) -> Self { Self(account: account, choice: choice) }
+}
+
+extension Array {
+    /// The element, if there is just one.
+    fileprivate var only: Element? { count == 1 ? self[0] : nil }
 }
 
 extension AccountRecord {

@@ -24,9 +24,29 @@ public struct AuthorityPlace: Sendable, Equatable {
         self.policy = policy?.lowercased()
     }
 
+    /// The place that a choice is for, with the hosts of its environment; nil if it is for all.
+    init?(_ selected: SelectedAccount, aliases: [String]) {
+        guard let path = selected.authority else { return nil }
+        let names = path.pieces(between: "/", maxSplits: 1).map(String.init)
+        self.init(
+            environment: selected.environment, aliases: aliases, realm: names.first ?? "",
+            policy: names.count > 1 ? names[1] : nil)
+    }
+
     init(_ match: AuthorityMatch) {
         self.init(
             environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)
+    }
+
+    /// What tells the authority from others of its environment: `/contoso.com`, `/TENANT/POLICY`.
+    public var path: String { "/" + [realm, policy].compactMap(\.self).joined(separator: "/") }
+
+    /// The authority's URL, as far as it matters which accounts are used.
+    public var url: String { "https://\(environment)\(path)" }
+
+    /// Whether it is no tenant's own: every account that it owns is accepted.
+    public var isOpen: Bool {
+        policy != nil || realm.isEmpty || ["common", "organizations", "consumers"].contains(realm)
     }
 
     /// Whether an account may be used at this authority.

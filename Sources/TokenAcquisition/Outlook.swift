@@ -10,8 +10,16 @@ public struct Outlook: Sendable {
         case named
         /// The user name in the URL is an account's.
         case username
-        /// The person selected it last.
+        /// The person chose it for this authority.
+        case selectedHere = "selected-here"
+        /// The person chose it for all authorities.
         case selected
+        /// It has a token for this authority and client, and no other has or was chosen as lately.
+        case hasToken = "has-token"
+        /// It is the only one from this tenant.
+        case atHome = "at-home"
+        /// It is the only one that another client has used at this tenant.
+        case hasBeenHere = "has-been-here"
         /// There is no other.
         case onlyOne = "only-one"
     }
@@ -36,6 +44,8 @@ public struct Outlook: Sendable {
     public var account: AccountRecord?
     /// How it was chosen.
     public var choice: Choice?
+    /// Whether the authority is known to accept it: else a renewal may be refused.
+    public var isKnown = true
     /// The stored access token that is to be handed out, or was last.
     public var accessToken: AccessTokenRecord?
     /// The refresh tokens that would be tried.
@@ -52,13 +62,15 @@ extension TokenAcquirer {
             let authority = try match(request)
             outlook.match = authority.match
             let records = try load(authority.place)
-            let known = known(records.accounts, authority)
+            let known = known(records, authority, request)
             outlook.accounts = known.accounts
-            guard let account = try known.account(named: request.account, hint: request.userHint) else {
+            guard let decision = try known.decision(named: request.account, hint: request.userHint) else {
                 return outlook
             }
+            let account = decision.account
             outlook.account = account
-            outlook.choice = choice(of: account, among: known, request)
+            outlook.choice = decision.choice
+            outlook.isKnown = known.isKnown(account)
             let selection = SilentSelection(
                 records, place: authority.place, account: account, request: request, now: clock())
             let found = SilentAccount(account: account, selection: selection, records: records)
@@ -73,13 +85,5 @@ extension TokenAcquirer {
             outlook.step = .fail(error)
         }
         return outlook
-    }
-
-    private func choice(
-        of account: AccountRecord, among known: AccountSelection, _ request: TokenRequest
-    ) -> Outlook.Choice {
-        if request.account != nil { return .named }
-        if let hint = request.userHint, account.isNamed(hint) { return .username }
-        return known.accounts.count > 1 ? .selected : .onlyOne
     }
 }

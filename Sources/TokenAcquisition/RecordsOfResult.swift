@@ -53,6 +53,7 @@ struct RecordsOfResult {
         account.name = from.name ?? names?.name
         account.clientInfo = from.clientInfo ?? names?.clientInfo
         account.other = here?.other ?? [:]
+        account.requestedRealm = place.isOpen ? here?.requestedRealm : place.realm
         return account
     }
 

@@ -5,10 +5,12 @@ import Rules
 public import TokenStore
 
 extension TokenAcquirer {
-    /// Every account in the group, and who uses it.
-    public func allAccounts() throws(AcquisitionError) -> [KnownAccount] {
+    /// Every account in the group, who uses it, and which is used where.
+    public func allAccounts() throws(AcquisitionError) -> AccountOverview {
         let records = try storing { () throws(StoreError) in try store.records(matching: .all) }
-        return KnownAccount.all(records, environments: registry.plugins.flatMap(\.environments))
+        return AccountOverview(
+            records, environments: registry.plugins.flatMap(\.environments), history: selection?.read() ?? [],
+            isShared: isShared)
     }
 
     /// What became of an account that was signed out.
@@ -38,10 +40,9 @@ extension TokenAcquirer {
         return SignedOut(removed: removed, remaining: plan.remaining, idTokens: own)
     }
 
-    /// Takes an account out of the selection; where that fails, a name without an account is left, which means nothing.
+    /// Takes an account out of the selection; if that fails, a name without an account is left, which means nothing.
     private func forget(_ account: KnownAccount) {
-        guard let selection else { return }
-        try? selection.remove(Set(selection.read().filter(account.isSelected)))
+        try? selection?.remove(account.isSelected)
     }
 
     /// Ends the person's session at the authority in the browser; the id token is one from before the sign-out.
@@ -69,11 +70,11 @@ extension TokenAcquirer {
         }
     }
 
-    /// Where an authority's accounts are kept; nil where no plugin serves it.
+    /// Where an authority's accounts are kept; nil if no plugin serves it.
     ///
-    /// Nothing is sent anywhere for it, so that any host will do.
-    public func place(of authority: String) -> AuthorityPlace? {
-        registry.match(authority: authority, isConfigured: true).map(AuthorityPlace.init)
+    /// Nothing is sent anywhere for it, so that any host will do. The kind is for an authority whose URL doesn't tell it.
+    public func place(of authority: String, kind: String? = nil) -> AuthorityPlace? {
+        registry.match(authority: authority, kind: kind, isConfigured: true).map(AuthorityPlace.init)
     }
 }
 
@@ -91,7 +92,7 @@ extension TokenAcquirer {
             // Whoever held the lock before may have been told.
             if let found = try? self.silentAccount(for: request, authority) { return .account(found.account) }
             let choice = await chooser.choose(among: accounts)
-            if case .account(let account) = choice { await self.select(account, telling: chooser) }
+            if case .account(let account) = choice { await self.select(account, authority, telling: chooser) }
             return choice
         }
         var request = request
@@ -105,25 +106,31 @@ extension TokenAcquirer {
             request.prompt = request.prompt ?? "select_account"
             guard let asked = await person() else { throw .interactionRequired(nil) }
             let token = try await signIn(request, person: asked)
-            await select(token.account, telling: chooser)
+            await select(token.account, authority, telling: chooser)
             return token
         case .cancelled: throw .noAccountChosen
         case .unavailable: throw .ambiguousAccount(accounts)
         }
     }
 
-    private func select(_ account: AccountRecord, telling chooser: any AccountChooser) async {
-        guard let selection, let selected = SelectedAccount(account) else { return }
-        // Where the choice can't be kept it counts this once.
+    private func select(_ account: AccountRecord, _ authority: Authority, telling chooser: any AccountChooser) async {
+        guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
+        // If the choice can't be kept it counts this once.
         guard (try? selection.select(selected)) != nil else { return }
-        await chooser.confirm(account)
+        await chooser.confirm(account, at: authority.place)
     }
 
-    /// Makes an account that signed in the chosen one, where none of its authority's was.
-    func selectFirst(_ account: AccountRecord, _ authority: Authority) {
-        guard let selection, let selected = SelectedAccount(account),
-            let records = try? load(authority.place), known(records.accounts, authority).recent.isEmpty
-        else { return }
-        try? selection.append(selected)
+    /// Chooses an account that signed in for its authority: if none was chosen there, or if the person was asked for
+    /// another account and took this one.
+    func settle(
+        on account: AccountRecord, insteadOf meant: AccountRecord?, _ request: TokenRequest, _ authority: Authority
+    ) {
+        guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
+        let isAnother = meant.map { $0.homeAccountID.lowercased() != account.homeAccountID.lowercased() } ?? false
+        if isAnother, request.expectedAccount == nil {
+            try? selection.select(selected)
+        } else if let records = try? load(authority.place), known(records, authority, request).recent.isEmpty {
+            try? selection.append(selected)
+        }
     }
 }

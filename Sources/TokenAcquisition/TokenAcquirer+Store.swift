@@ -1,5 +1,5 @@
 import Addresses
-import AuthorityPlugin
+public import AuthorityPlugin
 import Rules
 import TokenStore
 
@@ -85,19 +85,20 @@ extension TokenAcquirer {
         // Read first: the keyring may still be on its way.
         let history = selection?.read() ?? []
         let records = try load(authority.place)
-        let known = known(records.accounts, authority, history)
+        let known = known(records, authority, request, history)
         guard let account = try known.account(named: request.account, hint: request.userHint) else { return nil }
         let selection = SilentSelection(
             records, place: authority.place, account: account, request: request, now: clock())
         return SilentAccount(account: account, selection: selection, records: records)
     }
 
-    /// The accounts of an authority among those that are stored, and which of them were chosen.
+    /// The accounts of an authority among what is stored, and which of them a request's client uses.
     func known(
-        _ accounts: [AccountRecord], _ authority: Authority, _ history: [SelectedAccount]? = nil
+        _ records: StoredRecords, _ authority: Authority, _ request: TokenRequest, _ history: [SelectedAccount]? = nil
     ) -> AccountSelection {
         AccountSelection(
-            accounts, at: authority.place, history: history ?? selection?.read() ?? [], isShared: isShared)
+            records, at: authority.place, clientID: request.clientID, history: history ?? selection?.read() ?? [],
+            isShared: isShared)
     }
 
     /// Runs the body while no other process has the person sign in for the same authority, client and account.
@@ -169,16 +170,15 @@ extension TokenAcquirer {
 
     /// Sets what shapes the page that the person gets.
     ///
-    /// Where the tenant doesn't know the account that is signed in, the person is to choose another, unless it is the one
-    /// that was named.
+    /// If the tenant doesn't know the account that is signed in, the person is to choose another, unless it is the one that
+    /// was named.
     func shape(
         _ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?, because error: PluginError?
     ) {
-        let isStranger = request.account == nil && error?.isAboutAccount == true
+        let isStranger = request.expectedAccount == nil && error?.isAboutAccount == true
         ask.prompt = request.prompt ?? (isStranger ? "select_account" : nil)
         ask.loginHint =
-            request.loginHint ?? (isStranger ? nil : account?.username) ?? request.account
-            ?? request.userHint.flatMap { $0.hasBytes("@") ? $0 : nil }
+            request.loginHint ?? (isStranger ? nil : account?.username) ?? request.expectedAccount
         ask.domainHint = request.domainHint
         ask.extraQuery = request.extraQuery.map { "\($0.key)=\($0.value)" }.sorted()
         ask.redirectURI = request.redirectPort.map { "http://localhost:\($0)" }
@@ -208,7 +208,9 @@ extension PluginError.Code {
 
 extension PluginError {
     /// Whether another account might do: Entra's numbers for one that the tenant doesn't know or doesn't let in.
-    var isAboutAccount: Bool { !errorCodes.allSatisfy { ![50020, 50034, 50105, 500_212, 500_213].contains($0) } }
+    public var isAboutAccount: Bool {
+        !errorCodes.allSatisfy { ![50020, 50034, 50105, 500_212, 500_213].contains($0) }
+    }
 
     /// Whether a family's refresh token was refused because the client is none of the family.
     var isClientMismatch: Bool { suberror == "client_mismatch" }

@@ -189,10 +189,10 @@ public struct TokenAcquirer: Sendable {
         }
         setbacks.forget(key)
         let token = try await keep(result, request, authority, redeemed: nil)
-        if let wanted = request.account, !token.account.isNamed(wanted) {
+        if let wanted = request.expectedAccount, !token.account.isNamed(wanted) {
             throw .wrongAccount(wanted: wanted, signedIn: token.account)
         }
-        selectFirst(token.account, authority)
+        settle(on: token.account, insteadOf: account, request, authority)
         return token
     }
 

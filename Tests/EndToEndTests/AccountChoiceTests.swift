@@ -16,15 +16,17 @@ import Testing
         try await World.with { world in
             try await world.signIn(Self.alice)
             let url = "\(world.sandbox.resource)/\(Self.path)"
+            let everywhere = " for \(world.sandbox.authority)/common"
             let login = try await world.lanyard(["login", url, "--account", Self.bob], world.browser(as: Self.bob))
             #expect(
                 login.errors.hasSuffix(
-                    "signed in as \(Self.bob)\nlanyard: using it from now on; to go back: lanyard use -\n"),
+                    "signed in as \(Self.bob)\nlanyard: using it\(everywhere) from now on; to go back: lanyard use -\n"),
                 "\(login)")
             #expect(try await Self.user(world) == Self.bob)
             for (argument, user) in [("-", Self.alice), ("-", Self.bob), ("ALICE@contoso.example", Self.alice)] {
                 let use = try await world.lanyard(["use", argument])
-                #expect(use.status == 0 && use.errors == "lanyard: using \(user) from now on\n", "\(use)")
+                let place = argument == "-" ? everywhere : ""
+                #expect(use.status == 0 && use.errors == "lanyard: using \(user)\(place) from now on\n", "\(use)")
                 #expect(use.output.isEmpty)
                 // Twice, so that an answer given before would show.
                 for _ in 0..<2 { #expect(try await Self.user(world) == user) }
@@ -37,7 +39,7 @@ import Testing
             #expect(try await Self.user(world, "account=\(Self.alice)\n") == Self.alice)
             #expect(try await Self.user(world, "username=\(Self.alice)\n") == Self.alice)
             let text = try String(contentsOfFile: world.selectionFile, encoding: .utf8)
-            #expect(!text.contains("@") && text.split(separator: "\n").count == 2, "\(text)")
+            #expect(!text.contains("@") && text.split(separator: "\n").count == 4, "\(text)")
         }
     }
 
@@ -82,7 +84,7 @@ import Testing
                 both.errors.hasPrefix(
                     """
                     lanyard: error: several accounts could be meant: \(Self.alice), \(Self.carol)
-                    lanyard: hint: choose one: lanyard use \(Self.alice)
+                    lanyard: hint: choose one: lanyard use \(Self.alice) \(world.sandbox.resource)/\(Self.path)
 
                     """), "\(both)")
             let use = try await world.lanyard(["use"])
@@ -130,24 +132,25 @@ import Testing
             let table = try await world.lanyard(["accounts"])
             #expect(
                 table.output == """
-                      ACCOUNT                 NAME          KIND            TENANTS                      RENEWS
-                    * carol@fabrikam.example  Carol Cooper  work or school  fab81ca0                     yes
-                    - dave@outlook.example    Dave Dyer     personal                                     yes
-                      alice@contoso.example   Alice Archer  work or school  c0a70500, guest in fab81ca0  yes
+                      ACCOUNT                 USED FOR          NAME          KIND            TENANTS                      RENEWS
+                    * carol@fabrikam.example  common            Carol Cooper  work or school  fab81ca0                     yes
+                    - dave@outlook.example                      Dave Dyer     personal                                     yes
+                    * alice@contoso.example   fabrikam.example  Alice Archer  work or school  c0a70500, guest in fab81ca0  yes
 
                     """, "\(table)")
             let narrow = try await world.atTerminal(["lanyard", "accounts"], answering: [])
             #expect(narrow.lines.count == 4 && narrow.lines.allSatisfy { $0.count <= 80 }, "\(narrow)")
             let json = try await Self.accounts(world)
             #expect(json.map { $0["kind"] as? String } == ["work-or-school", "personal", "work-or-school"])
-            #expect(json.map { $0["current"] as? Bool } == [true, false, false])
+            #expect(json.map { $0["current"] as? Bool } == [true, false, true])
             #expect(json.map { $0["previous"] as? Bool } == [false, true, false])
             let alice = try #require(json.last)
             #expect(
                 Set(alice.keys) == [
                     "canRenew", "clientIds", "current", "environment", "homeAccountId", "kind", "name", "previous",
-                    "tenant", "tenants", "username",
+                    "tenant", "tenants", "usedElsewhere", "usedFor", "username",
                 ])
+            #expect(alice["usedFor"] as? [String] == ["\(world.sandbox.authority)/fabrikam.example"])
             let tenants = try #require(alice["tenants"] as? [[String: Any]])
             #expect(tenants.map { $0["home"] as? Bool } == [true, false])
             #expect(tenants.last?["localAccountId"] as? String == "a11ce000-0000-4000-8000-00000000fab8")

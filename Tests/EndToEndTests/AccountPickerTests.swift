@@ -35,7 +35,8 @@ import Testing
                       2) carol@fabrikam.example  Carol Cooper, work or school
                       3) sign in with another account
                     lanyard: number [1]: 2
-                    lanyard: using carol@fabrikam.example from now on; to change that: lanyard use
+                    lanyard: using carol@fabrikam.example for \(world.sandbox.authority)/common from
+                             now on; to change that: lanyard use
 
                     """, "\(clone)")
             let second = try await world.atTerminal(["git", "clone", "-q", url, "two"], answering: [])
@@ -72,7 +73,7 @@ import Testing
             let ended = try await world.atTerminal(
                 Self.get, answering: [(Self.question, "3")], world.browser(as: bob))
             #expect(ended.status == 0 && ended.output.contains("username=\(bob)"), "\(ended)")
-            #expect(ended.output.contains("lanyard: using \(bob) from now on"), "\(ended)")
+            #expect(ended.output.contains("lanyard: using \(bob) for "), "\(ended)")
             #expect(try await world.lanyard(["use"]).output == "\(bob)\n")
         }
     }

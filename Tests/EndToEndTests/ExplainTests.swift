@@ -106,7 +106,7 @@ import Testing
                 return [account?["username"] as? String, account?["chosen"] as? String]
             }
             let last = try await chosen(url)
-            #expect(last == ["carol@fabrikam.example", "selected"])
+            #expect(last == ["carol@fabrikam.example", "selected-here"])
             let named = try await chosen(url, ["LANYARD_ACCOUNT": "alice@contoso.example"])
             #expect(named == ["alice@contoso.example", "named"])
             let inURL = try await chosen(url.replacing("https://", with: "https://alice%40contoso.example@"))

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TokenStore
 
@@ -11,12 +12,21 @@ import TokenStore
     private static func known(
         _ id: String, _ username: String, name: String = "", tenant: String = tenant,
         environment: String = "login.example"
-    ) -> KnownAccount {
+    ) -> AccountRecord {
         var account = AccountRecord(
             homeAccountID: "\(id).\(tenant)", environment: environment, realm: tenant, username: username)
         account.name = name
-        return KnownAccount(
-            account: account, profiles: [account], environments: [environment], clientIDs: ["c"], canRenew: false)
+        return account
+    }
+
+    /// The accounts, and choices of them: each for all authorities, or for the one of a path.
+    private static func accounts(
+        _ all: [AccountRecord], _ choices: [(AccountRecord, String?)] = []
+    ) throws -> KnownAccounts {
+        var records = StoredRecords()
+        records.accounts = all
+        let history = try choices.map { try #require(SelectedAccount($0.0, authority: $0.1)) }
+        return KnownAccounts(AccountOverview(records, environments: [], history: history))
     }
 
     private static let long = known(
@@ -25,8 +35,11 @@ import TokenStore
     private static let forged = known("b", "bob@x.example\u{1B}[2J\u{202E}", name: "Bob\nlanyard: signed in")
     private static let nameless = known("c", "")
 
-    @Test func `a table fits 80 columns, and is whole where nothing limits it`() {
-        let known = KnownAccounts([Self.long, Self.forged, Self.nameless], history: [])
+    @Test(arguments: [false, true])
+    func `a table fits 80 columns, and is whole where nothing limits it`(isChosen: Bool) throws {
+        let path = "/11111111-2222-3333-4444-555555555555/b2c_1_a_policy_with_a_name_that_goes_on_and_on"
+        let known = try Self.accounts(
+            [Self.long, Self.forged, Self.nameless], isChosen ? [(Self.long, path), (Self.forged, path)] : [])
         let narrow = AccountTable(known).lines(width: 80)
         #expect(narrow.count == 4)
         #expect(narrow.allSatisfy { $0.count <= 80 }, "\(narrow)")
@@ -39,24 +52,65 @@ import TokenStore
         #expect(wide.split(separator: "\n").count == 4)
     }
 
-    @Test func `the current account is marked and comes first, then the one before`() throws {
+    @Test func `the account that was chosen last is marked and comes first, then the one before`() throws {
         let (alice, bob, carol) = (Self.known("a", "alice"), Self.known("b", "bob"), Self.known("c", "carol"))
-        let history = try [carol, bob].map { try #require($0.selected) }
-        let known = KnownAccounts([alice, bob, carol], history: history)
-        #expect(known.byUse == [carol, bob, alice])
+        let known = try Self.accounts([alice, bob, carol], [(carol, nil), (bob, nil)])
+        #expect(known.byUse.map(\.account) == [carol, bob, alice])
         let marks = AccountTable(known).lines(width: 80).dropFirst().map { String($0.prefix(7)) }
         #expect(marks == ["* carol", "- bob  ", "  alice"])
         // The only other one is what `use -` means, though it never was chosen.
-        #expect(KnownAccounts([alice, bob], history: history).previous == alice)
-        #expect(KnownAccounts([alice, bob, carol], history: [history[0]]).previous == nil)
-        #expect(KnownAccounts([alice], history: []).current == alice)
-        #expect(KnownAccounts([alice, bob], history: []).current == nil)
+        let two = try Self.accounts([alice, bob], [(bob, nil)])
+        #expect(two.previous?.account.account == alice && two.previous?.place == nil)
+        #expect(try Self.accounts([alice, bob, carol], [(carol, nil)]).previous == nil)
+        #expect(try Self.accounts([alice]).current?.account == alice)
+        #expect(try Self.accounts([alice, bob]).current == nil)
+    }
+
+    @Test func `the table tells which account is used where`() throws {
+        let (alice, bob) = (Self.known("a", "alice@contoso.example"), Self.known("b", "bob@contoso.example"))
+        let frank = Self.known("f", "frank@northwind.example", tenant: "99999999-2222-3333-4444-555555555555")
+        func table(_ choices: [(AccountRecord, String?)]) throws -> [String] {
+            AccountTable(try Self.accounts([alice, bob, frank], choices)).lines(width: nil).dropFirst().map { line in
+                let words = line.split(separator: " ").joined(separator: " ")
+                return words.components(separatedBy: " work or school")[0]
+            }
+        }
+        let apart = [(frank, "/northwind.example"), (alice, "/contoso.example"), (alice, "/common")]
+        #expect(
+            try table(apart) == [
+                "* frank@northwind.example northwind.example", "* alice@contoso.example contoso.example, common",
+                "bob@contoso.example",
+            ])
+        // Frank's tenant doesn't know Alice, so that a choice of her for all changes nothing there.
+        #expect(
+            try table([(alice, nil)] + apart) == [
+                "* alice@contoso.example all others", "* frank@northwind.example northwind.example",
+                "bob@contoso.example",
+            ])
+        #expect(
+            try table([(bob, nil), (alice, "/common")]) == [
+                "* bob@contoso.example all", "- alice@contoso.example", "frank@northwind.example",
+            ])
+        #expect(try table([(frank, "/\(Self.tenant)")])[0] == "* frank@northwind.example 11111111")
+    }
+
+    @Test func `what was used before is another account of the same authority`() throws {
+        let (alice, bob) = (Self.known("a", "alice@contoso.example"), Self.known("b", "bob@contoso.example"))
+        let frank = Self.known("f", "frank@northwind.example", tenant: "99999999-2222-3333-4444-555555555555")
+        let apart = try Self.accounts([alice, frank], [(frank, "/northwind.example"), (alice, "/contoso.example")])
+        #expect(apart.previous == nil && apart.current == nil)
+        let chosen = try Self.accounts([alice, bob, frank], [(bob, "/contoso.example"), (alice, "/contoso.example")])
+        #expect(chosen.previous?.account.account == alice && chosen.previous?.place?.path == "/contoso.example")
+        #expect(chosen.current?.account == bob)
+        // The only other one that the tenant knows, though she was never chosen for it.
+        let other = try Self.accounts([alice, bob, frank], [(bob, "/contoso.example")])
+        #expect(other.previous?.account.account == alice)
     }
 
     @Test func `a list to pick from tells namesakes apart`() {
-        let work = Self.known("a", "alice@x.example", name: "Alice").account
-        let other = Self.known("b", "ALICE@x.example", name: "Alice", tenant: "99999999-2222-3333-4444-5").account
-        let personal = Self.known("c", "alice@x.example", tenant: AuthorityPlace.consumersTenant).account
+        let work = Self.known("a", "alice@x.example", name: "Alice")
+        let other = Self.known("b", "ALICE@x.example", name: "Alice", tenant: "99999999-2222-3333-4444-5")
+        let personal = Self.known("c", "alice@x.example", tenant: AuthorityPlace.consumersTenant)
         #expect(
             [work, other, personal].labels == [
                 "alice@x.example  Alice, work or school, tenant 11111111-2222…",

@@ -17,15 +17,19 @@ import TokenStore
         let request = TokenRequest(
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
-        for isShared in [false, true] {
-            let failure = Failure(
-                .ambiguousAccount([Self.hostile], isShared: isShared), request: request, url: nil)
-            #expect(failure.hints.first?.line.hasSuffix(" 'bob;$(reboot)@x.example'") == true, "\(failure.hints)")
+        for url in [nil, "https://git.example"] {
+            let hints = Failure(.ambiguousAccount([Self.hostile]), request: request, url: url).hints
+            #expect(hints.first?.line.contains(" 'bob;$(reboot)@x.example'") == true, "\(hints)")
         }
+        let shared = Failure(.ambiguousAccount([Self.hostile], isShared: true), request: request, url: nil)
+        #expect(
+            shared.hints.first?.line.hasSuffix("lanyard logout 'bob;$(reboot)@x.example'") == true, "\(shared.hints)")
         let twin = AccountRecord(homeAccountID: "c.d", environment: "login.example", realm: "d", username: "bob")
         var other = Self.hostile
         other.username = "bob"
-        let known = KnownAccounts([twin, other].map(Self.known), history: [])
+        var records = StoredRecords()
+        records.accounts = [twin, other]
+        let known = KnownAccounts(AccountOverview(records, environments: [], history: []))
         let failure = #expect(throws: Failure.self) { try known.account(named: "bob", command: "lanyard use") }
         #expect(failure?.hints.contains { $0.copied == "lanyard use 'a.b;reboot'" } == true, "\(failure?.hints ?? [])")
     }
@@ -130,9 +134,25 @@ import TokenStore
             ])
     }
 
-    private static func known(_ account: AccountRecord) -> KnownAccount {
-        KnownAccount(
-            account: account, profiles: [account], environments: [account.environment], clientIDs: [], canRenew: false)
+    @Test func `an account that the tenant does not know is named with the command that chooses another`() {
+        var request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
+            scopes: [])
+        var cause = PluginError(.interactionRequired, "AADSTS50020: unknown", hint: "ask to be invited")
+        cause.errorCodes = [50020]
+        func hints() -> [String] {
+            Failure(
+                .interactionRequired(cause, account: Self.hostile), request: request, url: "https://git.example"
+            ).hints.map(\.line)
+        }
+        #expect(
+            hints() == [
+                "ask to be invited",
+                "to use another account here than bob;$(reboot)@x.example: lanyard use ACCOUNT https://git.example",
+                "sign in: lanyard login https://git.example",
+            ])
+        request.account = "bob"
+        #expect(hints().count == 2, "a choice changes nothing about who is named")
     }
 }
 

@@ -147,12 +147,15 @@ private struct Place {
     }
 
     private var known: [Failure] {
-        let other = KnownAccount(
-            account: account, profiles: [account], environments: [name], clientIDs: [], canRenew: false)
+        var other = account
+        other.environment = "other.example"
         var failures = [Failure(unknownAuthority: name), Failure.nobodyIsSignedIn]
-        for accounts in [[], [other, other]] {
+        for accounts in [[], [account, other]] {
+            var records = StoredRecords()
+            records.accounts = accounts
             do throws(Failure) {
-                _ = try KnownAccounts(accounts, history: []).account(named: name, command: "lanyard use")
+                _ = try KnownAccounts(AccountOverview(records, environments: [], history: []))
+                    .account(named: name, command: "lanyard use")
             } catch {
                 failures.append(error)
             }

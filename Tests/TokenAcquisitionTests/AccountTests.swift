@@ -33,7 +33,7 @@ import Vectors
             try Self.selected("z.z"), try Self.selected("a.\(Self.tenant)", at: "login.example"),
             try Self.selected("B.\(Self.tenant)", at: "login.windows.net"), try Self.selected("a.\(Self.tenant)"),
         ]
-        let known = AccountSelection([alice, bob, personal], at: Self.place, history: history)
+        let known = AccountSelection.of([alice, bob, personal], at: Self.place, history: history)
         #expect(known.recent == [bob, alice])
         #expect(known.accounts == [bob, alice, personal])
         #expect(try known.account(named: nil, hint: nil) == bob)
@@ -44,23 +44,23 @@ import Vectors
     }
 
     @Test func `of two accounts of one name the chosen one is meant, and without a choice neither`() throws {
-        let known = AccountSelection([alice, personal], at: Self.place)
+        let known = AccountSelection.of([alice, personal], at: Self.place)
         #expect(throws: AcquisitionError.ambiguousAccount([alice, personal])) {
             try known.account(named: "alice@contoso.example", hint: nil)
         }
-        let chosen = AccountSelection(
+        let chosen = AccountSelection.of(
             [alice, personal], at: Self.place, history: [try Self.selected(personal.homeAccountID)])
         #expect(try chosen.account(named: "alice@contoso.example", hint: nil) == personal)
     }
 
     @Test func `on a shared device several are an error whichever was chosen`() throws {
         let history = [try Self.selected(bob.homeAccountID)]
-        let known = AccountSelection([alice, bob], at: Self.place, history: history, isShared: true)
+        let known = AccountSelection.of([alice, bob], at: Self.place, history: history, isShared: true)
         #expect(throws: AcquisitionError.ambiguousAccount([bob, alice], isShared: true)) {
             try known.account(named: nil, hint: nil)
         }
         #expect(try known.account(named: "alice@contoso.example", hint: nil) == alice)
-        let alone = AccountSelection([alice], at: Self.place, history: history, isShared: true)
+        let alone = AccountSelection.of([alice], at: Self.place, history: history, isShared: true)
         #expect(try alone.account(named: nil, hint: nil) == alice)
     }
 
@@ -75,7 +75,7 @@ import Vectors
         var guest = alice
         guest.realm = "fabrikam"
         guest.localAccountID = "oid-guest"
-        let known = AccountSelection([home, guest, bob], at: Self.place)
+        let known = AccountSelection.of([home, guest, bob], at: Self.place)
         #expect(try known.account(named: name, hint: nil) == home)
         #expect(try known.account(named: nil, hint: name) == home)
     }
@@ -83,7 +83,7 @@ import Vectors
     @Test(arguments: ["", "   ", "alice", "contoso.example"])
     func `what is no name finds nobody`(_ name: String) {
         let nameless = Self.account("n.\(Self.tenant)", "")
-        #expect(AccountSelection([alice, nameless], at: Self.place).account(named: name).isEmpty)
+        #expect(AccountSelection.of([alice, nameless], at: Self.place).account(named: name).isEmpty)
     }
 
     @Test(arguments: [

@@ -148,7 +148,7 @@ import Vectors
     private let dave = account("d.\(AuthorityPlace.consumersTenant)", "dave@outlook.example")
 
     @Test func `a user name finds its account whatever its case, and an identifier too`() throws {
-        let known = AccountSelection([alice, dave], at: Self.place("common"))
+        let known = AccountSelection.of([alice, dave], at: Self.place("common"))
         #expect(try known.account(named: "ALICE@Contoso.example", hint: nil)?.homeAccountID == "a.contoso")
         #expect(try known.account(named: "A.Contoso", hint: nil)?.username == "alice@contoso.example")
         #expect(throws: AcquisitionError.noSuchAccount("zoe", known: [alice, dave])) {
@@ -157,38 +157,39 @@ import Vectors
     }
 
     @Test func `several accounts and no word which is an error`() throws {
-        let known = AccountSelection([dave, alice], at: Self.place("common"))
+        let known = AccountSelection.of([dave, alice], at: Self.place("common"))
         #expect(throws: AcquisitionError.ambiguousAccount([alice, dave])) { try known.account(named: nil, hint: nil) }
         #expect(throws: AcquisitionError.ambiguousAccount([alice, dave])) {
             try known.account(named: nil, hint: "contoso")
         }
         #expect(try known.account(named: nil, hint: "dave@outlook.example") == dave)
         #expect(try known.account(named: nil, hint: "new@contoso.example") == nil)
-        #expect(try AccountSelection([alice], at: Self.place("common")).account(named: nil, hint: "contoso") == alice)
+        #expect(
+            try AccountSelection.of([alice], at: Self.place("common")).account(named: nil, hint: "contoso") == alice)
     }
 
     @Test func `consumers and organizations take only their own`() {
-        #expect(AccountSelection([alice, dave], at: Self.place("consumers")).accounts == [dave])
-        #expect(AccountSelection([alice, dave], at: Self.place("organizations")).accounts == [alice])
+        #expect(AccountSelection.of([alice, dave], at: Self.place("consumers")).accounts == [dave])
+        #expect(AccountSelection.of([alice, dave], at: Self.place("organizations")).accounts == [alice])
     }
 
     @Test func `an account of one B2C policy is none of another's`() {
         let susi = Self.account("oid-b2c_1_susi.tenant", "")
         let edit = Self.account("oid-b2c_1_edit.tenant", "")
-        #expect(AccountSelection([susi, edit], at: Self.place("tenant", policy: "B2C_1_susi")).accounts == [susi])
+        #expect(AccountSelection.of([susi, edit], at: Self.place("tenant", policy: "B2C_1_susi")).accounts == [susi])
     }
 
     @Test func `of several tenant profiles the authority's stands for the account`() {
         let guest = Self.account("a.contoso", "alice@contoso.example", realm: "fabrikam")
-        #expect(AccountSelection([guest, alice], at: Self.place("fabrikam")).accounts == [guest])
-        #expect(AccountSelection([guest, alice], at: Self.place("common")).accounts == [alice])
+        #expect(AccountSelection.of([guest, alice], at: Self.place("fabrikam")).accounts == [guest])
+        #expect(AccountSelection.of([guest, alice], at: Self.place("common")).accounts == [alice])
     }
 
     // account/python-username-filter-*: "U@X" finds "u@x", "nobody" finds none.
     @Test(arguments: Vectors.followed("account").filter { $0.input["query"] != nil })
     func `MSAL's user name filter`(example: VectorCase) throws {
         let stored = Self.account("a.b", try #require(example.input["cached_username"]?.text))
-        let found = AccountSelection([stored], at: Self.place("common")).account(
+        let found = AccountSelection.of([stored], at: Self.place("common")).account(
             named: try #require(example.input["query"]?.text))
         #expect(found.count == example.expect["matches"]?.wholeNumber)
     }

@@ -30,7 +30,7 @@ import Testing
             try file.append(bob)
             try file.append(try Self.account("carol"))
             #expect(try file.read() == [alice, bob, Self.account("carol")])
-            try file.remove([alice])
+            try file.remove { $0 == alice }
             #expect(file.read().first == bob)
             #expect(file.path == folder + "/selection")
             var status = stat()
@@ -40,18 +40,53 @@ import Testing
         }
     }
 
-    @Test func `it holds at most thirty-two`() async throws {
+    @Test func `it holds at most a hundred and twenty-eight, each as long as it may be`() async throws {
         try await Self.withFile { file, _ in
-            for number in 0..<40 { try file.select(try Self.account("a\(number)")) }
-            #expect(file.read().count == 32)
-            #expect(try file.read().first == Self.account("a39"))
+            func longest(_ number: Int) throws -> SelectedAccount {
+                let id = String(1000 + number) + String(repeating: "a", count: 508)
+                let environment = String(repeating: "e", count: 256)
+                let authority = "/" + String(repeating: "t", count: 519)
+                return try #require(
+                    SelectedAccount(homeAccountID: id, environment: environment, authority: authority))
+            }
+            for number in 0..<140 { try file.select(try longest(number)) }
+            #expect(file.read().count == 128)
+            #expect(try file.read().first == longest(139) && file.read().last == longest(12))
+            try file.append(try longest(1))
+            #expect(try file.read().count == 128 && file.read().last == longest(1))
+        }
+    }
+
+    @Test func `an account has a place for each authority that it was chosen for`() async throws {
+        try await Self.withFile { file, _ in
+            func account(_ authority: String?) throws -> SelectedAccount {
+                try #require(SelectedAccount(homeAccountID: "A.B", environment: "Login.example", authority: authority))
+            }
+            let all = [try account("/Contoso.example"), try account(nil), try account("/tenant/b2c_1_x")]
+            for choice in all.reversed() { try file.select(choice) }
+            #expect(file.read() == all)
+            let text = try String(contentsOfFile: file.path, encoding: .utf8)
+            #expect(
+                text == """
+                    a.b login.example /contoso.example
+                    a.b login.example
+                    a.b login.example /tenant/b2c_1_x
+
+                    """)
+            try file.select(try account("/contoso.example"))
+            #expect(file.read() == all)
+            #expect(SelectedAccount(homeAccountID: "a.b", environment: "e", authority: "contoso") == nil)
+            #expect(SelectedAccount(homeAccountID: "a.b", environment: "e", authority: "/a b") == nil)
         }
     }
 
     @Test(arguments: [
         ("a.b login.example\nc.d login.example\n", 2), ("A.B LOGIN.example\na.b login.example\n", 1),
         ("a.b  login.example\n", 0), ("a.b\n\n\nlogin.example\nx.y login.example", 1),
-        ("a.b login.example extra\n", 0), ("a.b log\u{1B}in\n", 0), ("a.b löginn\n", 0),
+        ("a.b login.example extra\n", 0), ("a.b login.example /contoso\na.b login.example\n", 2),
+        ("a.b login.example /contoso more\n", 0), ("a.b login.example \n", 0),
+        ("a.b login.example /\(String(repeating: "t", count: 520))\n", 0), ("a.b log\u{1B}in\n", 0),
+        ("a.b löginn\n", 0),
         ("\(String(repeating: "a", count: 600)).b login.example\nc.d login.example\n", 1), ("", 0),
     ])
     func `a line that is none is passed over`(_ text: String, _ count: Int) async throws {
@@ -79,7 +114,7 @@ import Testing
                 guard geteuid() == 0 else { return }
                 chown(file.path, 65534, 65534)
             case "too long":
-                try String(repeating: alice.line, count: 2000).write(
+                try String(repeating: alice.line, count: 8000).write(
                     toFile: file.path, atomically: false, encoding: .utf8)
             case "not text": try Data([0xFF, 0xFE, 0x0A]).write(to: URL(fileURLWithPath: file.path))
             case "a pipe":
@@ -114,7 +149,7 @@ import Testing
 
     @Test func `to take out what was never kept makes nothing`() async throws {
         try await Self.withFile { file, folder in
-            try file.remove([try Self.account("alice")])
+            try file.remove { _ in true }
             #expect(access(folder, F_OK) != 0)
         }
     }

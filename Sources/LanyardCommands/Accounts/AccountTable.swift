@@ -18,19 +18,22 @@ struct AccountTable {
     init(_ known: KnownAccounts) {
         self.known = known
         var columns = [
-            Column(title: "ACCOUNT", least: 22) { $0.account.nameForPeople },
-            Column(title: "NAME", least: 8) { ($0.account.name ?? "").displayable(limit: 60) },
-            Column(title: "KIND", least: 9) { $0.account.kind.text },
+            Column(title: "ACCOUNT", least: 18) { $0.account.nameForPeople },
+            Column(title: "NAME", least: 6) { ($0.account.name ?? "").displayable(limit: 60) },
+            Column(title: "KIND", least: 8) { $0.account.kind.text },
             Column(title: "TENANTS", least: 8, cell: Self.tenants),
         ]
         if Set(known.all.map { $0.account.environment.lowercased() }).count > 1 {
-            columns.append(Column(title: "AUTHORITY", least: 10) { $0.account.environment.displayable(limit: 60) })
+            columns.append(Column(title: "AUTHORITY", least: 9) { $0.account.environment.displayable(limit: 60) })
         }
         columns.append(Column(title: "RENEWS", least: 6) { $0.canRenew ? "yes" : "no" })
+        if known.all.count > 1, known.all.contains(where: { !known.places(of: $0).isEmpty }) {
+            columns.insert(Column(title: "USED FOR", least: 9) { Self.uses(of: $0, known) }, at: 1)
+        }
         self.columns = columns
     }
 
-    /// The lines, the current account first; as wide as they need to be where no width is given.
+    /// The lines, the account that was chosen last first; as wide as they need to be where no width is given.
     func lines(width: Int?) -> [String] {
         let accounts = known.byUse
         let rows = [columns.map(\.title)] + accounts.map { account in columns.map { $0.cell(account) } }
@@ -43,7 +46,7 @@ struct AccountTable {
     }
 
     private func mark(_ account: KnownAccount) -> String {
-        account == known.current ? "*" : account == known.previous ? "-" : " "
+        known.isUsed(account) ? "*" : account == known.previous?.account ? "-" : " "
     }
 
     /// As wide as the longest cells; where that is too wide, the widest columns give way first.
@@ -57,6 +60,16 @@ struct AccountTable {
             widths[widest] -= 1
         }
         return widths
+    }
+
+    /// Where an account is used: the authorities by their path, or all but those of others.
+    private static func uses(of account: KnownAccount, _ known: KnownAccounts) -> String {
+        guard !known.isUsedElsewhere(account) else {
+            return known.places(butFor: account).isEmpty ? "all" : "all others"
+        }
+        return known.places(of: account).map { place in
+            place.path.pieces(between: "/").map { String($0).shortTenant }.joined(separator: "/")
+        }.joined(separator: ", ")
     }
 
     /// The home tenant, then those where the account is a guest: a tenant's number by its first digits.

@@ -8,7 +8,10 @@ import TokenStore
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List who has signed in.",
-        discussion: "`*` marks the current account, `-` the one that `lanyard use -` goes back to.")
+        discussion: """
+            `*` marks the accounts that are used, `-` the one that `lanyard use -` goes back to. USED FOR tells the \
+            authorities that an account was chosen for.
+            """)
 
     @Argument(help: "A URL that a rule maps: only accounts of its authority.")
     var url: String?
@@ -20,7 +23,7 @@ struct Accounts: AsyncParsableCommand {
 
     mutating func run() async throws {
         let session = try Session()
-        let known = try session.accounts().at(try place.place(url, in: session))
+        let known = try session.accounts(at: try place.place(url, in: session))
         let console = session.context.console
         if json {
             return console.print(JSONValue.array(known.byUse.map { $0.json(among: known) }).encoded(pretty: true))
@@ -44,7 +47,9 @@ extension KnownAccount {
             "homeAccountId": .string(account.homeAccountID), "environment": .string(account.environment),
             "tenant": .string(account.homeTenant), "tenants": .array(tenants), "kind": .string(account.kind.word),
             "clientIds": .array(clientIDs.map(JSONValue.string)), "canRenew": .bool(canRenew),
-            "current": .bool(self == known.current), "previous": .bool(self == known.previous),
+            "current": .bool(known.isUsed(self)), "previous": .bool(self == known.previous?.account),
+            "usedFor": JSONValue(strings: known.places(of: self).map(\.url)),
+            "usedElsewhere": .bool(known.isUsedElsewhere(self)),
         ]
         if case .b2c(let policy) = account.kind { members["policy"] = .string(policy) }
         return .object(members)

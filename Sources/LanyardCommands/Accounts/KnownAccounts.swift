@@ -4,41 +4,87 @@ import Rules
 import TokenAcquisition
 import TokenStore
 
-/// The accounts that have signed in, and which of them the person chose.
+/// The accounts that have signed in, and which of them is used where.
 struct KnownAccounts {
     /// The accounts, by user name.
     let all: [KnownAccount]
-    /// Those of them that were chosen, the last one first.
-    let recent: [KnownAccount]
+    /// The account that is used if nothing names one: at the authority, if only one is looked at, else at any.
+    ///
+    /// Nil if that depends on the authority, or nothing tells.
+    let current: KnownAccount?
+    /// What `use -` goes back to.
+    let previous: Previous?
+    /// The authorities that each account is used at because one was chosen there, by identifier.
+    private let uses: [(account: KnownAccount, place: AuthorityPlace)]
+    /// The account that is used wherever no other was chosen.
+    private let usedElsewhere: KnownAccount?
+    private let recent: [KnownAccount]
 
-    init(_ all: [KnownAccount], history: [SelectedAccount]) {
-        self.all = all
-        var seen: [KnownAccount] = []
-        for selected in history {
-            guard let account = all.first(where: { $0.isSelected(selected) }), !seen.contains(account) else { continue }
-            seen.append(account)
-        }
-        recent = seen
+    /// An account that was used before, and where.
+    struct Previous {
+        let account: KnownAccount
+        /// Nil for all authorities.
+        let place: AuthorityPlace?
     }
 
-    /// The account that is used where nothing names one: the one chosen last, else the only one.
-    var current: KnownAccount? { recent.first ?? (all.count == 1 ? all.first : nil) }
+    /// Looks at all authorities, or at one only.
+    init(_ overview: AccountOverview, at named: NamedPlace? = nil) {
+        let here = named.map { overview.selection(at: $0.place, clientID: $0.clientID) }
+        let all = here.map { here in
+            overview.accounts.filter { known in here.accounts.contains { overview.account($0) == known } }
+        }
+        self.all = all ?? overview.accounts
+        let chosen = overview.history.compactMap { selected in
+            overview.accounts.first { $0.isSelected(selected) }.map { (selected: selected, account: $0) }
+        }
+        recent = chosen.map(\.account).uniqued.filter(self.all.contains)
+        let places = named.map { [$0.place] } ?? overview.places
+        uses = places.compactMap { place in
+            let used = here.map(\.used) ?? overview.selection(at: place).used
+            return used.flatMap(overview.account).map { ($0, place) }
+        }
+        let onlyOne = self.all.count == 1 ? self.all.first : nil
+        usedElsewhere = here != nil ? nil : chosen.first { $0.selected.authority == nil }?.account ?? onlyOne
+        let users = uses.map(\.account).uniqued
+        current = usedElsewhere ?? (users.count == 1 ? users.first : nil)
+        previous = Self.previous(overview, chosen, named, current: current)
+    }
 
-    /// The account that was used before: the one chosen before the current, else the only other.
-    var previous: KnownAccount? {
-        guard let current, recent.count < 2 else { return recent.dropFirst().first }
-        let others = all.filter { $0 != current }
-        return others.count == 1 ? others.first : nil
+    private static func previous(
+        _ overview: AccountOverview, _ chosen: [(selected: SelectedAccount, account: KnownAccount)],
+        _ named: NamedPlace?, current: KnownAccount?
+    ) -> Previous? {
+        let last = chosen.first
+        let place = named?.place ?? last.flatMap { overview.place($0.selected) }
+        if let place {
+            let before = overview.selection(at: place, clientID: named?.clientID).previous
+            return before.flatMap(overview.account).map { Previous(account: $0, place: place) }
+        }
+        let before = chosen.first { $0.account != last?.account }?.account
+        let others = overview.accounts.filter { $0 != last?.account ?? current }
+        let isOnlyOther = others.count == 1 && overview.accounts.count == 2
+        return (before ?? (isOnlyOther ? others.first : nil)).map { Previous(account: $0, place: nil) }
     }
 
     /// The accounts in the order that a person is asked about them.
     var byUse: [KnownAccount] { recent + all.filter { !recent.contains($0) } }
 
-    /// Those that an authority takes.
-    func at(_ place: AuthorityPlace?) -> KnownAccounts {
-        guard let place else { return self }
-        func isTaken(_ known: KnownAccount) -> Bool { known.profiles.contains(where: place.owns) }
-        return KnownAccounts(all: all.filter(isTaken), recent: recent.filter(isTaken))
+    /// Whether an account is used anywhere.
+    func isUsed(_ account: KnownAccount) -> Bool {
+        account == usedElsewhere || uses.contains { $0.account == account }
+    }
+
+    /// Whether an account is used wherever no other was chosen.
+    func isUsedElsewhere(_ account: KnownAccount) -> Bool { account == usedElsewhere }
+
+    /// The authorities at which an account is used, because some account was chosen there.
+    func places(of account: KnownAccount) -> [AuthorityPlace] {
+        uses.filter { $0.account == account }.map(\.place)
+    }
+
+    /// The authorities at which others are used.
+    func places(butFor account: KnownAccount) -> [(account: KnownAccount, place: AuthorityPlace)] {
+        uses.filter { $0.account != account }
     }
 
     /// The one account of a name.
@@ -54,11 +100,11 @@ struct KnownAccounts {
         }
         return account
     }
+}
 
-    private init(all: [KnownAccount], recent: [KnownAccount]) {
-        self.all = all
-        self.recent = recent
-    }
+extension [KnownAccount] {
+    /// Each once.
+    fileprivate var uniqued: Self { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }
 
 extension Failure {
@@ -97,15 +143,14 @@ extension [AccountRecord] {
 }
 
 extension Session {
-    /// Every account, and which of them the person chose.
-    func accounts() throws(Failure) -> KnownAccounts {
-        let all = try acquiring { () throws(AcquisitionError) in try acquirer.allAccounts() }
-        return KnownAccounts(all, history: selection?.read() ?? [])
+    /// Every account and which of them is used where, or those of one authority.
+    func accounts(at named: NamedPlace? = nil) throws(Failure) -> KnownAccounts {
+        KnownAccounts(try acquiring { () throws(AcquisitionError) in try acquirer.allAccounts() }, at: named)
     }
 
-    /// Makes an account the current one.
-    func select(_ account: AccountRecord) throws(Failure) {
-        guard let selection, let selected = SelectedAccount(account) else {
+    /// Chooses an account for an authority, or for all that accept it.
+    func select(_ account: AccountRecord, at place: AuthorityPlace?) throws(Failure) {
+        guard let selection, let selected = SelectedAccount(account, authority: place?.path) else {
             throw Failure(
                 "there is no place to keep the choice of an account", hints: ["set HOME or XDG_STATE_HOME"])
         }

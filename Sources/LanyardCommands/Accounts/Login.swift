@@ -22,12 +22,14 @@ struct Login: AsyncParsableCommand {
         let session = try Session(options: options)
         var (request, url) = try token.request(in: session)
         request.prompt = prompt?.rawValue
-        let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts() }
+        // An authority that no plugin serves is the sign-in's to refuse.
+        let place = try? NamedPlace(request, in: session)
+        let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }
         let signedIn = try await session.signIn(request, url: url).account
         let console = session.context.console
         console.note("signed in as \(signedIn.nameForPeople)")
         do throws(Failure) {
-            try session.select(signedIn)
+            try session.select(signedIn, at: place?.place)
         } catch {
             // The sign-in itself is done and kept.
             return console.report(error)
@@ -37,8 +39,12 @@ struct Login: AsyncParsableCommand {
         guard session.configuration.deviceMode != .shared else {
             return console.note("this device is shared: sign the other accounts out, or none is used by itself")
         }
-        guard let current = before.current, others.contains(current) else { return }
-        console.note(Hint("using it from now on; to go back", run: "lanyard use -"))
+        // Who was used there only because nobody else had signed in is not what anybody wants to go back to.
+        guard let place, let current = before.current, others.contains(current),
+            try session.accounts(at: place).previous != nil
+        else { return }
+        let text = "using it for \(place.place.urlForPeople) from now on; to go back"
+        console.note(Hint(text, run: "lanyard use -"))
     }
 }
 

@@ -42,7 +42,7 @@ struct Logout: AsyncParsableCommand {
         let session = try Session(options: .init(isInteractive: !nonInteractive, isAskedFor: browser))
         // Even where the keyring turns out not to answer, lanyard doesn't either.
         session.context.answers.forget()
-        let known = try session.accounts().at(try place.place(nil, in: session))
+        let known = try session.accounts(at: try place.place(nil, in: session))
         guard !known.all.isEmpty else { throw Failure.nobodyIsSignedIn }
         let chosen = try await chosen(among: known, in: session)
         var failed: Failure?

@@ -9,21 +9,39 @@ struct PlaceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only accounts of this authority.", valueName: "url"))
     var authority: String?
 
-    /// The place where the authority's accounts are kept; nil where none is named.
-    func place(_ url: String?, in session: Session) throws(Failure) -> AuthorityPlace? {
-        var named = authority
-        if named == nil, let url { named = try Self.authority(of: url, session) }
-        guard let named else { return nil }
-        let trimmed = named.withoutTrailingSlashes
-        guard let place = session.acquirer.place(of: trimmed) else { throw Failure(unknownAuthority: trimmed) }
-        return place
-    }
-
-    private static func authority(of url: String, _ session: Session) throws(Failure) -> String {
+    /// The authority that is named, itself or by a URL; nil if none is.
+    func place(_ url: String?, in session: Session) throws(Failure) -> NamedPlace? {
+        if let authority { return try NamedPlace(authority, clientID: session.configuration.clientID, in: session) }
+        guard let url else { return nil }
         let request = try CredentialRequest(url: url)
         guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
-        return wanted.authority
+        return try NamedPlace(wanted, in: session)
     }
+}
+
+/// An authority, and the client whose tokens there count.
+struct NamedPlace {
+    let place: AuthorityPlace
+    /// Nil for any client.
+    let clientID: String?
+
+    init(_ authority: String, kind: String? = nil, clientID: String?, in session: Session) throws(Failure) {
+        let trimmed = authority.withoutTrailingSlashes
+        guard let place = session.acquirer.place(of: trimmed, kind: kind) else {
+            throw Failure(unknownAuthority: trimmed)
+        }
+        self.place = place
+        self.clientID = clientID
+    }
+
+    init(_ request: TokenRequest, in session: Session) throws(Failure) {
+        try self.init(request.authority, kind: request.kind, clientID: request.clientID, in: session)
+    }
+}
+
+extension AuthorityPlace {
+    /// The authority fit to show.
+    var urlForPeople: String { url.displayable(limit: 255) }
 }
 
 extension Failure {

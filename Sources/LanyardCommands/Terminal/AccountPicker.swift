@@ -33,8 +33,9 @@ struct AccountPicker: AccountChooser {
         return .cancelled
     }
 
-    func confirm(_ account: AccountRecord) async {
-        console.note(Hint("using \(account.nameForPeople) from now on; to change that", run: "lanyard use"))
+    func confirm(_ account: AccountRecord, at place: AuthorityPlace) async {
+        let text = "using \(account.nameForPeople) for \(place.urlForPeople) from now on; to change that"
+        console.note(Hint(text, run: "lanyard use"))
     }
 
     /// The question's lines: each account by user name, name and kind, told apart by the tenant where that is needed.

@@ -49,13 +49,13 @@ public struct AccessTokenRecord: Sendable, Equatable {
 
     /// Whether an authority that was asked for the token named its realm so.
     package func wasRequested(in realm: String) -> Bool {
-        requestedRealm?.lowercased().split(separator: " ").contains(Substring(realm.lowercased())) ?? false
+        requestedRealm?.lowercased().pieces(between: " ").contains { $0.isSame(as: realm.lowercased()) } ?? false
     }
 
     /// The same with the names of the realm that were used for what it is stored in place of: they mean its tenant too.
     package func requested(besides others: [AccessTokenRecord]) -> AccessTokenRecord {
         let replaced = others.first { CredentialRecord.accessToken($0).isSameItem(as: .accessToken(self)) }
-        let names = [self, replaced].compactMap { $0?.requestedRealm }.joined(separator: " ").split(separator: " ")
+        let names = [self, replaced].compactMap { $0?.requestedRealm }.joined(separator: " ").pieces(between: " ")
         var token = self
         var seen: Set<Substring> = []
         token.requestedRealm = names.filter { seen.insert($0).inserted }.prefix(8).joined(separator: " ")

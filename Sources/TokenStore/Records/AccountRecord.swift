@@ -18,6 +18,8 @@ public struct AccountRecord: Sendable, Equatable {
     public var name: String?
     /// The authority's `client_info` as it came, base64url.
     public var clientInfo: String?
+    /// The realm named in the authority that was asked last, such as a domain; lanyard's own member.
+    public var requestedRealm: String?
     /// Members nobody here knows; they survive.
     public var other: [String: JSONValue] = [:]
 
@@ -41,6 +43,7 @@ extension AccountRecord: MSALRecord {
         authorityType = members.optionalText("authority_type") ?? "MSSTS"
         name = members.optionalText("name")
         clientInfo = members.optionalText("client_info")
+        requestedRealm = members.optionalText("requested_realm")
         other = members.rest
     }
 
@@ -54,6 +57,7 @@ extension AccountRecord: MSALRecord {
         members.put("authority_type", authorityType)
         members.put("name", name)
         members.put("client_info", clientInfo)
+        members.put("requested_realm", requestedRealm)
         return members
     }
 }

@@ -1,35 +1,43 @@
 import Addresses
 
-/// An account as the selection names it: by its identifiers, lower-cased, and never by a user name.
+/// A choice of an account, as the selection keeps it: by identifiers, lower-cased, and never by a user name.
 public struct SelectedAccount: Sendable, Hashable {
     /// `uid.utid`.
     public let homeAccountID: String
     /// The authority's host.
     public let environment: String
+    /// The path of the authority that the account was chosen for, such as `/contoso.com`; nil if it is for all.
+    public let authority: String?
 
-    /// Names an account; nil where an identifier is none that a line can hold.
-    public init?(homeAccountID: String, environment: String) {
+    /// Names an account; nil if an identifier is none that a line can hold.
+    public init?(homeAccountID: String, environment: String, authority: String? = nil) {
         guard Self.isIdentifier(homeAccountID, atMost: 512), Self.isIdentifier(environment, atMost: 256) else {
             return nil
         }
+        if let authority {
+            guard authority.utf8.first == UInt8(ascii: "/"), Self.isIdentifier(authority, atMost: 520) else {
+                return nil
+            }
+        }
         self.homeAccountID = homeAccountID.lowercased()
         self.environment = environment.lowercased()
+        self.authority = authority?.lowercased()
     }
 
     /// Names the account of a record.
-    public init?(_ account: AccountRecord) {
-        self.init(homeAccountID: account.homeAccountID, environment: account.environment)
+    public init?(_ account: AccountRecord, authority: String? = nil) {
+        self.init(homeAccountID: account.homeAccountID, environment: account.environment, authority: authority)
     }
 
     /// Reads a line of the file.
     init?(line: Substring) {
-        let words = line.pieces(between: " ", omittingEmpty: false)
-        guard words.count == 2 else { return nil }
-        self.init(homeAccountID: String(words[0]), environment: String(words[1]))
+        let words = line.pieces(between: " ", omittingEmpty: false).map(String.init)
+        guard (2...3).contains(words.count) else { return nil }
+        self.init(homeAccountID: words[0], environment: words[1], authority: words.count == 3 ? words[2] : nil)
     }
 
     /// The line of the file.
-    var line: String { "\(homeAccountID) \(environment)\n" }
+    var line: String { [homeAccountID, environment, authority].compactMap(\.self).joined(separator: " ") + "\n" }
 
     private static func isIdentifier(_ text: String, atMost limit: Int) -> Bool {
         !text.isEmpty && text.utf8.count <= limit && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }

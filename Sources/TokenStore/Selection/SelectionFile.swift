@@ -1,17 +1,18 @@
 import Addresses
 
-/// The accounts that the person chose, the last one first: which of several is meant where nothing names one.
+/// The accounts that the person chose, the last choice first: which of several is meant where nothing names one.
 ///
-/// A file of lines `HOME-ACCOUNT-ID ENVIRONMENT`. It holds no name and no secret, and what is wrong in it only means that
-/// nothing was chosen: a line that is none is passed over, a file that others may write is not read.
+/// A file of lines `HOME-ACCOUNT-ID ENVIRONMENT [AUTHORITY]`; without an authority the choice is for all. It holds no name
+/// and no secret, and what is wrong in it only means that nothing was chosen: a line that is none is passed over, a file
+/// that others may write is not read.
 public struct SelectionFile: Sendable, Equatable {
     /// The file's path.
     public let path: String
     private let folder: String
     private let answers: SealedAnswers?
 
-    /// How many accounts are kept.
-    public static let most = 32
+    /// How many choices are kept: an account has one for each authority that it was chosen for.
+    public static let most = 128
     private static let name = "selection"
 
     /// The selection of a device in its mode; nil where the environment has no place for it.
@@ -34,24 +35,24 @@ public struct SelectionFile: Sendable, Equatable {
         return absolute("HOME").map { "\($0)/.local/state/lanyard" }
     }
 
-    /// The accounts, the one chosen last first.
+    /// The choices, the last one first.
     public func read() -> [SelectedAccount] {
         guard let folder = try? SelectionFolder(folder, making: false) else { return [] }
         return Self.accounts(in: folder)
     }
 
-    /// Puts an account first.
+    /// Puts a choice first.
     public func select(_ account: SelectedAccount) throws(SelectionError) {
         try change { $0 = [account] + $0.filter { $0 != account } }
     }
 
-    /// Puts an account last, where it isn't there yet.
+    /// Puts a choice last, if it isn't there yet.
     public func append(_ account: SelectedAccount) throws(SelectionError) {
-        try change { if !$0.contains(account) { $0.append(account) } }
+        try change { if !$0.contains(account) { $0 = $0.prefix(Self.most - 1) + [account] } }
     }
 
-    /// Takes accounts out.
-    public func remove(_ gone: Set<SelectedAccount>) throws(SelectionError) {
+    /// Takes choices out.
+    public func remove(_ isGone: (SelectedAccount) -> Bool) throws(SelectionError) {
         do throws(SelectionError) {
             _ = try SelectionFolder(folder, making: false)
         } catch {
@@ -59,9 +60,10 @@ public struct SelectionFile: Sendable, Equatable {
             guard !error.isMissing else { return }
             throw error
         }
-        try change { $0.removeAll(where: gone.contains) }
+        try change { $0.removeAll(where: isGone) }
     }
 
+    /// Changes the choices as they are while no other process does.
     private func change(_ body: (inout [SelectedAccount]) -> Void) throws(SelectionError) {
         let folder = try SelectionFolder(folder, making: true)
         folder.lock()

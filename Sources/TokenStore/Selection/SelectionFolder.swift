@@ -10,7 +10,7 @@ struct SelectionFolder: ~Copyable {
     private let path: String
 
     /// The longest file that is read: more than as many lines as there may be, each as long as it may be.
-    private static let longest = 1 << 16
+    private static let longest = 1 << 18
     /// Milliseconds to wait for another process that changes the file.
     private static let patience = 2000
 

@@ -124,8 +124,7 @@ struct Explainer {
         if explanation.isRemembered { return .init(step: "answer", text: "answer from memory, at once") }
         switch outlook.step {
         case .answer: return .init(step: "answer", text: "answer with the stored access token")
-        case .renew:
-            return .init(step: "renew", text: "renew the access token, without asking you, and answer with it")
+        case .renew: return renewal(outlook, wanted)
         case .fail(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted, nil)
         case .signIn: return await signIn(wanted, outlook.account)
         case .fail(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
@@ -134,6 +133,18 @@ struct Explainer {
             let failure = Failure(error, request: wanted, url: request.url)
             return .init(step: "fail", text: "fail: \(failure.message)", hints: failure.hints, status: failure.status)
         }
+    }
+
+    /// A renewal; a tenant at which the account has never been may refuse it.
+    private func renewal(_ outlook: Outlook, _ wanted: TokenRequest) -> Explanation.Next {
+        guard let account = outlook.account, !outlook.isKnown else {
+            return .init(step: "renew", text: "renew the access token, without asking you, and answer with it")
+        }
+        return .init(
+            step: "try-renewal",
+            text: "try to get an access token without asking you; \(account.nameForPeople) has never been at this "
+                + "tenant, which may refuse it",
+            hints: [Failure.choosingAnother(than: account, wanted, url: request.url)])
     }
 
     private func signIn(_ wanted: TokenRequest, _ account: AccountRecord?) async -> Explanation.Next {

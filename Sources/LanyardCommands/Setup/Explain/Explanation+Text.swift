@@ -67,7 +67,11 @@ extension Explanation {
             switch outlook.choice {
             case .named?: "named by \(namedBy ?? "the request")"
             case .username?: "the user name in the URL"
-            case .selected?: "selected: lanyard use"
+            case .selectedHere?: "chosen for this authority"
+            case .selected?: "chosen for all: lanyard use"
+            case .hasToken?: "it has a token of this authority"
+            case .atHome?: "the only one from this tenant"
+            case .hasBeenHere?: "the only one that has been at this tenant"
             case .onlyOne?, nil: "the only one"
             }
         return ["\(account.nameForPeople) (\(how))"]

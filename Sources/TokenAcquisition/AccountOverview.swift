@@ -1,0 +1,45 @@
+public import TokenStore
+
+/// All accounts, what was chosen, and which account is used where.
+public struct AccountOverview: Sendable {
+    /// Every account, by user name.
+    public let accounts: [KnownAccount]
+    /// What the person chose, the last choice first.
+    public let history: [SelectedAccount]
+    private let records: StoredRecords
+    private let environments: [[String]]
+    private let isShared: Bool
+
+    init(_ records: StoredRecords, environments: [[String]], history: [SelectedAccount], isShared: Bool = false) {
+        accounts = KnownAccount.all(records, environments: environments)
+        self.history = history
+        self.records = records
+        self.environments = environments
+        self.isShared = isShared
+    }
+
+    /// The authorities that an account was chosen for, the last one first.
+    public var places: [AuthorityPlace] {
+        var seen: Set<String> = []
+        return history.compactMap(place).filter { seen.insert($0.url).inserted }
+    }
+
+    /// The authority that a choice is for; nil if it is for all.
+    public func place(_ selected: SelectedAccount) -> AuthorityPlace? {
+        let aliases = environments.first { $0.contains(selected.environment) } ?? [selected.environment]
+        return AuthorityPlace(selected, aliases: aliases)
+    }
+
+    /// The accounts of an authority, as `get` chooses among them on behalf of a client; nil for any client.
+    public func selection(at place: AuthorityPlace, clientID: String? = nil) -> AccountSelection {
+        AccountSelection(records, at: place, clientID: clientID, history: history, isShared: isShared)
+    }
+
+    /// The account that a record is of.
+    public func account(_ record: AccountRecord) -> KnownAccount? {
+        accounts.first { known in
+            known.account.homeAccountID.lowercased() == record.homeAccountID.lowercased()
+                && known.environments.contains(record.environment.lowercased())
+        }
+    }
+}
