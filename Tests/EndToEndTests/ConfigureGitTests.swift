@@ -21,7 +21,7 @@ import Testing
                 let ended = try await home.lanyard(["configure", "git", "--yes"])
                 #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
                 #expect(ended.errors.contains("for every URL git asks, in this order: cache, lanyard\n"), "\(ended)")
-                #expect(ended.errors.contains("cache answers first where it can"), "\(ended)")
+                #expect(ended.errors.contains("cache may keep the tokens"), "\(ended)")
             }
             #expect(
                 try await home.git(["config", "--get-all", "credential.helper"]).lines
@@ -99,6 +99,33 @@ import Testing
             #expect(twice.status == 1 && twice.errors.contains("there is a rule for \(url) already"), "\(twice)")
             #expect(try await home.lanyard(["unconfigure", "git", "--yes", url]).status == 0)
             #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
+        }
+    }
+
+    @Test(arguments: [("", true), ("n", false)])
+    func `where another helper would get tokens to keep, it offers to have lanyard asked alone`(
+        answer: String, isAlone: Bool
+    ) async throws {
+        try await Home.with { home in
+            try home.pretendGit("2.45.1")
+            try await home.git(["config", "--global", "credential.helper", "store"])
+            let url = "https://git.contoso.example"
+            let options = ["--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", "id"]
+            let ended = try await home.lanyardAtTerminal(
+                ["configure", "git", url, "--scope", "a/.default"] + options,
+                [("have git ask no other helper there, as with --only? [Y/n] ", answer), ("go on? [Y/n] ", "")])
+            #expect(ended.output.contains("git 2.45 hands lanyard's tokens to store as well"), "\(ended)")
+            let helpers = try await home.git(["config", "--get-urlmatch", "credential.helper", url])
+            #expect(helpers.output == "lanyard\n", "\(helpers)")
+            let own = try await home.git(["config", "--get-all", "credential.\(url).helper"])
+            #expect(own.output == (isAlone ? "\nlanyard\n" : "lanyard\n"))
+            #expect(ended.output.contains("store may keep the tokens that git hands it") == !isAlone, "\(ended)")
+            #expect(try await home.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
+            // A git that takes tokens as such tells other helpers not to keep them.
+            try home.pretendGit("2.46.0")
+            let newer = try await home.lanyard(["configure", "git", url, "--dry-run"])
+            #expect(newer.status == 0 && !newer.errors.contains("tokens to"), "\(newer)")
         }
     }
 

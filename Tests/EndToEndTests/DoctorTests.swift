@@ -93,6 +93,60 @@ import Testing
         }
     }
 
+    private struct Helpers: CustomTestStringConvertible, Sendable {
+        let lines: String
+        var git = "2.45.0"
+        let level: String
+        var remedy: String?
+        var testDescription: String { "\(lines.split(whereSeparator: \.isNewline).joined(separator: " ")), git \(git)" }
+
+        static let host = "[credential \"https://git.contoso.example\"]\n"
+        static let all = "[credential]\n"
+        static let lanyard = "helper = lanyard\n"
+        static let everywhere = "lanyard configure git --only"
+        static let there = "lanyard configure git https://git.contoso.example/team --only"
+        static let rows = [
+            Helpers(lines: all + lanyard, level: "pass"),
+            Helpers(lines: all + "helper = store\n" + lanyard, level: "fail", remedy: everywhere),
+            Helpers(lines: all + lanyard + "helper = store\n", level: "fail", remedy: everywhere),
+            Helpers(lines: all + lanyard + "helper = cache --timeout 9\n", level: "fail", remedy: everywhere),
+            Helpers(lines: all + lanyard + "helper = /usr/lib/x/git-credential-libsecret\n", level: "fail"),
+            Helpers(lines: all + lanyard + "helper = !git credential-store\n", level: "fail"),
+            Helpers(lines: all + lanyard + host + "helper = store\n", level: "fail", remedy: there),
+            Helpers(lines: all + "helper = store\n" + host + lanyard, level: "fail", remedy: there),
+            Helpers(lines: host + lanyard + all + "helper = store\n", level: "fail", remedy: there),
+            Helpers(lines: all + "helper = store\n" + host + "helper =\n" + lanyard, level: "pass"),
+            Helpers(lines: all + "helper = store\nhelper =\n" + lanyard, level: "pass"),
+            Helpers(lines: all + lanyard + "[credential \"https://x.example\"]\nhelper = store\n", level: "pass"),
+            Helpers(lines: all + lanyard + "helper = oauth\n", level: "pass"),
+            Helpers(lines: all + lanyard + "helper = !/usr/bin/gh auth git-credential\n", level: "pass"),
+            Helpers(lines: all + lanyard + "helper = store\n", git: "2.46.0", level: "pass"),
+            Helpers(lines: all + "helper = store\n" + lanyard, git: "2.46.0", level: "warn", remedy: everywhere),
+            Helpers(
+                lines: all + "helper = store\n" + host + lanyard, git: "2.46.0", level: "warn",
+                remedy: "lanyard configure git https://git.contoso.example --only"),
+        ]
+    }
+
+    @Test(arguments: Helpers.rows)
+    private func `a helper that git hands tokens to is a failure`(_ row: Helpers) async throws {
+        try await Home.with { home in
+            try home.pretendGit(row.git)
+            try home.write(row.lines, to: home.gitFile)
+            try home.write(
+                """
+                [[rule]]
+                url = "https://git.contoso.example/team"
+                authority = "https://login.microsoftonline.com/contoso.com"
+                client-id = "11111111-2222-3333-4444-555555555555"
+                scopes = ["a/.default"]
+                """, to: home.configFile)
+            let finding = try #require(try await doctor(home).0.check("git.helpers"))
+            #expect(finding.level == row.level, "\(finding)")
+            if let remedy = row.remedy { #expect(finding.remedies.first == remedy, "\(finding)") }
+        }
+    }
+
     @Test(arguments: [
         ("2.39.5 (Apple Git-154)", "warn", "2.39; takes tokens as passwords"),
         ("2.41.0", "pass", "2.41; takes tokens as passwords"), ("2.46-rc1", "pass", "2.46; takes tokens as such"),
@@ -102,8 +156,7 @@ import Testing
         version: String, level: String, text: String
     ) async throws {
         try await Home.with { home in
-            try home.program(
-                "git", "[ \"$1\" = --version ] && exec echo 'git version \(version)'\nexec /usr/bin/git \"$@\"")
+            try home.pretendGit(version)
             let git = try #require(try await doctor(home).0.check("git"))
             #expect(git.level == level && git.text.hasPrefix(text), "\(git)")
             #expect(git.remedies.contains { $0.contains("lanyard login URL --claims") } == (level == "warn"))

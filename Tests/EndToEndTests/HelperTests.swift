@@ -175,6 +175,25 @@ import Testing
         }
     }
 
+    @Test func `asked alone, lanyard's tokens are in no other helper's file`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let file = world.folder + "/home/.git-credentials"
+            _ = try await world.git(["config", "--global", "--add", "credential.helper", "store"])
+            #expect(try await world.lanyard(["configure", "git", url, "--only", "--yes"]).status == 0)
+            let clone = try await world.git(["clone", "-q", url, "one"], world.browser(as: "alice@contoso.example"))
+            #expect(clone.status == 0, "\(clone)")
+            #expect(!FileManager.default.fileExists(atPath: file))
+            // Without, an older git writes them there, which is why `doctor` calls it a failure.
+            #expect(try await world.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try await world.lanyard(["configure", "git"]).status == 0)
+            #expect(try await world.git(["clone", "-q", url, "two"]).status == 0)
+            let doctor = try await world.lanyard(["doctor"])
+            let isLeft = FileManager.default.fileExists(atPath: file)
+            #expect(isLeft == doctor.output.contains("hands tokens to store as well"), "\(doctor)")
+        }
+    }
+
     @Test func `capability tells the format's version and what is understood`() async throws {
         try await World.with { world in
             let ended = try await world.lanyard(["capability"])

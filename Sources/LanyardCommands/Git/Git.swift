@@ -39,14 +39,16 @@ enum Git {
         return version
     }
 
-    /// Refuses a git that isn't there or is too old to be configured.
-    static func requireUsable() async throws(Failure) {
+    /// Refuses a git that isn't there or is too old to be configured; gives its release.
+    @discardableResult
+    static func requireUsable() async throws(Failure) -> GitVersion {
         let version = try await version()
         guard version >= oldest else {
             throw Failure(
                 "git \(version) is too old: lanyard needs \(oldest) or later",
                 hints: [Hint("install a newer one", run: "sudo apt install git")])
         }
+        return version
     }
 
     /// Runs git; its messages are not translated.
@@ -107,6 +109,9 @@ struct GitVersion: Sendable, Comparable, CustomStringConvertible {
     }
 
     var description: String { "\(major).\(minor)" }
+
+    /// Whether git takes tokens as such, and tells its other helpers not to keep them.
+    var takesTokens: Bool { self >= GitVersion(major: 2, minor: 46) }
 
     static func < (one: GitVersion, other: GitVersion) -> Bool {
         (one.major, one.minor) < (other.major, other.minor)

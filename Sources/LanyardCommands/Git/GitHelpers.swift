@@ -17,6 +17,17 @@ struct GitHelpers: Sendable, Equatable {
             return name == "git-credential-lanyard" || (name == "lanyard" && !command.hasPrefix("./"))
         }
 
+        /// Whether it may keep what git tells it to store; a program that nobody knows may.
+        var mayKeep: Bool { !isLanyard && !getsOnly }
+
+        /// git-credential-oauth and the command-line tools of GitHub and GitLab heed `get` only.
+        private var getsOnly: Bool {
+            guard value.hasPrefix("!") else { return name == "oauth" }
+            let words = value.dropFirst().split(separator: " ")
+            guard let program = words.first?.split(separator: "/").last else { return false }
+            return ["gh", "glab"].contains(program) && words.dropFirst() == ["auth", "git-credential"]
+        }
+
         /// The helper's name; never its options or a shell command, which may hold a secret.
         var name: String {
             if value.hasPrefix("!") { return isLanyard ? "lanyard" : "a shell command" }
@@ -46,6 +57,11 @@ struct GitHelpers: Sendable, Equatable {
 
     var hasLanyard: Bool { all.contains(where: \.isLanyard) }
     var isLanyardAlone: Bool { hasLanyard && all.allSatisfy(\.isLanyard) }
+    /// Those that may keep the tokens that lanyard answers with: git before 2.46 tells all its helpers to.
+    func keepers(_ version: GitVersion) -> [Helper] {
+        hasLanyard && !version.takesTokens ? all.filter(\.mayKeep) : []
+    }
+
     /// Those that may answer before lanyard does.
     var beforeLanyard: [Helper] { Array(all.prefix { !$0.isLanyard }) }
 

@@ -54,6 +54,11 @@ struct Home: Sendable {
         )
     }
 
+    /// Has git say that it is another release than it is.
+    func pretendGit(_ version: String) throws {
+        try program("git", "[ \"$1\" = --version ] && exec echo 'git version \(version)'\nexec /usr/bin/git \"$@\"")
+    }
+
     /// Runs lanyard at a terminal at which each answer is typed once its question shows; `output` is all that showed.
     func lanyardAtTerminal(_ arguments: [String], _ dialogue: [(question: String, answer: String)]) async throws
         -> Ended

@@ -18,15 +18,14 @@ struct GitChecks {
                 return [.fail("git", "\(version) is too old, 2.8 is needed", Hint(run: "sudo apt install git"))]
             }
             let entries = try await GitConfiguration.everything()
-            return [program(version), helpers(entries)] + (await paths()) + interaction(entries)
+            return [program(version), helpers(entries, version)] + (await paths()) + interaction(entries)
         } catch {
             return [.fail("git", error)]
         }
     }
 
     private func program(_ version: GitVersion) -> Finding {
-        let takesTokens = version >= GitVersion(major: 2, minor: 46)
-        let how = takesTokens ? "takes tokens as such" : "takes tokens as passwords, which Azure DevOps accepts"
+        let how = version.takesTokens ? "takes tokens as such" : "takes tokens as passwords, which Azure DevOps accepts"
         guard version >= GitVersion(major: 2, minor: 41) else {
             let missed = "a server's wish for claims, and the tenant of an Azure DevOps organisation"
             return .warn(
@@ -40,9 +39,10 @@ struct GitChecks {
         return .pass("git", "\(version); \(how)")
     }
 
-    private func helpers(_ entries: [GitConfiguration.Entry]) -> Finding {
+    private func helpers(_ entries: [GitConfiguration.Entry], _ version: GitVersion) -> Finding {
         let name = "git.helpers"
         let everywhere = GitHelpers(entries, for: nil)
+        if let leak = leak(entries, version, everywhere) { return leak }
         guard everywhere.hasLanyard else {
             return hosts(entries) ?? .warn(name, "git does not ask lanyard", Hint(run: "lanyard configure git"))
         }
@@ -58,14 +58,52 @@ struct GitChecks {
             Hint("or for one host", run: "lanyard configure git URL --only"))
     }
 
+    /// Where git hands a token that lanyard answered with to a helper that may keep it, in a file perhaps.
+    private func leak(
+        _ entries: [GitConfiguration.Entry], _ version: GitVersion, _ everywhere: GitHelpers
+    ) -> Finding? {
+        let leaks = tokenPlaces(entries).compactMap { place -> (place: String, keeper: GitHelpers.Helper)? in
+            guard let request = try? CredentialRequest(url: place) else { return nil }
+            return GitHelpers(entries, for: request).keepers(version).first.map { (place, $0) }
+        }
+        guard let first = leaks.first else { return nil }
+        let shown = first.place.displayable(limit: 200)
+        let isEverywhere = !everywhere.keepers(version).isEmpty
+        let more = leaks.count > 1 ? ", and \(leaks.count - 1) more" : ""
+        return .fail(
+            "git.helpers",
+            "git \(version) hands tokens to \(first.keeper.name) as well, which may keep them: for \(shown)\(more)",
+            Hint(run: isEverywhere ? "lanyard configure git --only" : "lanyard configure git \(first.place) --only"),
+            "or install git 2.46 or later, which tells other helpers not to keep them")
+    }
+
+    /// The URLs that tokens are for: the rules', and where a plugin knows hosts, those that git's configuration names.
+    private func tokenPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
+        let configuration = examination.configuration
+        let rules = configuration.rules.map(\.pattern.text)
+        guard configuration.clientID != nil, configuration.authority != nil else { return rules }
+        return rules + ["https://dev.azure.com"] + Self.lanyardPlaces(entries).filter { $0.contains("://") }
+    }
+
     /// Where git asks lanyard for some hosts only.
     private func hosts(_ entries: [GitConfiguration.Entry]) -> Finding? {
-        let places = entries.filter { entry in
-            guard entry.place(of: "helper") != nil else { return false }
-            return GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard
-        }.compactMap { $0.place(of: "helper") }
+        let places = Self.lanyardPlaces(entries)
         guard !places.isEmpty else { return nil }
+        for place in places {
+            guard let request = try? CredentialRequest(url: place.contains("://") ? place : "https://\(place)"),
+                let first = GitHelpers(entries, for: request).beforeLanyard.first
+            else { continue }
+            return .warn(
+                "git.helpers", "for \(place.displayable()) git asks \(first.name), which answers first where it can",
+                Hint(run: "lanyard configure git \(place) --only"))
+        }
         return .pass("git.helpers", "git asks lanyard for \(places.joined(separator: ", ").displayable())")
+    }
+
+    /// The places that git's configuration names lanyard for.
+    private static func lanyardPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
+        entries.filter { GitHelpers.Helper(value: $0.value, file: $0.file).isLanyard }
+            .compactMap { $0.place(of: "helper") }.filter { !$0.isEmpty }
     }
 
     private func paths() async -> [Finding] {

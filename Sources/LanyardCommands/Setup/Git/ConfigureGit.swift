@@ -33,15 +33,31 @@ struct ConfigureGit: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-        try await Git.requireUsable()
+        let version = try await Git.requireUsable()
         let session = try Session(of: scope.system ? .system : .user)
         let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
-        let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only)
+        let plan = try await plan(session, pattern, version)
         if !scope.dryRun { try await plan.requireWritable(session.context) }
         let rule = try await rule(for: pattern, session)
         let steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
         guard try await steps.take() else { return }
-        try await GitReport(session: session, plan: plan, pattern: pattern, hasRule: rule != nil).tell()
+        try await GitReport(session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil)
+            .tell()
+    }
+
+    /// What to write; with lanyard alone too where the person wants that, lest another helper keep tokens.
+    private func plan(
+        _ session: Session, _ pattern: URLPattern?, _ version: GitVersion
+    ) async throws(Failure) -> GitPlan {
+        let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only, version)
+        guard let keeper = plan.keepers.first else { return plan }
+        session.context.console.note(
+            "git \(version) hands lanyard's tokens to \(keeper.name) as well, which may keep them in a file")
+        // For every URL it would take away what other hosts' passwords come from.
+        guard pattern != nil, !scope.yes, !scope.dryRun, let asking = Asking(session.context),
+            await asking.confirms("have git ask no other helper there, as with --only?")
+        else { return plan }
+        return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
     }
 
     /// The rule to write: what the options say, or what the person answers; nil for none.

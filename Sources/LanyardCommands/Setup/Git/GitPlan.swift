@@ -8,17 +8,20 @@ struct GitPlan: Sendable {
     let changes: [GitChange]
     /// What is asked about: a URL, or nothing for all.
     let request: CredentialRequest?
+    /// The helpers that may keep the tokens that lanyard will answer with.
+    let keepers: [GitHelpers.Helper]
 
     /// Works out what is missing.
     ///
     /// Without a pattern git is to ask lanyard for every URL; where it is alone, git is to ask nothing else.
     init(
-        _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool
+        _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, _ version: GitVersion
     ) async throws(Failure) {
         self.scope = scope
         request = pattern?.request
         let place = pattern.map { "\($0.scheme)://\($0.host.urlText)" } ?? ""
         let helpers = GitHelpers(try await scope.whatCounts(), for: request)
+        keepers = isAlone || version.takesTokens ? [] : helpers.all.filter(\.mayKeep)
         var changes: [GitChange] = []
         if isAlone ? !helpers.isLanyardAlone : !helpers.hasLanyard {
             if isAlone { changes.append(GitChange("helper", "", at: place)) }

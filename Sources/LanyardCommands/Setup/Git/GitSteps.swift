@@ -43,6 +43,7 @@ struct GitReport {
     let session: Session
     let plan: GitPlan
     let pattern: URLPattern?
+    let version: GitVersion
     let hasRule: Bool
 
     private var console: Console { session.context.console }
@@ -52,9 +53,12 @@ struct GitReport {
         let helpers = GitHelpers(try await plan.scope.whatCounts(), for: plan.request)
         let place = pattern.map { "\($0.scheme)://\($0.host.urlText)" }
         console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
-        if let first = helpers.beforeLanyard.first {
-            let command: ShellCommand =
-                "lanyard configure git \(place ?? "URL") --only\(flag: "--system", if: isForAll)"
+        let command: ShellCommand =
+            "lanyard configure git \(place ?? "URL") --only\(flag: "--system", if: isForAll)"
+        if let keeper = helpers.keepers(version).first {
+            console.note(
+                Hint("\(keeper.name) may keep the tokens that git hands it; for lanyard alone", run: command))
+        } else if let first = helpers.beforeLanyard.first {
             console.note(Hint("\(first.name) answers first where it can; for lanyard alone", run: command))
         }
         next()
