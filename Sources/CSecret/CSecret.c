@@ -155,10 +155,11 @@ static void prepare_gcrypt(void) {
     control(GCRYCTL_INITIALIZATION_FINISHED, 0);
 }
 
-const char *lanyard_gio_open(void) {
+const char *lanyard_gio_open(void) { return open_library(&libgio); }
+
+const char *lanyard_gcrypt_open(void) {
     static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-    const char *problem = open_library(&libgio);
-    if (problem == NULL) problem = open_library(&libgcrypt);
+    const char *problem = open_library(&libgcrypt);
     if (problem == NULL) pthread_once(&prepared, prepare_gcrypt);
     return problem;
 }

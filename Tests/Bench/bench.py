@@ -12,7 +12,8 @@ import time
 from world import World
 
 PASSWORD = "protocol=https\nhost=example.com\nusername=somebody\n"
-ROWS = ["cached", "token", "password", "memory", "calls", "stampede", "growth", "size"]
+MISSING = "protocol=https\nhost=nothing.example.com\n"
+ROWS = ["cached", "token", "password", "miss", "store", "memory", "calls", "stampede", "growth", "size"]
 MANY = 64
 
 
@@ -27,6 +28,7 @@ class Bench:
         self.token = self.file("token", f"url={resource}/contoso/hello.git\n")
         self.password = self.file("password", PASSWORD)
         world.run(world.peer, "store", input=PASSWORD + "password=correct horse\n")
+        self.missing = self.file("missing", MISSING)
         self.sign_in()
         self.uncached = world.environment | {"LANYARD_ANSWER_CACHE": "0"}
 
@@ -44,12 +46,12 @@ class Bench:
 
     # --- Measuring
 
-    def pairs(self, *what):
+    def pairs(self, *what, verb="get"):
         """Median milliseconds of each of the (program, request, environment), run in turn."""
         times = [[] for _ in what]
         for number in range(self.runs + 3):
             for index, (program, request, environment) in enumerate(what):
-                elapsed = milliseconds(program, request, environment)
+                elapsed = milliseconds(program, request, environment, verb)
                 if number >= 3:
                     times[index].append(elapsed)
         return [statistics.median(one) for one in times]
@@ -58,10 +60,10 @@ class Bench:
         self.failed = self.failed or not fine
         print(f"| {figure} | {lanyard} | {peer} | {measured} | {limit} | {'ok' if fine else 'over'} |", flush=True)
 
-    def ratio(self, figure, request, environment, limit):
+    def ratio(self, figure, request, environment, limit, theirs=None, verb="get"):
         world = self.world
         ours, theirs = self.pairs(
-            (world.lanyard, request, environment), (world.peer, self.password, world.environment))
+            (world.lanyard, request, environment), (world.peer, theirs or self.password, world.environment), verb=verb)
         self.row(figure, f"{ours / theirs:.2f}", f"≤ {limit}", ours / theirs <= limit, f"{ours:.1f} ms",
                  f"{theirs:.1f} ms")
 
@@ -75,6 +77,13 @@ class Bench:
 
     def password_row(self):
         self.ratio("stored password", self.password, self.world.environment, 1.0)
+
+    def miss(self):
+        self.ratio("nothing stored", self.missing, self.world.environment, 1.0, self.missing)
+
+    def store(self):
+        again = self.file("again", PASSWORD + "password=correct horse\n")
+        self.ratio("store of what is stored", again, self.world.environment, 1.0, again, "store")
 
     def memory(self):
         world = self.world
@@ -149,18 +158,18 @@ class Bench:
             self.row(f"size of {pathlib.Path(place).name}", f"{megabytes:.1f} MB", f"≤ {limit} MB", megabytes <= limit)
 
 
-def milliseconds(program, request, environment):
+def milliseconds(program, request, environment, verb="get"):
     source = os.open(request, os.O_RDONLY)
     sink = os.open(os.devnull, os.O_WRONLY)
     files = [(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, sink, 1)]
     start = time.perf_counter_ns()
-    process = os.posix_spawn(program, [program, "get"], environment, file_actions=files)
+    process = os.posix_spawn(program, [program, verb], environment, file_actions=files)
     _, status = os.waitpid(process, 0)
     elapsed = time.perf_counter_ns() - start
     os.close(source)
     os.close(sink)
     if status != 0:
-        raise SystemExit(f"bench: error: {program} get failed")
+        raise SystemExit(f"bench: error: {program} {verb} failed")
     return elapsed / 1e6
 
 

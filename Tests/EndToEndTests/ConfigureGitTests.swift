@@ -120,7 +120,7 @@ import Testing
             let own = try await home.git(["config", "--get-all", "credential.\(url).helper"])
             #expect(own.output == (isAlone ? "\nlanyard\n" : "lanyard\n"))
             #expect(ended.output.contains("store may keep the tokens that git hands it") == !isAlone, "\(ended)")
-            #expect(try await home.lanyard(["unconfigure", "git"]).status == 0)
+            #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
             // A git that takes tokens as such tells other helpers not to keep them.
             try home.pretendGit("2.46.0")

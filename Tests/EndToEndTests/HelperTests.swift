@@ -185,8 +185,8 @@ import Testing
             #expect(clone.status == 0, "\(clone)")
             #expect(!FileManager.default.fileExists(atPath: file))
             // Without, an older git writes them there, which is why `doctor` calls it a failure.
-            #expect(try await world.lanyard(["unconfigure", "git"]).status == 0)
-            #expect(try await world.lanyard(["configure", "git"]).status == 0)
+            #expect(try await world.lanyard(["unconfigure", "git", "--yes"]).status == 0)
+            #expect(try await world.lanyard(["configure", "git", "--yes"]).status == 0)
             #expect(try await world.git(["clone", "-q", url, "two"]).status == 0)
             let doctor = try await world.lanyard(["doctor"])
             let isLeft = FileManager.default.fileExists(atPath: file)

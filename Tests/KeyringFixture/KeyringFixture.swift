@@ -98,6 +98,11 @@ extension KeyringFixture {
         kill(provider, SIGSTOP)
     }
 
+    /// Lets a provider that was suspended go on.
+    public func resumeProvider() async throws {
+        if let provider = try await provider() { kill(provider, SIGCONT) }
+    }
+
     /// Starts a daemon and lets it make or unlock the login keyring.
     public func unlock() async throws {
         // Once in a great while a daemon comes up without having unlocked anything.

@@ -24,6 +24,17 @@ import Testing
         }
     }
 
+    @Test func `users whose names only look alike have a password each`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let names = ["caf\u{E9}", "cafe\u{301}"]
+            for name in names { try await store(keyring, "username=\(name)", "password=same") }
+            for name in names {
+                let answer = "username=\(name)\npassword=same\n"
+                #expect(Array(try await get(keyring, "username=\(name)").utf8) == Array(answer.utf8))
+            }
+        }
+    }
+
     @Test func `an authorization is for those who understand it`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             try await store(keyring, Self.authtype + "authtype=Bearer", "credential=random-token")

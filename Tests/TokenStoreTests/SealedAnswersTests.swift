@@ -6,9 +6,10 @@ import Testing
 @testable import TokenStore
 
 /// A directory of answers of one test, under a key of its own.
-private struct Place {
+private final class Place {
     let scratch: ScratchDirectory
     let answers: SealedAnswers
+    private let key: String
 
     /// Seconds since 1970 in all tests.
     static let now = 1_800_000_000
@@ -16,12 +17,22 @@ private struct Place {
 
     init(_ scratch: ScratchDirectory) {
         self.scratch = scratch
-        answers = Place.answers(scratch)
+        key = "lanyard:test:\(scratch.path)"
+        answers = Place.answers(scratch, key)
     }
 
-    static func answers(_ scratch: ScratchDirectory, _ variables: [String: String] = [:]) -> SealedAnswers {
+    // The kernel grants a user few keys.
+    deinit { AnswerKey.revoke(key) }
+
+    /// The answers that other variables lead to.
+    func answers(_ variables: [String: String]) -> SealedAnswers { Place.answers(scratch, key, variables) }
+
+    private static func answers(
+        _ scratch: ScratchDirectory, _ key: String, _ variables: [String: String] = [:]
+    ) -> SealedAnswers {
         let bus = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(scratch.path)/bus"]
-        return SealedAnswers(environment: scratch.environment.merging(bus) { $1 }.merging(variables) { $1 })
+        let environment = scratch.environment.merging(bus) { $1 }.merging(variables) { $1 }
+        return SealedAnswers(environment: environment, keyDescription: key)
     }
 
     var name: AnswerName { answers.name(fields: ["https", "host.example", nil], files: []) }
@@ -202,7 +213,7 @@ private struct Place {
     @Test(arguments: [nil, "", "run", "/does/not/exist"])
     func `without a runtime directory nothing is kept`(_ directory: String?) async throws {
         try await ScratchDirectory.with { scratch in
-            let answers = Place.answers(scratch, ["XDG_RUNTIME_DIR": directory ?? ""])
+            let answers = Place(scratch).answers(["XDG_RUNTIME_DIR": directory ?? ""])
             #expect(answers.key() == nil)
             #expect(answers.answer(answers.name(fields: [], files: []), now: Place.now) == nil)
             answers.forget()
@@ -243,12 +254,12 @@ private struct Place {
             let bus = "unix:path=\(scratch.path)/bus"
             let place = Place(scratch)
             guard place.keep() else { return }
-            #expect(Place.answers(scratch, ["DBUS_SESSION_BUS_ADDRESS": bus + ",guid=0123"]) == place.answers)
-            let other = Place.answers(scratch, ["DBUS_SESSION_BUS_ADDRESS": bus + "2"])
+            #expect(place.answers(["DBUS_SESSION_BUS_ADDRESS": bus + ",guid=0123"]) == place.answers)
+            let other = place.answers(["DBUS_SESSION_BUS_ADDRESS": bus + "2"])
             #expect(other.name(fields: ["one"], files: []) != place.answers.name(fields: ["one"], files: []))
-            let implied = Place.answers(scratch, ["DBUS_SESSION_BUS_ADDRESS": ""])
+            let implied = place.answers(["DBUS_SESSION_BUS_ADDRESS": ""])
             let usual = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(scratch.path)/run/bus"]
-            #expect(implied == Place.answers(scratch, usual))
+            #expect(implied == place.answers(usual))
         }
     }
 

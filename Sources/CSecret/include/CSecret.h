@@ -1,13 +1,17 @@
 #pragma once
 
-// GIO, libgcrypt and libsecret, opened when a keyring is first needed, and libsecret when one is first changed.
+// GIO, opened when a keyring is first needed, libgcrypt when a secret is first read from one, and libsecret when one is
+// first changed.
 //
 // Most answers need no keyring, and loading these libraries takes longer than all the rest of such an answer. The
 // functions have their own names and types and only pass calls on; what opens their library must have succeeded before.
 // script/lint compiles CSecret.c against the libraries' own headers, which checks every declaration.
 
-/// Opens GIO and libgcrypt, once; NULL where they are open, else what is wrong.
+/// Opens GIO, once; NULL if it is open, else what is wrong.
 const char *lanyard_gio_open(void);
+
+/// Opens libgcrypt and prepares it, once; NULL if it is open, else what is wrong.
+const char *lanyard_gcrypt_open(void);
 
 /// Opens libsecret, once; NULL where it is open, else what is wrong.
 const char *lanyard_secret_open(void);

@@ -23,8 +23,8 @@ struct GitHelpers: Sendable, Equatable {
         /// git-credential-oauth and the command-line tools of GitHub and GitLab heed `get` only.
         private var getsOnly: Bool {
             guard value.hasPrefix("!") else { return name == "oauth" }
-            let words = value.dropFirst().split(separator: " ")
-            guard let program = words.first?.split(separator: "/").last else { return false }
+            let words = value.dropFirst().pieces(between: " ")
+            guard let program = words.first?.pieces(between: "/").last else { return false }
             return ["gh", "glab"].contains(program) && words.dropFirst() == ["auth", "git-credential"]
         }
 

@@ -16,9 +16,9 @@ struct CredentialErase {
         let query = PasswordQuery(request)
         // A script's own request names a token and no place.
         guard query != nil || (request.scheme == nil && request.host == nil && !request.wish.isEmpty) else { return }
-        // What was refused must not be answered again, wherever it came from and whatever is stored by now.
-        context.answers.forget()
-        let session = try Session(context)
+        let opened = Result { () throws(Failure) in try Session(context) }
+        if mayMeanToken(request, opened) { context.answers.forget() }
+        let session = try opened.get()
         // git tells what the server missed in the token here: the `get` before knew of no token yet.
         if let wanted = (try? session.resolveHeedingServer(request)) ?? (try? session.resolve(request)) {
             do throws(AcquisitionError) {
@@ -33,6 +33,18 @@ struct CredentialErase {
             _ = try session.passwords.erase(query)
         } catch {
             throw Failure(error)
+        }
+    }
+
+    /// Whether a token may have been refused, as any may if the rules can't be read.
+    ///
+    /// It must not be answered again, whatever is stored by now: one that isn't stored any more may be in an answer that is
+    /// on its way.
+    private func mayMeanToken(_ request: CredentialRequest, _ session: Result<Session, Failure>) -> Bool {
+        do throws(Failure) {
+            return try session.get().resolve(request) != nil
+        } catch {
+            return true
         }
     }
 }

@@ -16,20 +16,15 @@ struct CredentialGet: Sendable {
 
     /// Answers from what is stored, where that is enough; what remains to be done is for the authority or the person.
     func answerFromStore() throws(Failure) -> (any PendingVerb)? {
-        // Where nothing can be remembered, the keyring is needed whatever is asked; else once it is known not to be.
-        let mayBeRemembered = RememberedAnswer.areAny(in: context)
-        if !mayBeRemembered { KeyringOpening.begin() }
         let request = try context.readRequest()
         try request.requireTarget()
         let remembered = RememberedAnswer(request, in: context)
-        if mayBeRemembered {
-            if let answer = remembered?.recalled {
-                context.console.write(answer)
-                return nil
-            }
-            KeyringOpening.begin()
+        if let answer = remembered?.recalled {
+            context.console.write(answer)
+            return nil
         }
         let begun = remembered?.begun()
+        VainLook(request, in: context).beginLooking()
         do throws(Failure) {
             return try look(for: request, begun)
         } catch  where error.cause.isOfKeyring {
@@ -49,7 +44,9 @@ struct CredentialGet: Sendable {
     ) throws(Failure) -> PendingGet? {
         let session = try Session(context, options: options)
         guard let wanted = try session.resolveHeedingServer(request) else {
-            if let answer = try password(for: request, session) { try context.write(answer, for: request) }
+            let answer = try password(for: request, session)
+            VainLook(request, in: context).note(wasVain: answer == nil)
+            if let answer { try context.write(answer, for: request) }
             return nil
         }
         let stored = try storedToken(for: request, wanted, session)

@@ -18,6 +18,8 @@ struct CredentialStore {
         let session = try Session(context, options: .init(isInteractive: true))
         // Where a token answers, what comes back is that token, which is stored already.
         if (try? session.resolve(request)) != nil { return }
+        // It is read first, for mostly it is stored already.
+        KeyringOpening.begin()
         do throws(StoreError) {
             try session.passwords.store(password, for: query)
         } catch {

@@ -27,11 +27,6 @@ struct RememberedAnswer: Sendable {
             files: Self.settings(in: context) + selections.compactMap(\.self))
     }
 
-    /// Whether anything at all is remembered that may be given; looks at no request.
-    static func areAny(in context: CommandContext) -> Bool {
-        mayBeKept(in: context) && context.answers.areAny
-    }
-
     private static func mayBeKept(in context: CommandContext) -> Bool {
         !Configuration.turnsOffAnswerCache(environment: context.environment)
     }

@@ -59,9 +59,6 @@ struct AnswerDirectory: ~Copyable {
         guard count == bytes.count, renameat(descriptor, draft, descriptor, name) == 0 else { return remove(draft) }
     }
 
-    /// Whether it holds nothing.
-    var isEmpty: Bool { names(atMost: 1).isEmpty }
-
     /// Removes what has the name; a link, not what it leads to.
     func remove(_ name: String) {
         guard unlinkat(descriptor, name, 0) != 0, errno == EISDIR else { return }
@@ -92,13 +89,13 @@ struct AnswerDirectory: ~Copyable {
         return answer.counts(at: now)
     }
 
-    private func names(atMost limit: Int = mostFiles * 8) -> [String] {
+    private func names() -> [String] {
         // A descriptor of its own: reading moves the position that duplicates share.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
-        while names.count < limit, let entry = readdir(stream) {
+        while names.count < Self.mostFiles * 8, let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }

@@ -38,8 +38,13 @@ public struct AnswerKey: Sendable {
             lanyard_key_put(description, bytes.baseAddress, bytes.count, lifetime)
         }
         guard serial < 0 else { return fresh }
+        revoke(description)
+        return nil
+    }
+
+    /// Takes the key of that description away from everybody.
+    static func revoke(_ description: String) {
         let old = lanyard_key_find(description)
         if old >= 0 { _ = lanyard_key_revoke(old) }
-        return nil
     }
 }

@@ -12,12 +12,18 @@ public struct SealedAnswers: Sendable, Equatable {
     /// Stands for the session bus, and so for the keyring that answers are of.
     private let place: String
     /// One key for the user, whichever bus: each takes of the few that the kernel allows, and of few bytes.
-    private static let keyDescription = "lanyard:answers"
+    private let keyDescription: String
 
     /// The answers of the keyring that these variables lead to: one key for each session bus.
     ///
     /// - Parameter environment: `XDG_RUNTIME_DIR` and `DBUS_SESSION_BUS_ADDRESS` count.
     public init(environment: [String: String]) {
+        self.init(environment: environment, keyDescription: "lanyard:answers")
+    }
+
+    /// The answers under another key than the user's own, which any lanyard of the user's may replace at any time.
+    init(environment: [String: String], keyDescription: String) {
+        self.keyDescription = keyDescription
         let runtimeDirectory = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         self.runtimeDirectory = runtimeDirectory
         var bus = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
@@ -36,15 +42,7 @@ public struct SealedAnswers: Sendable, Equatable {
     /// To be asked for before anything is read that decides an answer.
     public func key() -> AnswerKey? {
         guard let runtimeDirectory, AnswerDirectory(in: runtimeDirectory, making: true) != nil else { return nil }
-        return AnswerKey.read(Self.keyDescription) ?? AnswerKey.replace(Self.keyDescription)
-    }
-
-    /// Whether there is any, readable or not.
-    public var areAny: Bool {
-        guard let runtimeDirectory, let directory = AnswerDirectory(in: runtimeDirectory, making: false) else {
-            return false
-        }
-        return !directory.isEmpty
+        return AnswerKey.read(keyDescription) ?? AnswerKey.replace(keyDescription)
     }
 
     /// The answer of that name, or nil; what is there and can't count any more is removed.
@@ -57,7 +55,7 @@ public struct SealedAnswers: Sendable, Equatable {
         case .foreign: break
         case .bytes(let bytes):
             guard let sealed = SealedAnswer(bytes), sealed.counts(at: now) else { break }
-            if let key = AnswerKey.read(Self.keyDescription), let answer = sealed.opened(name, key) { return answer }
+            if let key = AnswerKey.read(keyDescription), let answer = sealed.opened(name, key) { return answer }
         }
         directory.remove(name.file)
         return nil
@@ -77,7 +75,7 @@ public struct SealedAnswers: Sendable, Equatable {
     ///
     /// The files go too, which takes them from processes that have another kernel keyring, as in some containers.
     public func forget() {
-        _ = AnswerKey.replace(Self.keyDescription)
+        _ = AnswerKey.replace(keyDescription)
         guard let runtimeDirectory else { return }
         AnswerDirectory(in: runtimeDirectory, making: false)?.clear()
     }

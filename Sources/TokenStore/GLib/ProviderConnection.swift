@@ -14,6 +14,14 @@ final class ProviderConnection: Sendable {
     nonisolated(unsafe) private let bus: OpaquePointer
     private let session = Mutex<SecretSession?>(nil)
     private let service = Mutex<Service?>(nil)
+    /// A search that was begun before anybody asked for it.
+    private let foresight = Mutex<Search?>(nil)
+
+    // Waited for by the one who takes it.
+    private struct Search: @unchecked Sendable {
+        let attributes: [String: String]
+        let call: PendingCall
+    }
 
     private struct Service: @unchecked Sendable { let pointer: OpaquePointer }
 
@@ -56,6 +64,25 @@ final class ProviderConnection: Sendable {
             destination: destination, path: path, interface: interface, method: method, arguments: arguments,
             reply: reply)
         return PendingCall(call, on: bus, patience)
+    }
+
+    /// Begins a search that somebody is going to ask for.
+    func beginSearch(_ attributes: [String: String], _ patience: Patience) throws(ProviderFailure) {
+        try attributes.requireNoNUL()
+        let call = begin("SearchItems", [.texts(attributes)], giving: "(aoao)", patience)
+        let search = Search(attributes: attributes, call: call)
+        foresight.withLock { $0 = search }
+    }
+
+    /// Searches, unless just that was begun before and nobody has taken it yet.
+    func search(_ attributes: [String: String], _ patience: Patience) throws(ProviderFailure) -> PendingCall {
+        let begun = foresight.withLock { begun in
+            defer { begun = nil }
+            return begun
+        }
+        if let begun, begun.attributes == attributes { return begun.call }
+        try attributes.requireNoNUL()
+        return begin("SearchItems", [.texts(attributes)], giving: "(aoao)", patience)
     }
 
     /// The session in which secrets are read, asked for where it wasn't yet.

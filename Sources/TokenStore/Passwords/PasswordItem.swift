@@ -43,13 +43,20 @@ extension KeyringItem {
     }
 }
 
+extension PasswordQuery {
+    /// What the provider is asked for; more than what is meant may have these attributes.
+    var searchAttributes: [String: String] {
+        var attributes = PasswordAddress(self).attributes
+        attributes["user"] = username
+        return attributes
+    }
+}
+
 extension KeyringSession {
     /// Finds the passwords of exactly this address, of the query's user where it names one.
     func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ProviderFailure) -> [PasswordItem] {
         let address = PasswordAddress(query)
-        var attributes = address.attributes
-        attributes["user"] = query.username
-        let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
+        let items = try readableItems(of: query.searchAttributes, needsSecrets: needsSecrets) { item in
             item.isGitPassword && PasswordAddress(item.attributes) == address
                 && (query.username.map { item.attributes["user"]?.isSame(as: $0) == true } ?? true)
         }

@@ -5,7 +5,7 @@ public import Logging
 ///
 /// What that helper stored is found, replaced and erased here, and the other way round; also what Debian 12's build of
 /// it stored under GNOME's old network schema. Matching is exact where that helper's is not: a path is part of the key,
-/// and absent only equals absent.
+/// and absent only equals absent. No answer that is remembered is a password, so changes leave those alone.
 public struct PasswordStore: Sendable {
     /// Where and how passwords are kept; the group counts for authorizations only.
     public let configuration: KeyringConfiguration
@@ -30,32 +30,26 @@ public struct PasswordStore: Sendable {
     /// - Throws: `locked` where nobody can know whether something is stored, and what else keeps the store from looking.
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
         try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-            var candidates = try session.passwords(for: query, needsSecrets: true)
-            if query.acceptsAuthtype { candidates += try session.authorizations(for: query, needsSecrets: true) }
-            if candidates.count > 1 {
-                for index in candidates.indices {
-                    candidates[index].modified = try session.modified(candidates[index].item)
-                }
-            }
-            let valid = candidates.sorted(by: PasswordItem.isNewer).lazy.compactMap(\.password)
-                .filter { $0.expiresOn.map { $0 > now } ?? true }
-            return valid.first
+            try session.stored(for: query).first { $0.expiresOn.map { $0 > now } ?? true }
         }
     }
 
     /// Stores a password or an authorization, in place of the one the same user has for the same URL.
+    ///
+    /// What is stored just so, and would be found first whoever's is asked for, is left as it is: git stores after each use.
     public func store(_ password: StoredPassword, for query: PasswordQuery) throws(StoreError) {
         var query = query
         query.username = password.username
         let lock = Self.lock(within: configuration.deadline)
         defer { withExtendedLifetime(lock) {} }
-        try configuration.changing { () throws(StoreError) in
-            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-                try session.openForStoring()
-                switch password.proof {
-                case .password(let secret): try session.store(secret, of: password, for: query)
-                case .authorization: try session.storeAuthorization(password, for: query)
-                }
+        var anybody = query
+        anybody.username = nil
+        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            guard try session.stored(for: anybody).first != password else { return }
+            try session.openForStoring()
+            switch password.proof {
+            case .password(let secret): try session.store(secret, of: password, for: query)
+            case .authorization: try session.storeAuthorization(password, for: query)
             }
         }
     }
@@ -75,21 +69,29 @@ public struct PasswordStore: Sendable {
     ///
     /// A query with a password erases only passwords equal to it, one with a credential only equal authorizations.
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
-        try configuration.changing { () throws(StoreError) in
-            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
-                let needsSecrets = query.password ?? query.credential != nil
-                var items: [PasswordItem] = []
-                if query.credential == nil { items += try session.passwords(for: query, needsSecrets: needsSecrets) }
-                if query.password == nil { items += try session.authorizations(for: query, needsSecrets: needsSecrets) }
-                let doomed = items.filter { $0.isProvenBy(query) }
-                for item in doomed { try session.delete(item.item) }
-                return doomed.count
-            }
+        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            let needsSecrets = query.password ?? query.credential != nil
+            var items: [PasswordItem] = []
+            if query.credential == nil { items += try session.passwords(for: query, needsSecrets: needsSecrets) }
+            if query.password == nil { items += try session.authorizations(for: query, needsSecrets: needsSecrets) }
+            let doomed = items.filter { $0.isProvenBy(query) }
+            for item in doomed { try session.delete(item.item) }
+            return doomed.count
         }
     }
 }
 
 extension KeyringSession {
+    /// Everything that is stored for the query, expired or not, the newest first.
+    fileprivate func stored(for query: PasswordQuery) throws(ProviderFailure) -> [StoredPassword] {
+        var found = try passwords(for: query, needsSecrets: true)
+        if query.acceptsAuthtype { found += try authorizations(for: query, needsSecrets: true) }
+        if found.count > 1 {
+            for index in found.indices { found[index].modified = try modified(found[index].item) }
+        }
+        return found.sorted(by: PasswordItem.isNewer).compactMap(\.password)
+    }
+
     /// Stores git's way: the item's attributes vary, so that one is replaced only after a look at which is meant.
     fileprivate func store(
         _ secret: Secret, of password: StoredPassword, for query: PasswordQuery

@@ -54,4 +54,10 @@ public struct StoredPassword: Sendable, Equatable {
         self.expiresOn = expiresOn
         self.oauthRefreshToken = oauthRefreshToken
     }
+
+    /// By bytes: names that Unicode calls equivalent are different users' to git.
+    public static func == (one: StoredPassword, other: StoredPassword) -> Bool {
+        one.username.map { Array($0.utf8) } == other.username.map { Array($0.utf8) } && one.proof == other.proof
+            && one.expiresOn == other.expiresOn && one.oauthRefreshToken == other.oauthRefreshToken
+    }
 }

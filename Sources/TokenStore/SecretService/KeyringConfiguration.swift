@@ -9,6 +9,9 @@ public struct KeyringConfiguration: Sendable, Equatable {
         case `default`
         /// The provider's memory: needs no unlocking, gone at log-out.
         case session
+
+        /// The D-Bus path of the alias.
+        var aliasPath: String { "/org/freedesktop/secrets/aliases/\(rawValue)" }
     }
 
     /// The analogue of a keychain access group: items of the same group are shared.

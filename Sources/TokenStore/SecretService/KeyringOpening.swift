@@ -9,10 +9,23 @@ public enum KeyringOpening {
     ///
     /// - Parameter deadline: how many seconds each of the two may take.
     public static func begin(deadline: Double = KeyringConfiguration.defaultDeadline) {
+        connect(deadline) { connection throws(ProviderFailure) in _ = try connection.session(seconds: deadline) }
+    }
+
+    /// Connects, and searches for a password that is likely not to be there: no session is asked for, which would be in vain.
+    public static func begin(lookingFor query: PasswordQuery, deadline: Double = KeyringConfiguration.defaultDeadline) {
+        connect(deadline) { connection throws(ProviderFailure) in
+            try connection.beginSearch(query.searchAttributes, .seconds(deadline))
+        }
+    }
+
+    private static func connect(
+        _ deadline: Double, _ body: (ProviderConnection) throws(ProviderFailure) -> Void
+    ) {
         do throws(ProviderFailure) {
             try SessionEnvironment.process.check()
             try SecretLibrary.open()
-            _ = try ProviderConnection.shared(Watchdog(seconds: deadline)).session(seconds: deadline)
+            try body(ProviderConnection.shared(Watchdog(seconds: deadline)))
         } catch {
             failure.withLock { $0 = error }
         }

@@ -15,8 +15,7 @@ extension KeyringSession {
     /// Never unlocks. A search that names the schema (`xdg:schema`) finds nothing in a keyring that was not unlocked
     /// since its daemon started; "locked" can then not be told from "not stored".
     func search(_ attributes: [String: String]) throws(ProviderFailure) -> Paths {
-        try attributes.requireNoNUL()
-        let search = provider.begin("SearchItems", [.texts(attributes)], giving: "(aoao)", patience)
+        let search = try provider.search(attributes, patience)
         // The key takes this process as long as the search takes the provider.
         provider.finishSession()
         let reply = try search.wait()

@@ -22,6 +22,8 @@ extension KeyringSession {
 
     /// Makes sure that an empty search means that nothing is stored, and tells whether it has to be done again.
     func openForReading() throws(ProviderFailure) -> Bool {
+        // An alias is an object too, with most providers; if it isn't, what it stands for is.
+        if try isCollectionLocked(at: configuration.collection.aliasPath) == false { return false }
         guard let path = try collectionPath(), try isCollectionLocked(at: path) == true else { return false }
         try unlock([path])
         return true

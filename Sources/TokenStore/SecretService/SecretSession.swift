@@ -24,10 +24,11 @@ final class SecretSession: Sendable {
     /// - Parameters:
     ///   - provider: what is asked, which keeps the session.
     ///   - seconds: how long it may take.
-    /// - Throws: where there is no memory for a key; what the provider says comes later.
+    /// - Throws: where there is no memory or library for a key; what the provider says comes later.
     init(of provider: ProviderConnection, seconds: Double) throws(ProviderFailure) {
         self.provider = provider
         self.seconds = seconds
+        try SecretLibrary.openForSecrets()
         exchange = try KeyExchange()
         reply = provider.begin(
             "OpenSession", [.text("dh-ietf1024-sha256-aes128-cbc-pkcs7"), .variant(.bytes(exchange.publicKey))],

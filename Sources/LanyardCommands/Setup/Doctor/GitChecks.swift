@@ -82,7 +82,7 @@ struct GitChecks {
         let configuration = examination.configuration
         let rules = configuration.rules.map(\.pattern.text)
         guard configuration.clientID != nil, configuration.authority != nil else { return rules }
-        return rules + ["https://dev.azure.com"] + Self.lanyardPlaces(entries).filter { $0.contains("://") }
+        return rules + ["https://dev.azure.com"] + Self.lanyardPlaces(entries).filter { $0.hasBytes("://") }
     }
 
     /// Where git asks lanyard for some hosts only.
@@ -90,7 +90,7 @@ struct GitChecks {
         let places = Self.lanyardPlaces(entries)
         guard !places.isEmpty else { return nil }
         for place in places {
-            guard let request = try? CredentialRequest(url: place.contains("://") ? place : "https://\(place)"),
+            guard let request = try? CredentialRequest(url: place.hasBytes("://") ? place : "https://\(place)"),
                 let first = GitHelpers(entries, for: request).beforeLanyard.first
             else { continue }
             return .warn(

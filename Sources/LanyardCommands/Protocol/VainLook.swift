@@ -1,0 +1,34 @@
+import Addresses
+import CredentialProtocol
+import JSON
+import TokenStore
+
+/// The note that no password was found for a request the last time, as for a host whose passwords another helper has.
+///
+/// The next `get` looks again, but searches first: a session to read secrets in takes the provider longer than all the
+/// rest. A note that is wrong by now costs as much time as it would save.
+struct VainLook {
+    private let query: PasswordQuery?
+    private let key: String
+    private let notes: SharedNotes
+
+    init(_ request: CredentialRequest, in context: CommandContext) {
+        query = PasswordQuery(request)
+        let parts = [request.scheme, request.host?.text, request.path, request.username]
+        key = "vain\n" + parts.map { $0.map { "\($0.utf8.count) \($0)" } ?? "-" }.joined(separator: "\n")
+        notes = SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR"))
+    }
+
+    /// Has the keyring opened for what is likely to be done with it.
+    func beginLooking() {
+        if let query, isNoted { KeyringOpening.begin(lookingFor: query) } else { KeyringOpening.begin() }
+    }
+
+    /// Notes how it went.
+    func note(wasVain: Bool) {
+        guard wasVain != isNoted else { return }
+        if wasVain { notes.leave(.bool(true), about: key) } else { notes.remove(about: key) }
+    }
+
+    private var isNoted: Bool { notes.note(about: key) != nil }
+}
