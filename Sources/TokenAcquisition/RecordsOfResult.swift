@@ -18,6 +18,8 @@ struct RecordsOfResult {
     var knownAccounts: [AccountRecord] = []
     /// The access tokens that are stored.
     var knownTokens: [AccessTokenRecord] = []
+    /// The refresh tokens that are stored.
+    var knownRefreshTokens: [RefreshTokenRecord] = []
     /// Whether the redeemed refresh token has been replaced by another since it was read.
     var isSuperseded = false
 
@@ -97,14 +99,17 @@ struct RecordsOfResult {
         token.secret = secret
         token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now
-        Refusals.settle(in: &token, for: request)
+        if let replaced = knownRefreshTokens.first(where: token.isSameItem) {
+            Refusals.carry(from: replaced, to: &token, now: now)
+        }
+        Refusals.settle(in: &token, for: request, by: result.accessToken, now: now)
         return token
     }
 
-    /// The redeemed token without what was refused and is settled now; nil if that is nothing.
+    /// The redeemed token once what was refused is settled; nil if that changes nothing.
     private var redeemedAfterRefusal: RefreshTokenRecord? {
         guard var settled = redeemed else { return nil }
-        Refusals.settle(in: &settled, for: request)
+        Refusals.settle(in: &settled, for: request, by: result.accessToken, now: now)
         return settled == redeemed ? nil : settled
     }
 

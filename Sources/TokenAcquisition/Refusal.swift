@@ -27,6 +27,9 @@ struct Refusal: Equatable, Sendable {
         return renewed + Self.window - now
     }
 
+    /// What is left of it once another token was got: that this one was refused.
+    var settled: Refusal { Refusal(token: token, on: on) }
+
     /// Whether it says of a token that it is no use at the place.
     func excludes(_ token: AccessTokenRecord) -> Bool {
         if token.secret.reveal().shortDigest == self.token { return true }
@@ -59,35 +62,59 @@ struct Refusals {
     /// The most places that are kept.
     static let most = 32
 
-    /// What counts for a request now: what was refused at its path, else at its host.
-    static func standing(in token: RefreshTokenRecord, for request: TokenRequest, now: Int) -> Refusal? {
-        let places = places(token, request)
-        let found = request.places.lazy.compactMap { places[$0] }.first { isAlive($0, now) }
-        return found ?? old(token, request, now)
+    /// What counts for a request now: what was refused at its path, then at its host.
+    static func standing(in token: RefreshTokenRecord, for request: TokenRequest, now: Int) -> [Refusal] {
+        let places = places(token, request.clientID)
+        let found = request.places.compactMap { places[$0] }.filter { isAlive($0, now) }
+        return found.isEmpty ? [old(token, request, now)].compactMap(\.self) : found
+    }
+
+    /// The digests of the tokens that were refused anywhere.
+    static func tokens(in token: RefreshTokenRecord, now: Int) -> Set<String> {
+        let clients = (token.other[member]?.members ?? [:]).keys
+        return Set(clients.flatMap { places(token, $0).values.filter { isAlive($0, now) }.map(\.token) })
     }
 
     /// Takes note of a refusal at the request's place, in place of an older one there.
     static func note(_ refusal: Refusal, in token: inout RefreshTokenRecord, for request: TokenRequest) {
-        var places = places(token, request).filter { isAlive($0.value, refusal.on) }
+        var places = places(token, request.clientID).filter { isAlive($0.value, refusal.on) }
         places[request.places[0]] = refusal
-        let newest = places.sorted { ($0.value.on, $0.key) > ($1.value.on, $1.key) }.prefix(most)
-        put(Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) }), into: &token, request)
+        put(places, into: &token, request)
     }
 
-    /// Forgets what a token that was got for the request settles: all at its place, and the same claims at others.
-    static func settle(in token: inout RefreshTokenRecord, for request: TokenRequest) {
-        var places = places(token, request)
-        for place in request.places { places[place] = nil }
-        if let claims = request.claims { places = places.filter { $0.value.claims != claims } }
+    /// Settles what a token that was got for the request settles: all at its place, and the same claims at others.
+    ///
+    /// Which token was refused stays: it is stored until the new one is, and whoever looks in between must not get it. If
+    /// the authority gave that very token again, it counts as new.
+    static func settle(
+        in token: inout RefreshTokenRecord, for request: TokenRequest, by accessToken: Secret, now: Int
+    ) {
+        let here = request.places
+        var places = places(token, request.clientID).filter { isAlive($0.value, now) }
+        for (place, refusal) in places {
+            if here.contains(place) {
+                places[place] = refusal.token == accessToken.reveal().shortDigest ? nil : refusal.settled
+            } else if let claims = request.claims, refusal.claims == claims {
+                places[place] = refusal.settled
+            }
+        }
         put(places, into: &token, request)
+    }
+
+    /// Takes over which tokens were refused from a record that another is about to replace.
+    static func carry(from replaced: RefreshTokenRecord, to token: inout RefreshTokenRecord, now: Int) {
+        for client in (replaced.other[member]?.members ?? [:]).keys {
+            let old = places(replaced, client).filter { isAlive($0.value, now) }.mapValues(\.settled)
+            put(old.merging(places(token, client)) { $1 }, into: &token, client)
+        }
     }
 
     private static func isAlive(_ refusal: Refusal, _ now: Int) -> Bool {
         (0..<Refusal.lifetime).contains(now - refusal.on)
     }
 
-    private static func places(_ token: RefreshTokenRecord, _ request: TokenRequest) -> [String: Refusal] {
-        let stored = token.other[member]?.members?[request.clientID.lowercased()]?.members ?? [:]
+    private static func places(_ token: RefreshTokenRecord, _ clientID: String) -> [String: Refusal] {
+        let stored = token.other[member]?.members?[clientID.lowercased()]?.members ?? [:]
         return stored.compactMapValues(Refusal.init)
     }
 
@@ -105,9 +132,17 @@ struct Refusals {
         _ places: [String: Refusal], into token: inout RefreshTokenRecord, _ request: TokenRequest
     ) {
         let client = request.clientID.lowercased()
-        set(places.isEmpty ? nil : .object(places.mapValues(\.json)), client, in: &token, member)
+        put(places, into: &token, client)
         set(nil, client, in: &token, oldMember)
         set(nil, request.resource, in: &token, oldClaimsMember)
+    }
+
+    private static func put(
+        _ places: [String: Refusal], into token: inout RefreshTokenRecord, _ client: String
+    ) {
+        let newest = places.sorted { ($0.value.on, $0.key) > ($1.value.on, $1.key) }.prefix(most)
+        let members = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value.json) })
+        set(members.isEmpty ? nil : .object(members), client, in: &token, member)
     }
 
     private static func set(

@@ -8,6 +8,7 @@ import TokenStore
 /// The access token is dropped if it is still the current one: an old refusal never takes a new token away. If it had just
 /// been renewed, renewing doesn't help at that place for now, while it may serve at every other: it stays, and the refusal is
 /// noted beside the refresh token. So are the claims that the server missed in it, with which renewing may help.
+/// If no refresh token is there to note it beside, the access token is dropped all the same.
 /// The refresh token itself stays: it may serve elsewhere, and only its authority can say that it is dead.
 struct Rejection {
     /// The member of an access token's record that says it was renewed and not signed in for.
@@ -17,6 +18,8 @@ struct Rejection {
 
     /// The access tokens to drop.
     private(set) var dropped: [AccessTokenRecord] = []
+    /// Those that stay if what is to be noted is.
+    private(set) var kept: [AccessTokenRecord] = []
     /// What is to be noted, by lower-cased account.
     private(set) var refusals: [String: Refusal] = [:]
     private let request: TokenRequest
@@ -34,6 +37,7 @@ struct Rejection {
                 dropped.append(record)
                 continue
             }
+            kept.append(record)
             refusals[record.homeAccountID.lowercased()] = Refusal(
                 token: record.secret.reveal().shortDigest, on: now, renewed: isHopeless ? record.cachedAt : nil,
                 claims: claims)
@@ -71,19 +75,25 @@ extension TokenAcquirer {
         let authority = try match(request)
         let records = try load(authority.place)
         let rejection = Rejection(of: token, among: records, request: request, now: clock())
-        if !rejection.dropped.isEmpty {
-            try storing { () throws(StoreError) in
-                _ = try store.deleteUnchanged(rejection.dropped.map(CredentialRecord.accessToken))
-            }
-        }
+        try drop(rejection.dropped)
+        var noted: Set<String> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
             try exclusively(lock(of: refreshToken, authority.place), blockingFor: Self.patience) {
                 () throws(AcquisitionError) in
                 // A renewal may have replaced it: what is stored by now gets the note.
                 let stored = try load(authority.place).refreshTokens.first(where: refreshToken.isSameItem)
-                guard let noted = stored.flatMap(rejection.noted) else { return }
-                try storing { () throws(StoreError) in try store.save([.refreshToken(noted)]) }
+                guard let new = stored.flatMap(rejection.noted) else { return }
+                try storing { () throws(StoreError) in try store.save([.refreshToken(new)]) }
+                noted.insert(new.homeAccountID.lowercased())
             }
+        }
+        try drop(rejection.kept.filter { !noted.contains($0.homeAccountID.lowercased()) })
+    }
+
+    private func drop(_ tokens: [AccessTokenRecord]) throws(AcquisitionError) {
+        guard !tokens.isEmpty else { return }
+        try storing { () throws(StoreError) in
+            _ = try store.deleteUnchanged(tokens.map(CredentialRecord.accessToken))
         }
     }
 }

@@ -62,12 +62,14 @@ public struct SilentSelection: Sendable {
 
     /// Those that renewing by may help: all, but within a minute of a renewal that was refused where the token is presented.
     var redeemable: [RefreshTokenRecord] {
-        refreshTokens.filter { Refusals.standing(in: $0, for: request, now: now)?.remaining(at: now) == nil }
+        refreshTokens.filter { token in
+            Refusals.standing(in: token, for: request, now: now).allSatisfy { $0.remaining(at: now) == nil }
+        }
     }
 
     /// What was refused where the token is to be presented.
     private var refusals: [Refusal] {
-        refreshTokens.compactMap { Refusals.standing(in: $0, for: request, now: now) }
+        refreshTokens.flatMap { Refusals.standing(in: $0, for: request, now: now) }
     }
 
     /// Seconds until a renewal may help again; nil if it may now.

@@ -43,6 +43,7 @@ extension TokenAcquirer {
         var made = asked
         made.knownAccounts = stored.accounts
         made.knownTokens = stored.accessTokens
+        made.knownRefreshTokens = stored.refreshTokens
         if let redeemed = made.redeemed {
             guard let current = stored.refreshTokens.first(where: redeemed.isSameItem) else { return made }
             made.isSuperseded = current.secret != redeemed.secret

@@ -149,7 +149,11 @@ extension TokenAcquirer {
         guard error.code == .interactionRequired else { return false }
         switch error.suberror {
         case "bad_token":
-            try storing { () throws(StoreError) in _ = try store.deleteUnchanged([.refreshToken(refreshToken)]) }
+            // What was refused is noted beside it: that goes first, or it would be handed out again.
+            let refused = found.refused(of: refreshToken, now: clock()).map(CredentialRecord.accessToken)
+            try storing { () throws(StoreError) in
+                _ = try store.deleteUnchanged(refused + [.refreshToken(refreshToken)])
+            }
             return true
         case "user_account_deleted":
             try storing { () throws(StoreError) in _ = try store.deleteUnchanged(found.everything) }

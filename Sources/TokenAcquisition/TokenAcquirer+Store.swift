@@ -1,5 +1,6 @@
 import Addresses
 public import AuthorityPlugin
+import CredentialProtocol
 import Rules
 import TokenStore
 
@@ -41,6 +42,12 @@ extension TokenAcquirer {
             var request = request
             request.claims = request.claims ?? selection.missedClaims
             return request
+        }
+
+        /// The access tokens that a refresh token's record says were refused somewhere.
+        func refused(of refreshToken: RefreshTokenRecord, now: Int) -> [AccessTokenRecord] {
+            let digests = Refusals.tokens(in: refreshToken, now: now)
+            return records.accessTokens.filter { digests.contains($0.secret.reveal().shortDigest) }
         }
 
         /// Every record of the account.

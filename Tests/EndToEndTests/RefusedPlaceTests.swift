@@ -1,4 +1,5 @@
 import Foundation
+import KeyringFixture
 import Testing
 
 /// Tokens that one repository refuses and others take.
@@ -63,6 +64,35 @@ import Testing
             #expect(try await world.sandbox.authorityRequests().renewals.count == 1)
             let asked = try await get(world.browser(as: Self.alice))
             #expect(asked.status == 0 && asked.value("password") != second, "\(asked)")
+        }
+    }
+
+    @Test func `without a refresh token to note it beside, a refusal takes the token away`() async throws {
+        try await World.with { world in
+            let token = try await Self.renewed(world)
+            let cleared = try await world.keyring.run("secret-tool", ["clear", "kind", "refreshtoken"])
+            try #require(cleared.status == 0, "\(cleared)")
+            #expect(try await world.get(Self.lost).value("password") == token)
+            try await Self.erase(token, at: "\(world.sandbox.resource)/\(Self.lost)", world)
+            let after = try await world.get(Self.lost)
+            #expect(after.status == 2 && after.output.isEmpty, "\(after)")
+        }
+    }
+
+    @Test func `a refresh token that dies takes along what was refused of it`() async throws {
+        try await World.with { world in
+            let token = try await Self.renewed(world)
+            try await Self.erase(token, at: "\(world.sandbox.resource)/\(Self.lost)", world)
+            try await world.sandbox.revoke(#"{"username": "\#(Self.alice)"}"#)
+            let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#.utf8).base64EncodedString()
+            let input = """
+                url=\(world.sandbox.resource)/\(Self.kept)
+                wwwauth[]=Bearer error="insufficient_claims", claims="\(claims)"
+
+                """
+            #expect(try await world.lanyard(["get"], input: input).status == 2)
+            let after = try await world.get(Self.lost)
+            #expect(after.status == 2 && after.output.isEmpty, "\(after)")
         }
     }
 
