@@ -65,8 +65,8 @@ import Testing
                 use.status == 0
                     && use.errors == """
                         lanyard: using \(Self.frank) from now on
-                        lanyard: \(Self.alice) stays in use for \(place); to change that: lanyard use \(Self.frank) \
-                        --authority \(place)
+                        lanyard: \(Self.alice) stays in use for \(place); to change that: lanyard use \
+                        --authority \(place) \(Self.frank)
 
                         """,
                 "\(use)")
