@@ -6,7 +6,10 @@ import Testing
 
 /// How secrets come over the bus.
 @Suite struct SecretSessionTests {
-    init() throws { try SecretLibrary.open() }
+    init() throws {
+        try SecretLibrary.open()
+        try SecretLibrary.openForSecrets()
+    }
 
     @Test func `both sides compute the same key`() throws {
         let one = try KeyExchange()
