@@ -1,9 +1,8 @@
 public import CredentialProtocol
-internal import Crypto
 
 extension Secret {
     /// What tells a token from others without giving it away: half of its SHA-256, in hexadecimal digits.
     ///
     /// For tokens only: a short secret could be guessed from it.
-    public var fingerprint: String { Array(SHA256.hash(data: Array(reveal().utf8)).prefix(16)).hexadecimal }
+    public var fingerprint: String { reveal().shortDigest }
 }
