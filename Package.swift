@@ -176,6 +176,7 @@ let package = Package(
             name: "LanyardCommandsTests",
             dependencies: [
                 "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "KeyringFixture", "LanyardCommands", "Rules",
+                "SettingsFile",
                 "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),

@@ -277,7 +277,10 @@ extension TokenRequest {
 
 extension SettingsError {
     /// What to do about it, which may quote the file.
-    var hints: [Hint] { [hint].compactMap(\.self).map { Hint($0.displayable()) } }
+    var hints: [Hint] {
+        [hint].compactMap(\.self).map { Hint($0.displayable()) }
+            + (command.isEmpty ? [] : [Hint("run", run: ShellCommand(words: command))])
+    }
 }
 
 extension PluginProblem {

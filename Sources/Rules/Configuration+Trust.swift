@@ -1,5 +1,3 @@
-import Addresses
-import CredentialProtocol
 import Glibc
 import SettingsFile
 import SystemPackage
@@ -19,10 +17,9 @@ extension Configuration {
         if !isSystem { try requireOwner(status.st_uid, path) }
         let isOpenToGroup = !isSystem && status.st_mode & S_IWGRP != 0 && !isPrivate(status.st_gid, of: status.st_uid)
         guard status.st_mode & S_IWOTH == 0, !isOpenToGroup else {
-            let quoted = path.displayable(limit: 4096).replacing(bytes: "'", with: "'\\''")
             throw SettingsError(
                 file: path, line: nil, message: "others may write to it, and could have commands run as you",
-                hint: "run: chmod go-w '\(quoted)'")
+                command: ["chmod", "go-w", path])
         }
     }
 

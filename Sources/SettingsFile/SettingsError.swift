@@ -10,15 +10,21 @@ public struct SettingsError: Error, Sendable, Equatable {
     public let message: String
     /// The nearest thing that would be right, or what to do.
     public let hint: String?
+    /// The words of a command that mends it; none if there is no such command.
+    public let command: [String]
     /// Whether whoever runs the program lacks the right to what it tried, which root would have.
     public let lacksPermission: Bool
 
     /// Makes an error.
-    public init(file: String, line: Int?, message: String, hint: String? = nil, lacksPermission: Bool = false) {
+    public init(
+        file: String, line: Int?, message: String, hint: String? = nil, command: [String] = [],
+        lacksPermission: Bool = false
+    ) {
         self.file = file
         self.line = line
         self.message = message
         self.hint = hint
+        self.command = command
         self.lacksPermission = lacksPermission
     }
 

@@ -1,5 +1,6 @@
 import AuthorityPlugin
 import CredentialProtocol
+import SettingsFile
 import Testing
 import TokenStore
 
@@ -11,6 +12,13 @@ import TokenStore
 @Suite struct HintTests {
     private static let hostile = AccountRecord(
         homeAccountID: "a.b;reboot", environment: "login.example", realm: "b", username: "bob;$(reboot)@x.example")
+
+    @Test func `a file's path in a hint is one word`() {
+        let path = "/\(String(repeating: "long/", count: 120))it's mine.toml"
+        let error = SettingsError(file: path, line: nil, message: "is open", command: ["chmod", "go-w", path])
+        let quoted = path.dropLast(12) + "'\\''s mine.toml"
+        #expect(Failure(error).hints.map(\.line) == ["run: chmod go-w '\(quoted)'"])
+    }
 
     @Test func `what an authority calls an account can't become a command of its own`() throws {
         #expect(Self.hostile.useCommand.text == "lanyard use 'bob;$(reboot)@x.example'")
