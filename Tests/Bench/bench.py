@@ -79,7 +79,7 @@ class Bench:
         self.ratio("stored password", self.password, self.world.environment, 1.0)
 
     def miss(self):
-        self.ratio("nothing stored", self.missing, self.world.environment, 1.35, self.missing)
+        self.ratio("nothing stored", self.missing, self.world.environment, 1.3, self.missing)
 
     def store(self):
         again = self.file("again", PASSWORD + "password=correct horse\n")

@@ -24,14 +24,16 @@ struct CredentialGet: Sendable {
             return nil
         }
         let begun = remembered?.begun()
-        VainLook(request, in: context).beginLooking()
+        let vainLook = VainLook(request, in: context)
+        vainLook.beginLooking()
         do throws(Failure) {
-            return try look(for: request, begun)
+            return try look(for: request, begun, vainLook)
         } catch  where error.cause.isOfKeyring {
             if error.cause == .lockedKeyring, let session = try? Session(context, options: options),
                 let offer = UnlockOffer(session)
             {
-                return LockedGet(get: self, request: request, remembered: begun, offer: offer, failure: error)
+                return LockedGet(
+                    get: self, request: request, remembered: begun, vainLook: vainLook, offer: offer, failure: error)
             }
             // Abstain: git goes on to its next helper, and nothing that is stored is taken for absent.
             context.console.report(error)
@@ -40,12 +42,12 @@ struct CredentialGet: Sendable {
     }
 
     fileprivate func look(
-        for request: CredentialRequest, _ remembered: RememberedAnswer.Begun?
+        for request: CredentialRequest, _ remembered: RememberedAnswer.Begun?, _ vainLook: VainLook
     ) throws(Failure) -> PendingGet? {
         let session = try Session(context, options: options)
         guard let wanted = try session.resolveHeedingServer(request) else {
             let answer = try password(for: request, session)
-            VainLook(request, in: context).note(wasVain: answer == nil)
+            vainLook.note(wasVain: answer == nil)
             if let answer { try context.write(answer, for: request) }
             return nil
         }
@@ -130,6 +132,7 @@ struct LockedGet: PendingVerb {
     let get: CredentialGet
     let request: CredentialRequest
     let remembered: RememberedAnswer.Begun?
+    let vainLook: VainLook
     let offer: UnlockOffer
     let failure: Failure
 
@@ -140,7 +143,7 @@ struct LockedGet: PendingVerb {
             return .done
         }
         do throws(Failure) {
-            return try await get.look(for: request, remembered)?.finish() ?? .done
+            return try await get.look(for: request, remembered, vainLook)?.finish() ?? .done
         } catch {
             offer.console.report(error)
             return error.cause.isOfKeyring ? .done : error.status

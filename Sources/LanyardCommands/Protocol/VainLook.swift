@@ -11,12 +11,14 @@ struct VainLook {
     private let query: PasswordQuery?
     private let key: String
     private let notes: SharedNotes
+    private let isNoted: Bool
 
     init(_ request: CredentialRequest, in context: CommandContext) {
         query = PasswordQuery(request)
         let parts = [request.scheme, request.host?.text, request.path, request.username]
         key = "vain\n" + parts.map { $0.map { "\($0.utf8.count) \($0)" } ?? "-" }.joined(separator: "\n")
         notes = SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR"))
+        isNoted = notes.note(about: key) != nil
     }
 
     /// Has the keyring opened for what is likely to be done with it.
@@ -29,6 +31,4 @@ struct VainLook {
         guard wasVain != isNoted else { return }
         if wasVain { notes.leave(.bool(true), about: key) } else { notes.remove(about: key) }
     }
-
-    private var isNoted: Bool { notes.note(about: key) != nil }
 }

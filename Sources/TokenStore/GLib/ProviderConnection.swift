@@ -14,13 +14,15 @@ final class ProviderConnection: Sendable {
     nonisolated(unsafe) private let bus: OpaquePointer
     private let session = Mutex<SecretSession?>(nil)
     private let service = Mutex<Service?>(nil)
-    /// A search that was begun before anybody asked for it.
-    private let foresight = Mutex<Search?>(nil)
+    /// What was begun before anybody asked for it.
+    private let foresight = Mutex(Foresight())
 
-    // Waited for by the one who takes it.
-    private struct Search: @unchecked Sendable {
-        let attributes: [String: String]
-        let call: PendingCall
+    // Each call is waited for by the one who takes it.
+    private struct Foresight: @unchecked Sendable {
+        var attributes: [String: String] = [:]
+        var search: PendingCall?
+        /// Whether the collection at a path is locked, asked for right after the search.
+        var lock: (path: String, call: PendingCall)?
     }
 
     private struct Service: @unchecked Sendable { let pointer: OpaquePointer }
@@ -66,23 +68,44 @@ final class ProviderConnection: Sendable {
         return PendingCall(call, on: bus, patience)
     }
 
-    /// Begins a search that somebody is going to ask for.
-    func beginSearch(_ attributes: [String: String], _ patience: Patience) throws(ProviderFailure) {
+    /// Begins a search that somebody is going to ask for, and to find nothing with: then it matters whether the
+    /// collection is locked.
+    func beginSearch(
+        _ attributes: [String: String], collection: String, _ patience: Patience
+    ) throws(ProviderFailure) {
         try attributes.requireNoNUL()
-        let call = begin("SearchItems", [.texts(attributes)], giving: "(aoao)", patience)
-        let search = Search(attributes: attributes, call: call)
-        foresight.withLock { $0 = search }
+        let search = begin("SearchItems", [.texts(attributes)], giving: "(aoao)", patience)
+        let lock = begin(readingOf: "Locked", of: collection, "org.freedesktop.Secret.Collection", patience)
+        foresight.withLock { $0 = Foresight(attributes: attributes, search: search, lock: (collection, lock)) }
     }
 
     /// Searches, unless just that was begun before and nobody has taken it yet.
     func search(_ attributes: [String: String], _ patience: Patience) throws(ProviderFailure) -> PendingCall {
         let begun = foresight.withLock { begun in
-            defer { begun = nil }
-            return begun
+            let search = begun.attributes == attributes ? begun.search : nil
+            // Of another search's time is what was begun with this one.
+            begun = Foresight(lock: search == nil ? nil : begun.lock)
+            return search
         }
-        if let begun, begun.attributes == attributes { return begun.call }
+        if let begun { return begun }
         try attributes.requireNoNUL()
         return begin("SearchItems", [.texts(attributes)], giving: "(aoao)", patience)
+    }
+
+    /// Asks whether a collection is locked, unless that was begun with the last search and nobody has taken it yet.
+    func beginReadingLock(of collection: String, _ patience: Patience) -> PendingCall {
+        let begun = foresight.withLock { begun in
+            defer { begun.lock = nil }
+            return begun.lock?.path == collection ? begun.lock?.call : nil
+        }
+        return begun ?? begin(readingOf: "Locked", of: collection, "org.freedesktop.Secret.Collection", patience)
+    }
+
+    /// Asks for an object's property.
+    func begin(readingOf property: String, of path: String, _ interface: String, _ patience: Patience) -> PendingCall {
+        begin(
+            "Get", of: "org.freedesktop.DBus.Properties", at: path, [.text(interface), .text(property)],
+            giving: "(v)", patience)
     }
 
     /// The session in which secrets are read, asked for where it wasn't yet.

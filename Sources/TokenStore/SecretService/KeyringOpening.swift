@@ -12,10 +12,13 @@ public enum KeyringOpening {
         connect(deadline) { connection throws(ProviderFailure) in _ = try connection.session(seconds: deadline) }
     }
 
-    /// Connects, and searches for a password that is likely not to be there: no session is asked for, which would be in vain.
+    /// Connects, searches for a password that is likely not to be there, and asks whether the person's keyring is locked:
+    /// no session is asked for, which would be in vain.
     public static func begin(lookingFor query: PasswordQuery, deadline: Double = KeyringConfiguration.defaultDeadline) {
         connect(deadline) { connection throws(ProviderFailure) in
-            try connection.beginSearch(query.searchAttributes, .seconds(deadline))
+            try connection.beginSearch(
+                query.searchAttributes, collection: KeyringConfiguration.Collection.default.aliasPath,
+                .seconds(deadline))
         }
     }
 

@@ -37,7 +37,7 @@ extension KeyringSession {
         while !rest.isEmpty {
             let some = rest.prefix(Self.mostAtOnce)
             rest = rest.dropFirst(some.count)
-            let calls = some.map { ($0, begin(readingOf: "Attributes", of: $0, "org.freedesktop.Secret.Item")) }
+            let calls = some.map { ($0, provider.begin(readingOf: "Attributes", of: $0, "org.freedesktop.Secret.Item", patience)) }
             for (path, call) in calls {
                 guard let attributes = try value(of: call) else { continue }
                 items.append(KeyringItem(path: path, isLocked: areLocked, attributes: attributes.texts))
@@ -48,25 +48,14 @@ extension KeyringSession {
 
     /// When an item was last changed, in seconds since 1970; 0 where it is gone.
     func modified(_ item: KeyringItem) throws(ProviderFailure) -> UInt64 {
-        try property("Modified", of: item.path, "org.freedesktop.Secret.Item")?.number ?? 0
+        let call = provider.begin(readingOf: "Modified", of: item.path, "org.freedesktop.Secret.Item", patience)
+        return try value(of: call)?.number ?? 0
     }
 
     /// Whether a collection is locked; nil where it is not there.
     func isCollectionLocked(at path: String) throws(ProviderFailure) -> Bool? {
-        guard let locked = try property("Locked", of: path, "org.freedesktop.Secret.Collection") else { return nil }
+        guard let locked = try value(of: provider.beginReadingLock(of: path, patience)) else { return nil }
         return locked.bool ?? true
-    }
-
-    private func property(
-        _ name: String, of path: String, _ interface: String
-    ) throws(ProviderFailure) -> Variant? {
-        try value(of: begin(readingOf: name, of: path, interface))
-    }
-
-    private func begin(readingOf property: String, of path: String, _ interface: String) -> PendingCall {
-        provider.begin(
-            "Get", of: "org.freedesktop.DBus.Properties", at: path, [.text(interface), .text(property)],
-            giving: "(v)", patience)
     }
 
     /// The value of a property that was asked for; nil where its object is not there.
