@@ -40,8 +40,8 @@ let small: [LinkerSetting] = [
 /// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "LanyardCommands",
-    "MicrosoftIdentity", "OtherCaches", "Rules", "SettingsFile", "TokenStore", crypto,
+    "Addresses", "Claims", "CredentialProtocol", "JSON", "LanyardCommands", "MicrosoftIdentity", "OtherCaches",
+    "PluginHost", "PluginKit", "PluginWire", "Rules", "Secrets", "SettingsFile", "TokenStore", crypto,
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -52,7 +52,7 @@ let package = Package(
         .executable(name: "lanyard", targets: ["lanyard"]),
         .executable(name: "lanyard-authority", targets: ["lanyard-authority"]),
         .executable(name: "lanyard-sandbox", targets: ["lanyard-sandbox"]),
-        .library(name: "AuthorityPlugin", targets: ["AuthorityPlugin"]),
+        .library(name: "PluginKit", targets: ["PluginKit", "PluginWire", "Secrets"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -78,34 +78,45 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "Addresses", "ClaimsRequests", "CredentialProtocol", "JSON", "Rules", "SettingsFile", "TokenStore",
-                "AuthorityPlugin", "OtherCaches", "TokenAcquisition", "CLinux", "QRCode", argumentParser, logging,
-                subprocess, system,
+                "Addresses", "Claims", "CLinux", "CredentialProtocol", "JSON", "OtherCaches", "PluginConformance",
+                "PluginHost", "PluginWire", "QRCode", "Rules", "Secrets", "SettingsFile", "TokenAcquisition",
+                "TokenStore", argumentParser, logging, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
             dependencies: [
-                "Addresses", "CredentialProtocol", "JSON", "Rules", "TokenStore", "AuthorityPlugin", logging,
+                "Addresses", "Claims", "CredentialProtocol", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "TokenStore", logging,
             ],
             swiftSettings: strict),
         .target(
-            name: "Rules", dependencies: ["Addresses", "ClaimsRequests", "CredentialProtocol", "SettingsFile", system],
+            name: "Rules",
+            dependencies: ["Addresses", "Claims", "CredentialProtocol", "Secrets", "SettingsFile", system],
             swiftSettings: strict),
-        .target(name: "SettingsFile", dependencies: ["Addresses", "CredentialProtocol", toml], swiftSettings: strict),
+        .target(name: "SettingsFile", dependencies: ["Addresses", "Secrets", toml], swiftSettings: strict),
         .target(
             name: "TokenStore",
-            dependencies: ["Addresses", "CredentialProtocol", "JSON", "CSecret", "CLinux", crypto, logging, system],
+            dependencies: [
+                "Addresses", "Claims", "CLinux", "CredentialProtocol", "CSecret", "JSON", "Secrets", crypto, logging,
+                system,
+            ],
             swiftSettings: strict),
         .target(
-            name: "OtherCaches", dependencies: ["Addresses", "CredentialProtocol", "JSON", "TokenStore"],
+            name: "OtherCaches", dependencies: ["Addresses", "JSON", "Secrets", "TokenStore"],
             swiftSettings: strict),
         .target(
-            name: "AuthorityPlugin",
-            dependencies: ["Addresses", "CLinux", "CredentialProtocol", "SettingsFile", logging, subprocess, system],
+            name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],
             swiftSettings: strict),
-        .target(name: "ClaimsRequests", dependencies: ["Addresses", "JSON"], swiftSettings: strict),
-        .target(name: "CredentialProtocol", dependencies: ["Addresses"], swiftSettings: strict),
+        .target(
+            name: "PluginHost",
+            dependencies: ["Addresses", "CLinux", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
+            swiftSettings: strict),
+        .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
+        .target(name: "PluginWire", dependencies: ["Addresses", "Secrets"], swiftSettings: strict),
+        .target(name: "Claims", dependencies: ["Addresses", "JSON"], swiftSettings: strict),
+        .target(name: "CredentialProtocol", dependencies: ["Addresses", "Claims", "Secrets"], swiftSettings: strict),
+        .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
         .target(name: "CSecret", linkerSettings: [.linkedLibrary("dl")]),
@@ -116,26 +127,28 @@ let package = Package(
         // The first-party plugins: one executable, one target each.
         .executableTarget(
             name: "lanyard-authority",
-            dependencies: ["Addresses", "AuthorityPlugin", "AADCommon", "AADTenant", "AADB2C", "CLinux", system],
+            dependencies: [
+                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "PluginKit", "PluginWire", system,
+            ],
             swiftSettings: strict, linkerSettings: small),
         .target(
-            name: "AADCommon", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-common",
+            name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
+            path: "plugins/aad-common",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADTenant", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-tenant",
+            name: "AADTenant", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
+            path: "plugins/aad-tenant",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADB2C", dependencies: ["AuthorityPlugin", "MicrosoftIdentity"], path: "plugins/aad-b2c",
+            name: "AADB2C", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"], path: "plugins/aad-b2c",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "Addresses", "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", logging, crypto, system,
+                "Addresses", "Claims", "JSON", "PluginKit", "PluginWire", "Secrets", logging, crypto, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict),
 
@@ -143,22 +156,18 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "CLinux", "CredentialProtocol", "JSON", "SettingsFile", argumentParser, logging, subprocess, system,
-                toml, crypto,
+                "CLinux", "JSON", "Secrets", "SettingsFile", argumentParser, logging, subprocess, system, toml, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "X509", package: "swift-certificates"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: strict, linkerSettings: small),
 
@@ -167,41 +176,42 @@ let package = Package(
             name: "AddressesTests", dependencies: ["Addresses", "KeyringFixture"], exclude: ["readers.py"],
             swiftSettings: strict),
         .testTarget(
-            name: "CredentialProtocolTests",
-            dependencies: ["Addresses", "CredentialProtocol", "JSON", "SeededRandom", "Vectors"],
+            name: "CredentialProtocolTests", dependencies: ["Addresses", "CredentialProtocol", "Secrets"],
             swiftSettings: strict),
-        .testTarget(name: "ClaimsRequestsTests", dependencies: ["ClaimsRequests"], swiftSettings: strict),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
+        .testTarget(
+            name: "ClaimsTests", dependencies: ["Claims", "JSON", "Secrets", "SeededRandom", "Vectors"],
+            swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
-                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "KeyringFixture", "LanyardCommands", "Rules",
-                "SettingsFile",
-                "TokenAcquisition", "TokenStore", system,
+                "Claims", "CredentialProtocol", "KeyringFixture", "LanyardCommands", "PluginHost", "PluginWire",
+                "Rules", "Secrets", "SettingsFile", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests",
             dependencies: [
-                "Addresses", "ClaimsRequests", "CredentialProtocol", "Rules", "SeededRandom", "SettingsFile",
+                "Addresses", "Claims", "CredentialProtocol", "Rules", "Secrets", "SeededRandom", "SettingsFile",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "TokenAcquisitionTests",
             dependencies: [
-                "AuthorityPlugin", "CredentialProtocol", "JSON", "Rules", "TokenAcquisition", "TokenStore", "Vectors",
+                "Claims", "CredentialProtocol", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "TokenAcquisition", "TokenStore", "Vectors",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
-                "AuthorityPlugin", "ClaimsRequests", "CredentialProtocol", "JSON", "MicrosoftIdentity", "AADCommon",
-                "AADTenant", "AADB2C", "SandboxFixture", "Vectors", crypto, subprocess, system,
+                "PluginHost",
+                "AADB2C", "AADCommon", "AADTenant", "Claims", "CredentialProtocol", "JSON", "MicrosoftIdentity",
+                "PluginKit", "PluginWire", "SandboxFixture", "Secrets", "Vectors", crypto, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],
@@ -215,27 +225,29 @@ let package = Package(
         .target(name: "SandboxFixture", path: "Tests/SandboxFixture", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .executableTarget(
-            name: "StoreProbe", dependencies: ["CredentialProtocol", "TokenStore"], path: "Tests/StoreProbe",
+            name: "StoreProbe", dependencies: ["Secrets", "TokenStore"], path: "Tests/StoreProbe",
             swiftSettings: strict),
         .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(
             name: "TokenStoreTests",
             dependencies: [
-                "CredentialProtocol", "JSON", "KeyringFixture", "StoreProbe", "TokenStore", "Vectors", crypto,
+                "Claims", "CredentialProtocol", "JSON", "KeyringFixture", "Secrets", "StoreProbe", "TokenStore",
+                "Vectors", crypto,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "OtherCachesTests",
-            dependencies: ["Addresses", "CredentialProtocol", "JSON", "OtherCaches", "TokenStore"],
+            dependencies: ["Addresses", "JSON", "OtherCaches", "Secrets", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
-            name: "ExamplePlugin", dependencies: ["AuthorityPlugin", "CredentialProtocol"], path: "Tests/ExamplePlugin",
+            name: "ExamplePlugin", dependencies: ["PluginKit", "PluginWire", "Secrets"], path: "Tests/ExamplePlugin",
             swiftSettings: strict),
         .executableTarget(name: "FakePlugin", path: "Tests/FakePlugin", swiftSettings: strict),
         .testTarget(
-            name: "AuthorityPluginTests",
+            name: "PluginTests",
             dependencies: [
-                "AuthorityPlugin", "CredentialProtocol", "ExamplePlugin", "FakePlugin", "SeededRandom", system,
+                "ExamplePlugin", "FakePlugin", "PluginConformance", "PluginHost", "PluginKit", "PluginWire", "Secrets",
+                "SeededRandom", system,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,3 +1,5 @@
+public import Secrets
+
 /// What a consumer is told on `get`.
 public enum CredentialAnswer: Sendable, Equatable {
     /// An access token, for the account of that name, until `expiry` (seconds since 1970).

@@ -1,4 +1,5 @@
 public import Addresses
+public import Secrets
 
 /// One request of a consumer: what git, or a script, wrote on stdin (git-credential(1), INPUT/OUTPUT FORMAT).
 public struct CredentialRequest: Sendable, Equatable {

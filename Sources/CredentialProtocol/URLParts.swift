@@ -1,4 +1,5 @@
 import Addresses
+import Secrets
 
 /// A URL cut up as git cuts one (credential.c): scheme, user, password, host and path, percent-decoded.
 struct URLParts {

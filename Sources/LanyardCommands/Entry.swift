@@ -1,9 +1,9 @@
 import Addresses
 import ArgumentParser
-import AuthorityPlugin
 import CLinux
 import Dispatch
 import Glibc
+import PluginHost
 
 /// The program: argv[0] and argv[1] pick a command.
 public enum Lanyard {

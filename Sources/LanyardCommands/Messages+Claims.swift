@@ -1,5 +1,5 @@
-import ClaimsRequests
-import CredentialProtocol
+import Claims
+import Secrets
 
 extension Failure {
     /// Claims that can't be asked for.

@@ -1,7 +1,7 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
+import PluginWire
 import Rules
+import Secrets
 import TokenAcquisition
 import TokenStore
 

@@ -1,6 +1,8 @@
-import AuthorityPlugin
 import CredentialProtocol
+import PluginHost
+import PluginWire
 import Rules
+import Secrets
 import SettingsFile
 import TokenAcquisition
 import TokenStore

@@ -1,8 +1,10 @@
 import Addresses
-import AuthorityPlugin
 import CredentialProtocol
 import Logging
+import PluginHost
+import PluginWire
 import Rules
+import Secrets
 import Synchronization
 import TokenAcquisition
 import TokenStore
@@ -87,12 +89,12 @@ struct Session: Sendable {
             selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
     }
 
-    private var host: PluginHost {
+    private var host: PluginRunner {
         var timeouts = PluginTimeouts()
         timeouts.person = .seconds(configuration.timeout)
         // Once the person is done there is still time for the rest.
         timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)
-        return PluginHost(environment: context.environment, timeouts: timeouts, trace: trace)
+        return PluginRunner(environment: context.environment, timeouts: timeouts, trace: trace)
     }
 
     /// The token that a request comes to, or nil where it comes to none.

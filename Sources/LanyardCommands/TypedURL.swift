@@ -1,6 +1,7 @@
 import Addresses
 import CredentialProtocol
 import Rules
+import Secrets
 
 // URLs as people type them, perhaps without their scheme.
 

@@ -1,4 +1,4 @@
-import AuthorityPlugin
+import PluginWire
 
 /// The version of this program; the newest heading of CHANGELOG.md and the plugins' manifests say the same.
 public enum Version {
@@ -12,6 +12,6 @@ public enum Version {
     static let description = """
         lanyard \(current)
         credential protocol: \(ProtocolVerb.formatVersion) (\(ProtocolVerb.understood.joined(separator: ", ")))
-        plugin protocol: \(PluginMain.protocolVersion)
+        plugin protocol: \(PluginProtocol.version)
         """
 }

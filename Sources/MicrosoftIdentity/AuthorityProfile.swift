@@ -1,4 +1,4 @@
-package import AuthorityPlugin
+package import PluginWire
 
 /// What makes one plugin of this family differ from the others.
 package struct AuthorityProfile: Sendable {
@@ -40,7 +40,7 @@ package struct AuthorityProfile: Sendable {
     /// What `describe` answers.
     package var description: PluginDescription {
         PluginDescription(
-            name: name, version: Self.version, protocols: [PluginMain.protocolVersion],
+            name: name, version: Self.version, protocols: [PluginProtocol.version],
             flows: [.browser, .deviceCode, .paste])
     }
 }

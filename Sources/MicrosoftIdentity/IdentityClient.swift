@@ -1,6 +1,7 @@
-package import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
+package import PluginKit
+package import PluginWire
+import Secrets
 
 /// Does what the host asks of one of Microsoft's identity plugins.
 package struct IdentityClient: Sendable {

@@ -1,4 +1,5 @@
-package import AuthorityPlugin
+package import PluginKit
+package import PluginWire
 
 /// A plugin of this family: what sets it apart is in its client's profile, and the client does the rest.
 package protocol MicrosoftPlugin: AuthorityPlugin {

@@ -1,6 +1,6 @@
 import Addresses
-import CredentialProtocol
 import JSON
+import Secrets
 import TokenStore
 
 extension OtherCache {

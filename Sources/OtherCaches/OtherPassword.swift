@@ -1,5 +1,6 @@
 import Addresses
 public import CredentialProtocol
+public import Secrets
 public import TokenStore
 
 /// A git password as another program keeps it.

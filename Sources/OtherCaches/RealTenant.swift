@@ -1,5 +1,5 @@
-import CredentialProtocol
 import JSON
+import Secrets
 import TokenStore
 
 // MSAL for Python keeps a record under the realm that the authority's URL named, were it `organizations`. What such an

@@ -1,6 +1,6 @@
 import Addresses
-import CredentialProtocol
 import JSON
+import Secrets
 import TokenStore
 
 /// What makes two records one and the same credential, whichever alias of the authority they are kept under.

@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 import TokenStore
 
 /// The bounds of what is taken over: it goes on to plugins as lines, and into the keyring's attributes.

@@ -1,5 +1,4 @@
 import Addresses
-import CredentialProtocol
 public import SettingsFile
 import SystemPackage
 

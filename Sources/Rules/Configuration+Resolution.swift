@@ -1,5 +1,5 @@
 public import Addresses
-import ClaimsRequests
+import Claims
 public import CredentialProtocol
 
 /// A resource that a plugin's manifest knows by its hosts.

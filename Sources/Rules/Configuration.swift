@@ -1,5 +1,4 @@
 import Addresses
-import CredentialProtocol
 public import SettingsFile
 
 /// What the files, the environment and the flags together say.

@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 import SettingsFile
 
 /// Says that URLs need a token: from which authority, for which application and scopes, of which account.

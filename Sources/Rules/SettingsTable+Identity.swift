@@ -1,5 +1,4 @@
 import Addresses
-import CredentialProtocol
 import SettingsFile
 
 extension SettingsTable {

@@ -1,5 +1,6 @@
 import Addresses
-import CredentialProtocol
+import Claims
+import Secrets
 
 /// What a person's sign-in may be given besides authority, client and scopes, checked before anything is sent.
 public enum SignInParameters {

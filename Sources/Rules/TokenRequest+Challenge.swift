@@ -1,5 +1,5 @@
 public import Addresses
-import ClaimsRequests
+import Claims
 public import CredentialProtocol
 
 extension TokenRequest {

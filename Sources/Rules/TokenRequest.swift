@@ -1,4 +1,4 @@
-public import ClaimsRequests
+public import Claims
 
 /// A token that somebody needs: what a request comes to, once rules and configuration have been applied.
 public struct TokenRequest: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 
 /// What is wrong with a TOML file, where, and what was probably meant.
 public struct SettingsError: Error, Sendable, Equatable {

@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 import TOMLKit
 
 /// A table of a TOML file, read strictly: a key of the wrong type or an unknown one is an error that names its line.

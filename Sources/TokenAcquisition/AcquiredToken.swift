@@ -1,4 +1,4 @@
-public import CredentialProtocol
+public import Secrets
 public import TokenStore
 
 /// A token fit to be handed out.

@@ -1,4 +1,4 @@
-public import AuthorityPlugin
+public import PluginWire
 public import TokenStore
 
 /// Why there is no token.

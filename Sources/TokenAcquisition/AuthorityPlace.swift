@@ -1,5 +1,5 @@
 import Addresses
-import AuthorityPlugin
+import PluginHost
 public import TokenStore
 
 /// Where an authority's tokens are found in the store: its environment, realm and, for B2C, policy.

@@ -1,4 +1,3 @@
-import CredentialProtocol
 public import TokenStore
 
 /// An account as all of the store knows it: who it is, where it is used, and by which clients.

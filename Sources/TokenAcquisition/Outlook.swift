@@ -1,4 +1,4 @@
-public import AuthorityPlugin
+public import PluginHost
 public import Rules
 public import TokenStore
 

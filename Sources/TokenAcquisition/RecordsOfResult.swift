@@ -1,5 +1,5 @@
-import AuthorityPlugin
 import JSON
+import PluginWire
 import Rules
 import TokenStore
 

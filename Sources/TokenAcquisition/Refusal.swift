@@ -1,6 +1,6 @@
-import CredentialProtocol
 import JSON
 import Rules
+import Secrets
 import TokenStore
 
 /// A token that was refused at one place: a host, or a host's path if the consumer tells paths.

@@ -1,6 +1,6 @@
-public import CredentialProtocol
 import JSON
 public import Rules
+public import Secrets
 import TokenStore
 
 /// What becomes of a token that a consumer says was refused.

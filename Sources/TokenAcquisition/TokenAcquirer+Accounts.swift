@@ -1,6 +1,6 @@
 import Addresses
-public import AuthorityPlugin
-import CredentialProtocol
+public import PluginHost
+import PluginWire
 import Rules
 public import TokenStore
 

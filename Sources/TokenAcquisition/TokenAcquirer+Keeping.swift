@@ -1,4 +1,4 @@
-import AuthorityPlugin
+import PluginWire
 import Rules
 import TokenStore
 

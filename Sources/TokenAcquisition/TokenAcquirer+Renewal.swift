@@ -1,6 +1,7 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
+import PluginWire
 import Rules
+import Secrets
 import TokenStore
 
 extension TokenAcquirer {

@@ -1,7 +1,8 @@
 import Addresses
-public import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
+public import PluginWire
 import Rules
+import Secrets
 import TokenStore
 
 extension TokenAcquirer {

@@ -1,7 +1,7 @@
 import Addresses
-public import AuthorityPlugin
-import CredentialProtocol
 import JSON
+public import PluginHost
+public import PluginWire
 public import Rules
 public import TokenStore
 
@@ -28,7 +28,7 @@ public struct TokenAcquirer: Sendable {
 
     let store: SecretServiceStore
     let registry: PluginRegistry
-    let host: PluginHost
+    let host: PluginRunner
     let singleFlight: SingleFlight
     let setbacks: Setbacks
     let caFile: String?
@@ -45,7 +45,7 @@ public struct TokenAcquirer: Sendable {
     /// `selection` is where chosen accounts are kept, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
     /// what may take long, before it does.
     public init(
-        store: SecretServiceStore, registry: PluginRegistry, host: PluginHost, singleFlight: SingleFlight,
+        store: SecretServiceStore, registry: PluginRegistry, host: PluginRunner, singleFlight: SingleFlight,
         notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
         clock: @escaping @Sendable () -> Int, tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {

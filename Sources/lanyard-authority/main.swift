@@ -2,9 +2,10 @@ import AADB2C
 import AADCommon
 import AADTenant
 import Addresses
-import AuthorityPlugin
 import CLinux
 import Glibc
+import PluginKit
+import PluginWire
 import SystemPackage
 
 // Tokens pass through here: not for core dumps, nor for other programs to read.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CredentialProtocol
+import Secrets
 import SystemPackage
 
 /// Tells a person on stderr why a command ends.

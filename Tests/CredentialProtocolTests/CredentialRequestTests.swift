@@ -1,5 +1,6 @@
 import Addresses
 import CredentialProtocol
+import Secrets
 import Testing
 
 @Suite struct CredentialRequestTests {

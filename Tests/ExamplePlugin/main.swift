@@ -1,6 +1,7 @@
-import AuthorityPlugin
-import CredentialProtocol
 import Glibc
+import PluginKit
+import PluginWire
+import Secrets
 
 /// Signs people in at Acme with the code their key fob shows.
 struct Acme: AuthorityPlugin {

@@ -2,11 +2,11 @@ import FoundationEssentials
 import NIOHTTP1
 import TokenStore
 
-@testable import AuthorityPlugin
-@testable import CredentialProtocol
 @testable import JSON
 @testable import MicrosoftIdentity
 @testable import OtherCaches
+@testable import PluginWire
+@testable import Secrets
 
 extension FuzzTarget {
     /// Any JSON document.

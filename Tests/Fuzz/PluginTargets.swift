@@ -1,7 +1,8 @@
 import Addresses
 
-@testable import AuthorityPlugin
-@testable import CredentialProtocol
+@testable import PluginHost
+@testable import PluginWire
+@testable import Secrets
 
 extension FuzzTarget {
     /// What a plugin writes, as the host reads it.

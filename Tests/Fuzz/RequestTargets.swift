@@ -1,8 +1,9 @@
 import Addresses
-import ClaimsRequests
 
+@testable import Claims
 @testable import CredentialProtocol
 @testable import Rules
+@testable import Secrets
 
 extension FuzzTarget {
     /// What git writes to a helper.

@@ -1,6 +1,6 @@
 import Glibc
 
-@testable import AuthorityPlugin
+@testable import PluginHost
 @testable import Rules
 @testable import SettingsFile
 

@@ -1,5 +1,6 @@
-import AuthorityPlugin
+import Claims
 import CredentialProtocol
+import PluginWire
 import SettingsFile
 import Testing
 import TokenStore

@@ -1,7 +1,7 @@
-import AuthorityPlugin
-import ClaimsRequests
-import CredentialProtocol
+import Claims
 import KeyringFixture
+import PluginWire
+import Secrets
 import SystemPackage
 import Testing
 import TokenStore

@@ -1,8 +1,7 @@
-import AuthorityPlugin
-import CredentialProtocol
 import Foundation
 import JSON
 import NIOHTTP1
+import PluginWire
 import Testing
 import Vectors
 

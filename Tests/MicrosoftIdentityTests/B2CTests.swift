@@ -1,7 +1,7 @@
 import AADB2C
-import AuthorityPlugin
-import CredentialProtocol
 import JSON
+import PluginWire
+import Secrets
 import Testing
 
 @testable import MicrosoftIdentity

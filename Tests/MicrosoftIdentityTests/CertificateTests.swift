@@ -1,8 +1,8 @@
 import AADTenant
-import AuthorityPlugin
-import CredentialProtocol
 import Foundation
 import NIOSSL
+import PluginWire
+import Secrets
 import SwiftASN1
 import Testing
 import X509

@@ -1,8 +1,8 @@
-import AuthorityPlugin
-import CredentialProtocol
 import Foundation
 import JSON
 import NIOHTTP1
+import PluginWire
+import Secrets
 import Testing
 import Vectors
 

@@ -1,11 +1,11 @@
 import AADCommon
 import AADTenant
 import AsyncHTTPClient
-import AuthorityPlugin
-import CredentialProtocol
 import Foundation
 import JSON
 import NIOCore
+import PluginWire
+import Secrets
 import SwiftASN1
 import Synchronization
 import Testing

@@ -1,9 +1,10 @@
 import AADB2C
 import AADCommon
 import AADTenant
-import AuthorityPlugin
-import CredentialProtocol
 import Foundation
+import PluginKit
+import PluginWire
+import Secrets
 import Synchronization
 import Testing
 

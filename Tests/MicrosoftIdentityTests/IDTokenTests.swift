@@ -1,7 +1,7 @@
-import AuthorityPlugin
-import CredentialProtocol
 import Foundation
 import JSON
+import PluginWire
+import Secrets
 import Testing
 
 @testable import MicrosoftIdentity

@@ -1,10 +1,10 @@
 import AsyncHTTPClient
-import AuthorityPlugin
-import CredentialProtocol
 import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import PluginWire
+import Secrets
 import Subprocess
 import Synchronization
 import SystemPackage

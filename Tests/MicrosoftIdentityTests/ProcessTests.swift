@@ -1,6 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
 import Foundation
+import PluginHost
+import PluginWire
 import Testing
 
 @testable import MicrosoftIdentity
@@ -40,7 +40,7 @@ struct ProcessTests {
     @Test(arguments: ["aad-common", "aad-tenant", "aad-b2c"])
     func `the built plugins describe themselves as their manifests do`(_ name: String) async throws {
         let manifest = try #require(registry.plugins.first { $0.name == name })
-        let description = try await PluginHost(environment: Self.environment).describe(manifest)
+        let description = try await PluginRunner(environment: Self.environment).describe(manifest)
         #expect(description.version == manifest.version)
         #expect(description.protocols == manifest.protocols)
         #expect(description.flows == manifest.flows)
@@ -48,7 +48,7 @@ struct ProcessTests {
 
     @Test func `a person signs in and a token is renewed through the process`() async throws {
         try await Sandbox.run { sandbox in
-            let host = PluginHost(environment: Self.environment)
+            let host = PluginRunner(environment: Self.environment)
             let match = try #require(Self.registry.match(authority: "\(sandbox.authority)/common", isConfigured: true))
             let person = Person(sandbox: sandbox)
             let first = try await host.run(sandbox.request(.authorize, at: "/common"), on: match, person: person)

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import AuthorityPlugin
+import PluginWire
 import Testing
 
 @testable import MicrosoftIdentity

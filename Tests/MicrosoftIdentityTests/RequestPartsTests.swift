@@ -1,5 +1,6 @@
-import ClaimsRequests
+import Claims
 import JSON
+import Secrets
 import Testing
 import Vectors
 

@@ -1,4 +1,3 @@
-import CredentialProtocol
 import Foundation
 import OtherCaches
 import Testing

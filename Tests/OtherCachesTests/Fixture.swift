@@ -1,6 +1,6 @@
-import CredentialProtocol
 import Foundation
 import OtherCaches
+import Secrets
 import TokenStore
 
 /// Caches as the programs write them.

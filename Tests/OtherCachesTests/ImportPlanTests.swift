@@ -1,6 +1,6 @@
-import CredentialProtocol
 import Foundation
 import OtherCaches
+import Secrets
 import Testing
 import TokenStore
 

@@ -1,6 +1,7 @@
 import Addresses
 import CredentialProtocol
 import OtherCaches
+import Secrets
 import Testing
 
 /// Items of Git Credential Manager.

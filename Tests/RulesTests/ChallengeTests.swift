@@ -1,7 +1,8 @@
 import Addresses
-import ClaimsRequests
+import Claims
 import CredentialProtocol
 import Rules
+import Secrets
 import SettingsFile
 import Testing
 

@@ -1,6 +1,7 @@
 import Addresses
 import CredentialProtocol
 import Rules
+import Secrets
 import SettingsFile
 import Testing
 

@@ -1,5 +1,5 @@
-internal import CredentialProtocol
 internal import Glibc
+internal import Secrets
 internal import TokenStore
 
 /// The password store behind git's credential protocol, as thin as can be: a helper that git can run.

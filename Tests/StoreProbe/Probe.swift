@@ -1,4 +1,3 @@
-internal import CredentialProtocol
 internal import Glibc
 internal import TokenStore
 

@@ -1,5 +1,5 @@
-internal import CredentialProtocol
 internal import Glibc
+internal import Secrets
 internal import TokenStore
 
 // Runs one operation of the store and prints what came of it. libsecret holds one connection to one bus for each

@@ -1,5 +1,5 @@
-import CredentialProtocol
 import JSON
+import Secrets
 import Testing
 import TokenStore
 import Vectors

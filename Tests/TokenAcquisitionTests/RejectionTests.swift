@@ -1,6 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
 import JSON
+import PluginWire
+import Secrets
 import Testing
 import TokenStore
 

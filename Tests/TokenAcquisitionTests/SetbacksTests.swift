@@ -1,5 +1,5 @@
-import AuthorityPlugin
 import Foundation
+import PluginWire
 import Testing
 import TokenStore
 

@@ -1,6 +1,6 @@
-import CredentialProtocol
 import Foundation
 import JSON
+import Secrets
 import Testing
 import TokenStore
 import Vectors

@@ -1,5 +1,5 @@
-import AuthorityPlugin
 import Foundation
+import PluginHost
 import Testing
 import TokenStore
 
@@ -13,7 +13,7 @@ import TokenStore
         configuration.timeout = timeout
         return TokenAcquirer(
             store: SecretServiceStore(configuration: KeyringConfiguration()), registry: PluginRegistry(plugins: []),
-            host: PluginHost(environment: [:]), singleFlight: locks, notes: SharedNotes(runtimeDirectory: nil),
+            host: PluginRunner(environment: [:]), singleFlight: locks, notes: SharedNotes(runtimeDirectory: nil),
             configuration: configuration, clock: { 0 })
     }
 

@@ -1,6 +1,6 @@
-import CredentialProtocol
 import FoundationEssentials
 import JSON
+import Secrets
 import Testing
 import Vectors
 

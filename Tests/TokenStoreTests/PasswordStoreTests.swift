@@ -1,4 +1,3 @@
-import CredentialProtocol
 import KeyringFixture
 import Testing
 

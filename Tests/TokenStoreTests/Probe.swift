@@ -1,6 +1,6 @@
-import CredentialProtocol
 import FoundationEssentials
 import KeyringFixture
+import Secrets
 import TokenStore
 
 extension KeyringFixture {

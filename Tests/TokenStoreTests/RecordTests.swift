@@ -1,4 +1,3 @@
-import CredentialProtocol
 import JSON
 import Testing
 

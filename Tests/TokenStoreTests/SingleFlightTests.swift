@@ -1,4 +1,3 @@
-import CredentialProtocol
 import FoundationEssentials
 import Glibc
 import KeyringFixture

@@ -1,5 +1,5 @@
-import AuthorityPlugin
 package import MicrosoftIdentity
+import PluginWire
 
 /// Azure AD B2C: `https://{host}/tfp/{tenant}/{policy}` or `/{tenant}/{policy}`, each policy with accounts of its own.
 package struct AADB2CPlugin: MicrosoftPlugin {

@@ -1,5 +1,5 @@
-import AuthorityPlugin
 import MicrosoftIdentity
+import PluginWire
 
 /// What B2C's policies refuse with: an `AADB2C…` number in the description (learn.microsoft.com/azure/active-directory-b2c/error-codes).
 enum PolicyError {

@@ -1,5 +1,5 @@
-import AuthorityPlugin
 package import MicrosoftIdentity
+import PluginWire
 
 /// Microsoft Entra ID for accounts of any tenant: `https://{host}/common`, `/organizations` and `/consumers`.
 ///

@@ -1,5 +1,5 @@
-import AuthorityPlugin
 package import MicrosoftIdentity
+import PluginWire
 
 /// Microsoft Entra ID for the accounts of one tenant, guests included: `https://{host}/{id or domain}`.
 ///

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ClaimsRequests
+import Claims
 
 /// The options that ask for claims.
 struct ClaimsOptions: ParsableArguments {

@@ -1,6 +1,5 @@
-import AuthorityPlugin
-import CredentialProtocol
 import Rules
+import Secrets
 import TokenAcquisition
 import TokenStore
 

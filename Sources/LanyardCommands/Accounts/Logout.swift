@@ -1,6 +1,6 @@
 import ArgumentParser
-import CredentialProtocol
 import Rules
+import Secrets
 import TokenAcquisition
 import TokenStore
 

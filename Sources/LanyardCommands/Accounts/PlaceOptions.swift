@@ -1,7 +1,8 @@
 import ArgumentParser
-import AuthorityPlugin
 import CredentialProtocol
+import PluginHost
 import Rules
+import Secrets
 import TokenAcquisition
 
 /// The authority whose accounts are meant, named itself or by a URL that a rule maps to it.

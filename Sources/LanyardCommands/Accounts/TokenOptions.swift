@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import CredentialProtocol
 import Rules
+import Secrets
 
 /// What says which token is meant: a URL that a rule maps, or authority and scopes by name.
 struct TokenOptions: ParsableArguments {

@@ -1,8 +1,8 @@
 import Addresses
 import ArgumentParser
-import CredentialProtocol
 import Glibc
 import Rules
+import Secrets
 import TokenAcquisition
 import TokenStore
 

@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 
 /// A shell whose completions call `lanyard complete`.
 enum CompletingShell: String {

@@ -1,6 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
 import Rules
+import Secrets
 import TokenAcquisition
 import TokenStore
 

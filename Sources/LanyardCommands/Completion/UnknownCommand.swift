@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 import SettingsFile
 
 /// A word that stands where a command is expected and is none.

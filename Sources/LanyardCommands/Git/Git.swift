@@ -1,5 +1,5 @@
 import Addresses
-import CredentialProtocol
+import Secrets
 import Subprocess
 import SystemPackage
 

@@ -1,6 +1,6 @@
 import Addresses
-import CredentialProtocol
 import Rules
+import Secrets
 
 /// git's configuration, read and written by git itself.
 struct GitConfiguration: Sendable {

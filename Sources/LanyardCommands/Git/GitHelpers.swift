@@ -1,6 +1,7 @@
 import Addresses
 import CredentialProtocol
 import Rules
+import Secrets
 
 /// The helpers that git asks, in its order.
 struct GitHelpers: Sendable, Equatable {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import AuthorityPlugin
-import CredentialProtocol
 import JSON
 import OtherCaches
+import PluginHost
 import Rules
+import Secrets
 import TokenStore
 
 /// `lanyard import`.

@@ -2,6 +2,7 @@ import Addresses
 import CredentialProtocol
 import JSON
 import OtherCaches
+import Secrets
 import TokenStore
 
 /// What was taken over and what not, for people and for programs; no secrets.

@@ -1,6 +1,6 @@
-import CredentialProtocol
 import Glibc
 import OtherCaches
+import Secrets
 import SystemPackage
 
 /// A file of another program's, or stdin; it is read and never changed.

@@ -1,6 +1,6 @@
-import CredentialProtocol
 import OtherCaches
 import Rules
+import Secrets
 import TokenStore
 
 /// Finds what a source holds.

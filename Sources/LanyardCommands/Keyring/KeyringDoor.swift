@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 import Subprocess
 import SystemPackage
 import TokenStore

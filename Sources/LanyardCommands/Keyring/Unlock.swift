@@ -1,7 +1,7 @@
 import ArgumentParser
-import CredentialProtocol
 import Glibc
 import Rules
+import Secrets
 import SystemPackage
 import TokenStore
 

@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 
 /// The question at the terminal whether to unlock the keyring, asked once by a command that can't go on without it.
 struct UnlockOffer: Sendable {

@@ -1,9 +1,10 @@
 import Addresses
 import ArgumentParser
-import AuthorityPlugin
-import CredentialProtocol
 import Glibc
 import JSON
+import PluginConformance
+import PluginHost
+import Secrets
 
 /// `lanyard plugin check`.
 struct PluginCheck: AsyncParsableCommand {

@@ -1,8 +1,9 @@
 import Addresses
 import ArgumentParser
-import AuthorityPlugin
-import CredentialProtocol
 import JSON
+import PluginHost
+import PluginWire
+import Secrets
 
 /// `lanyard plugin`.
 struct PluginCommand: AsyncParsableCommand {

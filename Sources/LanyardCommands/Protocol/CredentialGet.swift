@@ -1,6 +1,7 @@
 import Addresses
 import CredentialProtocol
 import Rules
+import Secrets
 import TokenAcquisition
 import TokenStore
 

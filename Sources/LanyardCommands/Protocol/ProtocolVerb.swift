@@ -1,5 +1,6 @@
 import ArgumentParser
 import CredentialProtocol
+import Secrets
 import SystemPackage
 
 /// git's verbs.

@@ -1,7 +1,8 @@
 import Addresses
-import AuthorityPlugin
 import CredentialProtocol
+import PluginHost
 import Rules
+import Secrets
 import TokenAcquisition
 import TokenStore
 

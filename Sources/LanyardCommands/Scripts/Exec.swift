@@ -1,5 +1,5 @@
 import ArgumentParser
-import CredentialProtocol
+import Secrets
 import TokenAcquisition
 
 /// `lanyard exec`.

@@ -1,6 +1,6 @@
 import CLinux
-import CredentialProtocol
 import Glibc
+import Secrets
 
 /// A program that takes this process's place, so that signals and the exit status are its own.
 struct ProgramInPlace {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CredentialProtocol
 import Glibc
 import JSON
+import Secrets
 import TokenAcquisition
 import TokenStore
 

@@ -1,5 +1,5 @@
 import Addresses
-import CredentialProtocol
+import Secrets
 
 /// Questions of the commands that set lanyard up, asked at the terminal.
 struct Asking: Sendable {

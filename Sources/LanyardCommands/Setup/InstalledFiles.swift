@@ -1,6 +1,6 @@
 import Addresses
-import CredentialProtocol
 import Glibc
+import Secrets
 
 /// What is installed beside the program.
 struct InstalledFiles: Sendable {

@@ -1,8 +1,8 @@
 import Addresses
 import ArgumentParser
-import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
 import Rules
+import Secrets
 import TokenAcquisition
 import TokenStore
 

@@ -1,6 +1,6 @@
 import ArgumentParser
-import CredentialProtocol
 import JSON
+import Secrets
 import TokenStore
 
 /// `lanyard cache list`.

@@ -1,6 +1,6 @@
 import ArgumentParser
-import CredentialProtocol
 import Glibc
+import Secrets
 import SystemPackage
 import TokenAcquisition
 import TokenStore

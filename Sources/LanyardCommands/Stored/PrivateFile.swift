@@ -1,5 +1,5 @@
-import CredentialProtocol
 import Glibc
+import Secrets
 import SystemPackage
 
 /// A file that only its owner can read, made whole or not at all.

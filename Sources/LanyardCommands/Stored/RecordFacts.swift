@@ -1,5 +1,5 @@
-import CredentialProtocol
 import JSON
+import Secrets
 import TokenStore
 
 /// What may be told of a stored record: everything but its secret.

@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 
 /// Stored records laid out for people: by account, within 80 columns as far as words allow.
 struct RecordListing {

@@ -1,6 +1,6 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
+import Secrets
 import TokenAcquisition
 import TokenStore
 

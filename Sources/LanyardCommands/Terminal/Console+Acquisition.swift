@@ -1,4 +1,3 @@
-import CredentialProtocol
 import Synchronization
 import TokenAcquisition
 

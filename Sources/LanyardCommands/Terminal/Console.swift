@@ -1,5 +1,5 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
+import Secrets
 import Synchronization
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
+import PluginWire
+import Secrets
 import Synchronization
 
 /// The person, reached through stderr, the terminal and the browser.

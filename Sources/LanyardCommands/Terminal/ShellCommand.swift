@@ -1,4 +1,4 @@
-import CredentialProtocol
+import Secrets
 
 /// A command for a person to copy into a shell.
 ///

@@ -1,6 +1,6 @@
 import CLinux
-import CredentialProtocol
 import Glibc
+import Secrets
 import SystemPackage
 
 /// The person's terminal, apart from stdin and stdout, which belong to the consumer.

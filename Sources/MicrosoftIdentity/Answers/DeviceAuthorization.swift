@@ -1,5 +1,5 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginWire
+import Secrets
 
 /// The answer of the device authorization endpoint (RFC 8628, 3.2), bounded.
 struct DeviceAuthorization: Sendable, Equatable {

@@ -1,7 +1,7 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
+import PluginWire
+import Secrets
 
 /// Who signed in, as the id token tells (OpenID Connect Core 1.0, 2).
 ///

@@ -1,6 +1,5 @@
-package import AuthorityPlugin
-import CredentialProtocol
 import JSON
+package import PluginWire
 
 extension OAuthFailure {
     /// The same in the plugin protocol's terms, with what a person can do about it.

@@ -1,7 +1,6 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
+import Secrets
 
 /// What an authority refuses with (RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5), with Entra's further members.
 package struct OAuthFailure: Error, Sendable, Equatable {

@@ -1,6 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
+import PluginWire
+import Secrets
 
 /// A successful answer of the token endpoint (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3; Entra's own members).
 struct TokenResponse: Sendable, Equatable {

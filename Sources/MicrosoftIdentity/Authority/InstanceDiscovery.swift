@@ -1,5 +1,4 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginWire
 
 /// Decides whether an authority's host is to be trusted, and which hosts are one environment with it.
 enum InstanceDiscovery {

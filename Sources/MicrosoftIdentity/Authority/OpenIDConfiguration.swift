@@ -1,6 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
+import PluginWire
+import Secrets
 
 /// What an authority says of itself (OpenID Connect Discovery 1.0, 4), checked before anything is sent there.
 struct OpenIDConfiguration: Sendable, Equatable {

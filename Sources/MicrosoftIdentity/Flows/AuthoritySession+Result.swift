@@ -1,7 +1,7 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
+import PluginWire
+import Secrets
 
 extension AuthoritySession {
     /// Checks an answer of the token endpoint and puts it into the plugin protocol's terms.

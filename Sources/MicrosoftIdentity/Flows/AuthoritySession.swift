@@ -1,8 +1,8 @@
 import Addresses
-import AuthorityPlugin
-import ClaimsRequests
-import CredentialProtocol
+import Claims
 import FoundationEssentials
+import PluginWire
+import Secrets
 
 /// An authority whose host is trusted and whose endpoints are known, for one request.
 struct AuthoritySession: Sendable {

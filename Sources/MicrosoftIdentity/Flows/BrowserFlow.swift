@@ -1,5 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginKit
+import PluginWire
+import Secrets
 
 /// Authorization code with PKCE in a browser (RFC 8252), the answer sent to a loopback port or pasted by the person.
 ///

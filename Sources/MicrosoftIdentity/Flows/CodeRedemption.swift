@@ -1,5 +1,5 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginWire
+import Secrets
 
 /// Turns the answer to an authorization request into tokens (RFC 6749, 4.1.3).
 struct CodeRedemption: Sendable {

@@ -1,5 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginKit
+import PluginWire
+import Secrets
 
 /// Device authorization grant (RFC 8628): a code is shown here and typed in a browser anywhere.
 struct DeviceFlow: Sendable {

@@ -1,4 +1,4 @@
-import AuthorityPlugin
+import PluginWire
 
 /// When to ask the token endpoint whether the person is done (RFC 8628, 3.4 and 3.5).
 struct DevicePolling: Sendable {

@@ -1,4 +1,4 @@
-import AuthorityPlugin
+import PluginWire
 
 /// How a flow ended, where it did not fail.
 enum FlowOutcome: Sendable {

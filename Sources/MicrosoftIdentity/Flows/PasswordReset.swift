@@ -1,5 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
+import PluginKit
+import PluginWire
+import Secrets
 
 /// The way through B2C's password-reset policy, before the sign-in policy is gone on with.
 ///

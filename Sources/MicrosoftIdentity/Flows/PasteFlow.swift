@@ -1,4 +1,5 @@
-import AuthorityPlugin
+import PluginKit
+import PluginWire
 
 /// Authorization code with PKCE in a browser on another computer.
 ///

@@ -1,7 +1,7 @@
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
 import NIOSSL
+import PluginWire
+import Secrets
 
 /// What is wrong with a certificate that is not believed.
 enum CertificateFault: Sendable, Equatable {

@@ -1,9 +1,9 @@
 import AsyncHTTPClient
-import AuthorityPlugin
 import FoundationEssentials
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PluginWire
 
 /// The HTTP clients of one request to a plugin: one that goes straight to hosts and one that goes through the proxy.
 struct Clients: Sendable {

@@ -1,8 +1,8 @@
 import Addresses
 import AsyncHTTPClient
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
+import PluginWire
+import Secrets
 
 /// Which proxy stands before a host, as `https_proxy` and `no_proxy` say it to curl.
 struct ProxySettings: Sendable {

@@ -1,8 +1,8 @@
 import AsyncHTTPClient
-import AuthorityPlugin
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
+import PluginWire
 import Synchronization
 
 /// What an authority answered, read whole.

@@ -1,11 +1,10 @@
 import AsyncHTTPClient
-import AuthorityPlugin
-import CredentialProtocol
 import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import PluginWire
 
 /// Why no whole answer came, told apart as far as a person can act on it.
 enum TransportFailure: Error, Sendable, Equatable {

@@ -1,9 +1,9 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
 import Glibc
 import NIOSSL
+import PluginWire
+import Secrets
 
 /// The certificates that the authority's own may lead to.
 ///

@@ -1,8 +1,8 @@
-import AuthorityPlugin
 import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import PluginWire
 
 /// A request that came to the loopback port, read whole.
 struct LoopbackRequest: Sendable {

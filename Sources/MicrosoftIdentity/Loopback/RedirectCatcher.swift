@@ -1,5 +1,4 @@
 import Addresses
-import CredentialProtocol
 import NIOHTTP1
 
 /// Tells the one answer that belongs to an authorization request from everything else that may come to the port.

@@ -1,6 +1,6 @@
-import AuthorityPlugin
-import CredentialProtocol
 import FoundationEssentials
+import PluginWire
+import Secrets
 
 /// Where the authority sends the browser back to.
 struct RedirectTarget: Sendable, Equatable {

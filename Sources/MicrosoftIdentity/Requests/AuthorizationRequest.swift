@@ -1,8 +1,9 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
+import Claims
 import Crypto
 import FoundationEssentials
+import PluginWire
+import Secrets
 
 /// One authorization request (RFC 6749, 4.1.1; RFC 7636; OpenID Connect Core 1.0, 3.1.2.1), with its fresh secrets.
 struct AuthorizationRequest: Sendable {

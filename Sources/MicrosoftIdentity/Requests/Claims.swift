@@ -1,4 +1,4 @@
-package import ClaimsRequests
+package import Claims
 import JSON
 
 /// The `claims` parameter (OpenID Connect Core 1.0, 5.5): a claims challenge or request, and the client's capabilities.

@@ -1,4 +1,3 @@
-import CredentialProtocol
 public import SettingsFile
 
 /// A configuration file whose `[[rule]]` tables are added and removed one by one, while the rest stays as it is.

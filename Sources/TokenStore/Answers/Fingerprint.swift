@@ -1,4 +1,4 @@
-public import CredentialProtocol
+public import Secrets
 
 extension Secret {
     /// What tells a token from others without giving it away: half of its SHA-256, in hexadecimal digits.

@@ -1,5 +1,5 @@
-public import CredentialProtocol
 public import Logging
+public import Secrets
 
 /// What other programs keep in the Secret Service; it is read and never changed.
 public struct OtherItems: Sendable {

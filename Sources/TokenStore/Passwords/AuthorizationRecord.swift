@@ -1,6 +1,6 @@
-internal import CredentialProtocol
 internal import Crypto
 import JSON
+internal import Secrets
 
 /// An HTTP authorization that git asked to keep (`authtype` and `credential`), as an item of our own schema.
 ///

@@ -1,5 +1,5 @@
 internal import Addresses
-internal import CredentialProtocol
+internal import Secrets
 
 /// An item that a password query found.
 struct PasswordItem {

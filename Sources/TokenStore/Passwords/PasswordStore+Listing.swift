@@ -1,4 +1,4 @@
-internal import CredentialProtocol
+internal import Secrets
 
 extension PasswordStore {
     /// A password of git's and where it is used.

@@ -1,5 +1,5 @@
-internal import CredentialProtocol
 public import Logging
+internal import Secrets
 
 /// git's passwords in the Secret Service, in the schema that git-credential-libsecret uses.
 ///

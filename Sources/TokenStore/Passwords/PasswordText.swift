@@ -1,5 +1,5 @@
 import Addresses
-internal import CredentialProtocol
+internal import Secrets
 
 /// The secret of a password item: the password, then `key=value` lines, as git-credential-libsecret writes it.
 ///

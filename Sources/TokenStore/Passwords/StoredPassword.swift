@@ -1,4 +1,4 @@
-public import CredentialProtocol
+public import Secrets
 
 /// Whose password git asks for, stores or erases (git-credential(1)).
 public struct PasswordQuery: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import Addresses
-public import CredentialProtocol
 public import JSON
+public import Secrets
 
 /// An access token as MSAL's unified cache keeps it.
 public struct AccessTokenRecord: Sendable, Equatable {

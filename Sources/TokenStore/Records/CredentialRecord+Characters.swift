@@ -1,4 +1,4 @@
-internal import CredentialProtocol
+internal import Secrets
 
 extension CredentialRecord {
     /// Whether its texts have no characters but their own: what is stored goes on to consumers and plugins as lines.

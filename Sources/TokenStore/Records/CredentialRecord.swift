@@ -1,5 +1,5 @@
-internal import CredentialProtocol
 package import JSON
+internal import Secrets
 
 /// What every record does: it reads the members of the unified cache's JSON and writes them.
 protocol MSALRecord: Sendable, Equatable {

@@ -1,5 +1,5 @@
-public import CredentialProtocol
 public import JSON
+public import Secrets
 
 /// An id token as MSAL's unified cache keeps it.
 public struct IDTokenRecord: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import CredentialProtocol
 import JSON
+import Secrets
 
 /// The members of a JSON object, taken out one by one; what nobody took is left over.
 struct Members {

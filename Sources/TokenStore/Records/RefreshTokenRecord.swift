@@ -1,5 +1,5 @@
-public import CredentialProtocol
 public import JSON
+public import Secrets
 
 /// A refresh token as MSAL's unified cache keeps it; one of a family serves every client of the family.
 public struct RefreshTokenRecord: Sendable, Equatable {

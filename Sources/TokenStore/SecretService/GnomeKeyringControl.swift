@@ -1,5 +1,5 @@
-public import CredentialProtocol
 internal import Glibc
+public import Secrets
 
 /// gnome-keyring-daemon's control socket, by which PAM unlocks the login keyring of the daemon that runs.
 ///

@@ -37,7 +37,9 @@ extension KeyringSession {
         while !rest.isEmpty {
             let some = rest.prefix(Self.mostAtOnce)
             rest = rest.dropFirst(some.count)
-            let calls = some.map { ($0, provider.begin(readingOf: "Attributes", of: $0, "org.freedesktop.Secret.Item", patience)) }
+            let calls = some.map {
+                ($0, provider.begin(readingOf: "Attributes", of: $0, "org.freedesktop.Secret.Item", patience))
+            }
             for (path, call) in calls {
                 guard let attributes = try value(of: call) else { continue }
                 items.append(KeyringItem(path: path, isLocked: areLocked, attributes: attributes.texts))

@@ -1,6 +1,6 @@
 internal import CSecret
-internal import CredentialProtocol
 internal import Logging
+internal import Secrets
 
 /// The Secret Service for the length of one operation, on one thread and within one deadline.
 struct KeyringSession: ~Copyable {

@@ -1,5 +1,5 @@
-internal import CredentialProtocol
 public import Logging
+internal import Secrets
 
 /// Records in the Secret Service, one item each.
 ///

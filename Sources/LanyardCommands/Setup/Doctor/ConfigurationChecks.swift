@@ -1,7 +1,7 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
 import Rules
+import Secrets
 import SettingsFile
 
 /// What the configuration files say.

@@ -1,4 +1,4 @@
-import AuthorityPlugin
+import PluginHost
 import Rules
 import SettingsFile
 import TokenStore

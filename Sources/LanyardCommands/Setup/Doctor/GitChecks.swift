@@ -1,6 +1,7 @@
 import Addresses
 import CredentialProtocol
 import Rules
+import Secrets
 
 /// git and its configuration, as they are outside any repository.
 struct GitChecks {

@@ -1,6 +1,6 @@
 import Addresses
-import CredentialProtocol
 import Rules
+import Secrets
 import TokenStore
 
 /// The keyring: its bus, its provider, its state and what of lanyard's is in it.

@@ -1,6 +1,6 @@
-import CredentialProtocol
 import Glibc
 import Rules
+import Secrets
 import TokenStore
 
 /// What lanyard keeps in memory between two requests.

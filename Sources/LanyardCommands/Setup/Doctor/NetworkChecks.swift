@@ -1,7 +1,7 @@
 import Addresses
-import CredentialProtocol
 import Glibc
 import Rules
+import Secrets
 
 /// What the plugins' connections go through; nothing is connected to.
 struct NetworkChecks {

@@ -1,5 +1,5 @@
-import CredentialProtocol
 import Rules
+import Secrets
 
 /// How a person can be asked to sign in from here.
 struct PersonChecks {

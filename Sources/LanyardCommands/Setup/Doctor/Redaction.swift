@@ -1,7 +1,6 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
 import Glibc
+import PluginHost
 
 /// Takes out of a text what tells who somebody is and where they work.
 struct Redaction: Sendable {

@@ -1,6 +1,6 @@
 import Addresses
-import CredentialProtocol
 import Glibc
+import Secrets
 
 /// What a stranger has to know of the machine to understand a report.
 struct SystemFacts {

@@ -1,6 +1,7 @@
 import Addresses
-import AuthorityPlugin
 import CredentialProtocol
+import PluginHost
+import PluginWire
 import Rules
 import TokenAcquisition
 import TokenStore

@@ -1,5 +1,5 @@
-import AuthorityPlugin
 import JSON
+import PluginHost
 import Rules
 import TokenAcquisition
 import TokenStore

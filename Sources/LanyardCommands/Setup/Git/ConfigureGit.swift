@@ -1,6 +1,6 @@
 import ArgumentParser
-import CredentialProtocol
 import Rules
+import Secrets
 
 /// `lanyard configure`.
 struct Configure: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import Addresses
 import CredentialProtocol
 import Rules
+import Secrets
 
 /// What has to be written for git to ask lanyard.
 struct GitPlan: Sendable {

@@ -1,6 +1,6 @@
 import Addresses
-import CredentialProtocol
 import Rules
+import Secrets
 
 /// Shows what `configure git` is about to do, asks, and does it.
 struct GitSteps {

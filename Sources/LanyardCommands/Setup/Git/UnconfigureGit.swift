@@ -1,7 +1,7 @@
 import Addresses
 import ArgumentParser
-import CredentialProtocol
 import Rules
+import Secrets
 
 /// `lanyard unconfigure`.
 struct Unconfigure: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CredentialProtocol
 import JSON
 import Rules
+import Secrets
 
 /// `lanyard rule`.
 struct RuleCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import Addresses
-import AuthorityPlugin
-import CredentialProtocol
+import PluginHost
 import Rules
+import Secrets
 
 /// A rule on its way: what the options say, what is known of the host, and what the person answers.
 struct RuleDraft {

@@ -1,0 +1,126 @@
+public import PluginHost
+import Secrets
+import Subprocess
+
+/// Tries whether a plugin keeps to the protocol (docs/plugin-protocol.md), as far as that shows without its authority.
+public struct ConformanceKit: Sendable {
+    /// One thing that was tried.
+    public struct Trial: Sendable, Equatable {
+        /// What a plugin has to do.
+        public let name: String
+        /// What it did instead; nil where it did it.
+        public let fault: String?
+    }
+
+    private let plugin: PluginManifest
+    private let tryout: Tryout
+
+    /// Makes a kit for a plugin, to be run in what of an environment plugins get; each trial ends with its patience.
+    public init(_ plugin: PluginManifest, environment: [String: String], patience: Duration = .seconds(10)) {
+        self.plugin = plugin
+        tryout = Tryout(plugin: plugin, environment: environment, patience: patience)
+    }
+
+    /// Tries everything; the plugin is started for each trial.
+    public func run() async -> [Trial] {
+        var trials: [Trial] = []
+        for (name, trial) in all { trials.append(Trial(name: name, fault: await trial())) }
+        return trials
+    }
+
+    private var all: [(String, @Sendable () async -> String?)] {
+        [
+            ("describes itself as its manifest does", { await self.describes("operation=describe\n\n") }),
+            (
+                "ignores keys that it doesn't know",
+                { await self.describes("x_grease=1\noperation=describe\ngrease[]=a\ngrease[]=\ngrease_2=ü=\n\n") }
+            ),
+            (
+                "answers an operation that it doesn't know with unsupported",
+                { await self.fails("operation=x-\(UInt32.random(in: 0 ... .max))\n\n", with: ["unsupported"]) }
+            ),
+            (
+                "answers a request that lacks its keys with an error",
+                { await self.fails("operation=renew\n\n", with: nil) }
+            ),
+            ("refuses a state machine that it doesn't know with status 64", { await self.refusesOtherMachines() }),
+            ("survives a line that is no key=value", { await self.survives("operation\n\n") }),
+            ("survives bytes that are no UTF-8", { await self.survives([0xFF, 0xFE, 0x00, 0x0A, 0x0A]) }),
+            (
+                "survives a line of 70,000 bytes",
+                { await self.survives("operation=" + String(repeating: "a", count: 70_000) + "\n\n") }
+            ),
+            ("ends where the host goes away before the request", { await self.survives("", closing: true) }),
+            (
+                "ends where the host goes away within the request",
+                { await self.survives("operation=desc", closing: true) }
+            ),
+        ]
+    }
+
+    private func describes(_ request: String) async -> String? {
+        guard let outcome = await tryout.run(Array(request.utf8)) else { return "it could not be started" }
+        if let fault = fault(of: outcome) { return fault }
+        guard let answer = outcome.answer, answer["event"] == "result" else { return "it gave no result" }
+        guard answer["name"] == plugin.name else {
+            return
+                "it calls itself \((answer["name"] ?? "nothing").displayable(limit: 64)), its manifest \(plugin.name)"
+        }
+        guard answer["version"] == plugin.version else {
+            return
+                "its version is \((answer["version"] ?? "none").displayable(limit: 64)), its manifest's \(plugin.version)"
+        }
+        return answer.list("protocol[]").contains("v1") ? nil : "it does not name the protocol v1"
+    }
+
+    private func fails(_ request: String, with codes: [String]?) async -> String? {
+        guard let outcome = await tryout.run(Array(request.utf8)) else { return "it could not be started" }
+        if let fault = fault(of: outcome) { return fault }
+        guard let answer = outcome.answer, answer["event"] == "error" else { return "it gave no error" }
+        let code = answer["code"] ?? ""
+        guard let codes else { return code.isEmpty ? "its error has no code" : nil }
+        return codes.contains(code) ? nil : "its error is `\(code.displayable(limit: 64))`"
+    }
+
+    private func refusesOtherMachines() async -> String? {
+        guard let outcome = await tryout.run([], machine: "lanyard-plugin-v0", closing: true) else {
+            return "it could not be started"
+        }
+        guard outcome.output.isEmpty else { return "it wrote to standard output" }
+        guard let ended = outcome.ended else { return "it did not exit" }
+        if case .exited(64) = ended { return nil }
+        return "it \(ended.words)"
+    }
+
+    private func survives(_ request: String, closing: Bool = false) async -> String? {
+        await survives(Array(request.utf8), closing: closing)
+    }
+
+    private func survives(_ request: [UInt8], closing: Bool = false) async -> String? {
+        guard let outcome = await tryout.run(request, closing: closing) else { return "it could not be started" }
+        guard outcome.isAnswered else { return "it did not answer in time" }
+        guard outcome.isWellFormed else { return "it wrote something that is no block to standard output" }
+        if outcome.answer?["event"] == "result" { return "it gave a result" }
+        guard let ended = outcome.ended else { return "it did not exit" }
+        if case .signaled = ended { return "it \(ended.words)" }
+        return nil
+    }
+
+    /// What is wrong with an answer whatever it says.
+    private func fault(of outcome: Tryout.Outcome) -> String? {
+        guard outcome.isAnswered else { return "it did not answer in time" }
+        guard outcome.isWellFormed else { return "it wrote something that is no block to standard output" }
+        guard let ended = outcome.ended else { return "it did not exit after its answer" }
+        if case .signaled = ended { return "it \(ended.words)" }
+        return nil
+    }
+}
+
+extension TerminationStatus {
+    fileprivate var words: String {
+        switch self {
+        case .exited(let code): "exited with status \(code)"
+        case .signaled(let signal): "was killed by signal \(signal)"
+        }
+    }
+}

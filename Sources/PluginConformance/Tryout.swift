@@ -1,0 +1,111 @@
+import Glibc
+import PluginHost
+import PluginWire
+import Secrets
+import Subprocess
+import SystemPackage
+
+/// A plugin's program run once on bytes of the kit's choice, well-formed or not.
+struct Tryout: Sendable {
+    /// What came of it.
+    struct Outcome: Sendable {
+        /// What the plugin wrote to its standard output.
+        var output: [UInt8] = []
+        /// How its process ended; nil where it had to be killed.
+        var ended: TerminationStatus?
+        /// Whether a result, an error or the end of its output came in time.
+        var isAnswered = false
+
+        /// The last whole block that was written.
+        var answer: Attributes? {
+            var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
+            return (try? parser.consume(output[...]))?.last
+        }
+
+        /// Whether everything that was written is blocks of `key=value`.
+        var isWellFormed: Bool {
+            var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
+            guard (try? parser.consume(output[...])) != nil else { return false }
+            return (try? parser.finish()) == .some(nil)
+        }
+    }
+
+    let plugin: PluginManifest
+    let environment: [String: String]
+    /// How long a plugin may take to answer.
+    let patience: Duration
+
+    private static let longestOutput = 1 << 20
+
+    /// Runs it; nil where it can't be started.
+    ///
+    /// Standard input stays open until the answer is there, unless it is to be closed at once.
+    func run(
+        _ input: [UInt8], machine: String = PluginProtocol.stateMachine, closing: Bool = false
+    ) async -> Outcome? {
+        signal(SIGPIPE, SIG_IGN)
+        var options = PlatformOptions()
+        options.createSession = true
+        let configuration = Configuration(
+            executable: .path(FilePath(plugin.executable)), arguments: Arguments(plugin.arguments + [machine]),
+            environment: PluginEnvironment.make(environment), workingDirectory: PluginEnvironment.folder,
+            platformOptions: options)
+        let result = try? await Subprocess.run(
+            configuration, input: .inputWriter, output: .sequence, error: .discarded
+        ) { execution in
+            let writer = execution.standardInputWriter
+            let writing = Task {
+                _ = try? await writer.write(input)
+                if closing { try? await writer.finish() }
+            }
+            var outcome = await listen(to: execution.standardOutput)
+            writing.cancel()
+            if !closing { try? await writer.finish() }
+            if outcome.isAnswered, await Self.hasEnded(execution) { outcome.ended = .exited(0) }
+            try? execution.send(signal: .kill, toProcessGroup: true)
+            return outcome
+        }
+        guard let result else { return nil }
+        var outcome = result.closureResult
+        if outcome.ended != nil { outcome.ended = result.terminationStatus }
+        return outcome
+    }
+
+    /// Reads up to the answer, the end of the output, or the end of patience.
+    private func listen(to output: SubprocessOutputSequence) async -> Outcome {
+        await withTaskGroup(of: Outcome?.self) { group in
+            group.addTask {
+                var outcome = Outcome()
+                var iterator = output.makeAsyncIterator()
+                while outcome.output.count < Self.longestOutput, let buffer = try? await iterator.next() {
+                    outcome.output += buffer.bytes.withUnsafeBytes { Array($0) }
+                    if let event = outcome.answer?["event"], ["result", "error"].contains(event) { break }
+                }
+                outcome.isAnswered = true
+                return outcome
+            }
+            group.addTask {
+                try? await Task.sleep(for: patience)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next().flatMap(\.self) ?? Outcome()
+        }
+    }
+
+    /// Whether the process ends by itself; it is a zombie then, which still has its number.
+    private static func hasEnded<I, O, E>(_ execution: Execution<I, O, E>) async -> Bool {
+        let path = "/proc/\(execution.processIdentifier.value)/stat"
+        for _ in 0..<200 {
+            guard let file = try? FileDescriptor.open(path, .readOnly) else { return true }
+            defer { try? file.close() }
+            var bytes = [UInt8](repeating: 0, count: 512)
+            let count = (try? bytes.withUnsafeMutableBytes { try file.read(into: $0) }) ?? 0
+            // `PID (NAME) STATE …`; the name may hold anything, so its last parenthesis counts.
+            let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")) ?? 0
+            if end + 2 < count, bytes[end + 2] == UInt8(ascii: "Z") { return true }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+}

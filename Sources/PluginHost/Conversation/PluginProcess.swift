@@ -1,0 +1,164 @@
+import Glibc
+import PluginKit
+import PluginWire
+import Secrets
+import Subprocess
+import SystemPackage
+
+/// One run of a plugin's program: its pipes, its time and its end.
+struct PluginProcess {
+    let plugin: PluginManifest
+    let environment: [String: String]
+    let bounds: Conductor.Bounds
+    let trace: PluginTrace?
+
+    /// The most standard error that is shown; the rest is read and dropped.
+    private static let longestStandardError = 64 * 1024
+
+    /// Sends the request and serves the conversation to its end; the process and its group are gone afterwards.
+    func converse(
+        _ request: Attributes, person: any PersonInterface
+    ) async throws(PluginError) -> Exchange.Ending {
+        signal(SIGPIPE, SIG_IGN)
+        let outcome: (ending: Exchange.Ending?, status: TerminationStatus)
+        do {
+            let result = try await run(configuration, input: .inputWriter, output: .sequence, error: .sequence) {
+                execution in
+                let wires = start(
+                    request, execution.standardInputWriter, execution.standardOutput, execution.standardError)
+                let ending = await conduct(wires, person)
+                await stop(execution, patiently: ending?.isResult ?? true)
+                // Reading ends with the process, even where a child of it kept the pipes.
+                for pipe in wires.pipes { await pipe.value }
+                return ending
+            }
+            outcome = (result.closureResult, result.terminationStatus)
+        } catch {
+            throw startError(error)
+        }
+        if Task.isCancelled { throw .interrupted }
+        guard let ending = outcome.ending else { throw silentEnd(outcome.status) }
+        return ending
+    }
+
+    private var configuration: Configuration {
+        var options = PlatformOptions()
+        // Its own session: a signal reaches its children too, and it has no terminal to read passwords from.
+        options.createSession = true
+        options.teardownSequence = teardown(patience: .zero)
+        return Configuration(
+            executable: .path(FilePath(plugin.executable)),
+            arguments: Arguments(plugin.arguments + [PluginProtocol.stateMachine]),
+            environment: PluginEnvironment.make(environment), workingDirectory: PluginEnvironment.folder,
+            platformOptions: options)
+    }
+
+    // MARK: The end
+
+    private func teardown(patience: Duration) -> [TeardownStep] {
+        let wait = TeardownStep.send(signal: Signal(rawValue: 0), allowedDurationToNextStep: patience)
+        let terminate = TeardownStep.send(
+            signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: bounds.timeouts.exit)
+        return patience > .zero ? [wait, terminate] : [terminate]
+    }
+
+    /// Ends the process and whatever it started.
+    private func stop<I, O, E>(_ execution: Execution<I, O, E>, patiently: Bool) async {
+        await execution.teardown(using: teardown(patience: patiently ? bounds.timeouts.exit : .zero))
+        // The process is not reaped yet, so its group's number can't be anybody else's.
+        try? execution.send(signal: .kill, toProcessGroup: true)
+    }
+
+    private func startError(_ error: any Error) -> PluginError {
+        if error is CancellationError || Task.isCancelled { return .interrupted }
+        return PluginError(
+            .internal, "the \(plugin.name) plugin could not be started",
+            hint: "check \(plugin.executable.displayable())")
+    }
+
+    private func silentEnd(_ status: TerminationStatus) -> PluginError {
+        switch status {
+        case .exited(64): .broken(plugin.name, "refused to speak \(PluginProtocol.stateMachine)")
+        case .exited(0): .broken(plugin.name, "ended without an answer")
+        case .exited(let code): .broken(plugin.name, "ended without an answer (exit status \(code))")
+        case .signaled(let signal): .broken(plugin.name, "was killed by signal \(signal) before it answered")
+        }
+    }
+
+    // MARK: The conversation
+
+    private struct Wires {
+        let occurrences = AsyncStream<Conductor.Occurrence>.makeStream()
+        let outgoing = AsyncStream<Attributes>.makeStream()
+        var pipes: [Task<Void, Never>] = []
+    }
+
+    private func start(
+        _ request: Attributes, _ input: StandardInputWriter, _ output: SubprocessOutputSequence,
+        _ errors: SubprocessOutputSequence
+    ) -> Wires {
+        var wires = Wires()
+        if let trace { for line in TraceMask.lines(of: request) + [""] { trace(.toPlugin, line) } }
+        wires.outgoing.continuation.yield(request)
+        let (messages, occur) = (wires.outgoing.stream, wires.occurrences.continuation)
+        wires.pipes = [
+            Task { await write(messages, to: input) },
+            Task { await read(output, into: occur) },
+            Task { await drain(errors) },
+        ]
+        return wires
+    }
+
+    private func conduct(_ wires: Wires, _ person: any PersonInterface) async -> Exchange.Ending? {
+        let occur = wires.occurrences.continuation
+        let interrupts = Interrupts.watch { occur.yield(.interrupted) }
+        var conductor = Conductor(
+            plugin: plugin.name, bounds: bounds, person: person, occurrences: wires.occurrences,
+            outgoing: wires.outgoing.continuation, trace: trace)
+        let ending = await conductor.run()
+        interrupts.cancel()
+        // Nothing that is still to be written matters; the plugin sees the end of its input.
+        wires.pipes.first?.cancel()
+        return ending
+    }
+
+    /// Writes the messages one after the other, however slowly the plugin reads; a plugin that ended reads nothing.
+    private func write(_ messages: AsyncStream<Attributes>, to input: StandardInputWriter) async {
+        for await message in messages {
+            guard (try? await input.write(message.terminated)) != nil else { return }
+        }
+        try? await input.finish()
+    }
+
+    private func read(
+        _ output: SubprocessOutputSequence, into occur: AsyncStream<Conductor.Occurrence>.Continuation
+    ) async {
+        var iterator = output.makeAsyncIterator()
+        var total = 0
+        while total <= PluginProtocol.longestConversation, let buffer = try? await iterator.next() {
+            total += buffer.count
+            occur.yield(.output(buffer.bytes.withUnsafeBytes { Array($0) }))
+        }
+        occur.yield(.outputEnded)
+    }
+
+    /// Reads standard error to its end, so that a plugin is never held up by it, and shows the first of it.
+    private func drain(_ errors: SubprocessOutputSequence) async {
+        var iterator = errors.makeAsyncIterator()
+        var text: [UInt8] = []
+        while let buffer = try? await iterator.next() {
+            let room = Self.longestStandardError - text.count
+            if trace != nil, room > 0 { text += buffer.bytes.withUnsafeBytes { Array($0.prefix(room)) } }
+        }
+        guard let trace else { return }
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            trace(.standardError, TraceMask.masked(String(decoding: line, as: UTF8.self)))
+        }
+    }
+}
+
+extension Exchange.Ending {
+    fileprivate var isResult: Bool {
+        if case .result = self { true } else { false }
+    }
+}

@@ -1,0 +1,122 @@
+public import PluginWire
+import Secrets
+
+/// Runs plugins: starts one for each operation, serves the conversation and judges the answer.
+///
+/// The plugin gets a scrubbed environment, `/` as its working folder and a session of its own. Its process group is gone
+/// when a function here returns; a process that left the group, by setsid(2), goes on. `SIGPIPE` is ignored from the first
+/// run on. While a plugin runs, SIGINT, SIGTERM, SIGHUP and SIGQUIT stop it and end the run as `cancelled`, unless the host
+/// handles or ignores them itself.
+public struct PluginRunner: Sendable {
+    private let environment: [String: String]
+    private let timeouts: PluginTimeouts
+    private let trace: PluginTrace?
+
+    /// Makes a host.
+    ///
+    /// - Parameters:
+    ///   - environment: The process's environment, of which plugins get a part.
+    ///   - timeouts: How long to wait for what.
+    ///   - trace: A listener to every line, secrets masked.
+    public init(
+        environment: [String: String], timeouts: PluginTimeouts = PluginTimeouts(), trace: PluginTrace? = nil
+    ) {
+        self.environment = environment
+        self.timeouts = timeouts
+        self.trace = trace
+    }
+
+    /// Runs `authorize` or `renew`.
+    ///
+    /// The result's scopes are what the plugin says was granted, which may be more than asked for, as Entra does it; its
+    /// environment is one of the match's hosts.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its operation is `authorize` or `renew`.
+    ///   - match: The plugin, and the authority it is asked about.
+    ///   - person: Whoever answers; not asked in `renew`.
+    /// - Returns: The tokens and the account.
+    /// - Throws: The plugin's error, or the host's: `internal` for a plugin that broke the protocol, `unavailable` for
+    ///   one that is silent too long, `cancelled` where nobody answered, the task was cancelled or a signal came.
+    public func run(
+        _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
+    ) async throws(PluginError) -> PluginResult {
+        guard request.operation == .authorize || request.operation == .renew else {
+            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not give tokens")
+        }
+        let plugin = match.plugin
+        let block = try await converse(request, plugin, person)
+        let result = try read(block, of: plugin) { reader throws(WireFault) in try PluginResult(reader) }
+        guard match.environmentHosts.contains(result.account.environment) else {
+            throw .broken(plugin.name, "answered for another authority than it was asked about")
+        }
+        // A renewal is for the account whose refresh token it is, whatever the plugin or its authority make of it.
+        guard
+            request.operation == .authorize
+                || request.account.map({ $0.lowercased() == result.account.homeAccountID.lowercased() }) ?? true
+        else { throw .broken(plugin.name, "answered for another account than it was asked about") }
+        return result
+    }
+
+    /// Runs `sign-out`.
+    ///
+    /// - Throws: As `run` does.
+    public func signOut(
+        _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
+    ) async throws(PluginError) {
+        guard request.operation == .signOut else {
+            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not sign out")
+        }
+        _ = try await converse(request, match.plugin, person)
+    }
+
+    /// Runs `describe`.
+    ///
+    /// - Throws: As `run` does; `internal` also where the plugin gives another name than its manifest.
+    public func describe(_ plugin: PluginManifest) async throws(PluginError) -> PluginDescription {
+        let block = try await converse(PluginRequest(.describe), plugin, NobodyThere())
+        let description = try read(block, of: plugin) { reader throws(WireFault) in try PluginDescription(reader) }
+        guard description.name == plugin.name else {
+            throw .broken(plugin.name, "calls itself \(description.name.displayable(limit: 64))")
+        }
+        return description
+    }
+
+    private func converse(
+        _ request: PluginRequest, _ plugin: PluginManifest, _ person: any PersonInterface
+    ) async throws(PluginError) -> Attributes {
+        var block: Attributes
+        do throws(ProtocolError) {
+            block = try request.wire()
+            try block.append(Grease.key(), Grease.value())
+        } catch {
+            throw PluginError(.invalidRequest, "the request holds a line break or a value of more than 64 KiB")
+        }
+        let bounds = Conductor.Bounds(operation: request.operation, timeouts: timeouts)
+        let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
+        switch try await process.converse(block, person: person) {
+        case .result(let block): return block
+        case .failed(let error): throw error
+        }
+    }
+
+    private func read<Value>(
+        _ block: Attributes, of plugin: PluginManifest, _ read: (WireReader) throws(WireFault) -> Value
+    ) throws(PluginError) -> Value {
+        do throws(WireFault) {
+            return try read(WireReader(block))
+        } catch {
+            throw .broken(plugin.name, "gave a result with \(error.text)")
+        }
+    }
+}
+
+/// Keys nobody knows, so that no plugin comes to rely on knowing them all (RFC 8701).
+private enum Grease {
+    static func key() -> String { "grease_" + word() }
+    static func value() -> String { word() }
+
+    private static func word() -> String {
+        String((0..<8).compactMap { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() })
+    }
+}

@@ -1,0 +1,93 @@
+import Addresses
+import PluginWire
+import Secrets
+import SystemPackage
+
+/// One folder that may hold a plugin.
+struct PluginFolder {
+    private let folder: String
+    private let name: String
+    private var file: String { folder + "/plugin.toml" }
+
+    init(_ folder: String, name: String) {
+        self.folder = folder
+        self.name = name
+    }
+
+    /// The plugin, or nil where the folder has no `plugin.toml`.
+    func load(_ places: PluginPlaces) throws(PluginProblem) -> PluginManifest? {
+        guard let manifestFile = try trusted(file) else { return nil }
+        let (declared, executable) = try ManifestReader(try text(of: manifestFile), file: file).read()
+        var manifest = declared
+        guard manifest.name == name else {
+            throw PluginProblem(
+                file: file, "the name \(manifest.name) is not its folder's, \(name.displayable(limit: 64))",
+                hint: "rename the folder or the plugin")
+        }
+        guard manifest.protocols.contains(PluginProtocol.version) else {
+            throw PluginProblem(
+                file: file,
+                "the plugin speaks \(manifest.protocols.joined(separator: ", ")), not \(PluginProtocol.version)",
+                hint: "install a version of the plugin, or of lanyard, that fits the other")
+        }
+        manifest.folder = FileTrust.parent(of: manifestFile)
+        manifest.executable = try program(executable, places.candidates(for: executable, in: manifest.folder))
+        return manifest
+    }
+
+    private func program(_ executable: String, _ candidates: [String]) throws(PluginProblem) -> String {
+        for candidate in candidates {
+            guard let path = try trusted(candidate), FileTrust.isProgram(path) else { continue }
+            guard isInside(candidate, path, executable) else { continue }
+            return path
+        }
+        throw PluginProblem(
+            file: file, "its executable \(executable.displayable(limit: 200)) is not there",
+            hint: candidates.isEmpty
+                ? "name a program, a path below the plugin's folder, or an absolute path"
+                : "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")
+    }
+
+    /// Whether a relative path with a slash stays in the plugin's folder even after symbolic links.
+    private func isInside(_ candidate: String, _ path: String, _ executable: String) -> Bool {
+        guard !executable.hasPrefix("/"), executable.hasBytes("/"), let root = FileTrust.realPath(folder) else {
+            return true
+        }
+        return path.hasPrefix(root + "/")
+    }
+
+    private func trusted(_ path: String) throws(PluginProblem) -> String? {
+        switch FileTrust.judge(path) {
+        case .trusted(let resolved): return resolved
+        case .missing: return nil
+        case .writable(let culprit):
+            throw PluginProblem(
+                file: path, "\(culprit.displayable()) could have been written by another user",
+                hint: "make it yours or root's, and let nobody else write to it")
+        }
+    }
+
+    private func text(of path: String) throws(PluginProblem) -> String {
+        guard let bytes = try? read(path) else { throw PluginProblem(file: file, "cannot be read") }
+        guard bytes.count <= ManifestReader.longestFile else { throw PluginProblem(file: file, "is too long") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw PluginProblem(file: file, "is not UTF-8")
+        }
+        return text
+    }
+
+    private func read(_ path: String) throws -> [UInt8] {
+        let descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
+        return try descriptor.closeAfter {
+            // Left as it comes: to clear what no manifest fills would take longer than all the rest.
+            try [UInt8](unsafeUninitializedCapacity: ManifestReader.longestFile + 1) { buffer, count in
+                while count < buffer.count {
+                    let rest = UnsafeMutableRawBufferPointer(buffer)[count...]
+                    let more = try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: rest))
+                    if more == 0 { break }
+                    count += more
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Addresses
+import Glibc
+
+/// The installed plugins.
+public struct PluginRegistry: Sendable {
+    /// The plugins that can be used, in the order they were found; of two with one name the first found.
+    public let plugins: [PluginManifest]
+    /// What is wrong with the others.
+    public let problems: [PluginProblem]
+
+    /// Makes a registry of known plugins.
+    public init(plugins: [PluginManifest], problems: [PluginProblem] = []) {
+        self.plugins = plugins
+        self.problems = problems
+    }
+
+    /// Finds the plugins, starting none.
+    ///
+    /// Looked through in this order: `$LANYARD_PLUGIN_PATH`, `$XDG_DATA_HOME/lanyard/plugins`, `lib/lanyard/plugins` of
+    /// the prefix the program is installed under, `plugins` of the checkout it was built in. What is wrong with a plugin
+    /// goes to `problems` and doesn't keep the others from being found.
+    ///
+    /// - Parameters:
+    ///   - environment: The process's environment.
+    ///   - executable: The running program; its own file unless given.
+    /// - Returns: The plugins and the problems.
+    public static func discover(environment: [String: String], executable: String? = nil) -> PluginRegistry {
+        let program = FileTrust.realPath(executable ?? "/proc/self/exe")
+        return PluginDiscovery(places: PluginPlaces(environment: environment, executable: program)).registry()
+    }
+
+    /// The plugin that serves an authority.
+    ///
+    /// Of several that fit, the pattern with the most literal path wins, then the one that names the host most exactly,
+    /// then the plugin found first.
+    ///
+    /// - Parameters:
+    ///   - authority: The authority's URL.
+    ///   - kind: The rule's `kind`, which narrows the choice to plugins of that kind.
+    ///   - isConfigured: Whether the user's or the system's configuration names the authority, so that `*` may match.
+    /// - Returns: The match, or nil where no plugin serves the authority or its URL isn't one.
+    public func match(authority: String, kind: String? = nil, isConfigured: Bool) -> AuthorityMatch? {
+        guard let url = AuthorityURL(authority) else { return nil }
+        var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
+        for plugin in plugins where kind == nil || plugin.kind == kind {
+            let fits = plugin.authorities.compactMap {
+                $0.fit(url, isConfigured: isConfigured, kindIsNamed: kind != nil)
+            }
+            for fit in fits {
+                if let best, best.fit.rank >= fit.rank { continue }
+                best = (plugin, fit)
+            }
+        }
+        guard let best else { return nil }
+        let hosts = best.plugin.environments.first { $0.contains(url.host) } ?? [url.host]
+        return AuthorityMatch(
+            plugin: best.plugin, authority: url, environment: hosts.first ?? url.host, environmentHosts: hosts,
+            realm: best.fit.realm, policy: best.fit.policy)
+    }
+
+    /// The well-known consumer at a host, whose `scopes` its tokens are asked with.
+    ///
+    /// - Parameter host: The host, with `:port` where the port isn't 443.
+    /// - Returns: The consumer, or nil for a host that no manifest names.
+    public func resource(forHost host: String) -> PluginResource? {
+        let host = host.lowercased()
+        var best: (resource: PluginResource, rank: Int)?
+        for resource in plugins.flatMap(\.resources) {
+            let ranks = resource.hosts.compactMap { HostPattern.rank($0, host, isConfigured: false) }
+            guard let rank = ranks.max(), rank > (best?.rank ?? -1) else { continue }
+            best = (resource, rank)
+        }
+        return best?.resource
+    }
+}
+
+/// One look through the places where plugins are.
+private struct PluginDiscovery {
+    let places: PluginPlaces
+    var plugins: [PluginManifest] = []
+    var problems: [PluginProblem] = []
+
+    init(places: PluginPlaces) {
+        self.places = places
+    }
+
+    func registry() -> PluginRegistry {
+        var search = self
+        for place in places.folders {
+            for name in Directory.names(in: place) { search.visit(name, in: place) }
+        }
+        return PluginRegistry(plugins: search.plugins, problems: search.problems)
+    }
+
+    private mutating func visit(_ name: String, in place: String) {
+        do throws(PluginProblem) {
+            guard let plugin = try PluginFolder(place + "/" + name, name: name).load(places) else { return }
+            if !plugins.contains(where: { $0.name == plugin.name }) { plugins.append(plugin) }
+        } catch {
+            problems.append(error)
+        }
+    }
+}
+
+/// Reading folders.
+private enum Directory {
+    /// The names in the folder, sorted, less hidden ones; none where it can't be read.
+    static func names(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory), names.count < 1024 {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,30 @@
+public import PluginWire
+
+/// A plugin, as its author writes it; `PluginMain` speaks the protocol for it.
+public protocol AuthorityPlugin: Sendable {
+    /// Name, version, protocol versions and flows.
+    var description: PluginDescription { get }
+
+    /// Gets tokens with the person's help.
+    ///
+    /// - Throws: `cancelled` where the person declines or nobody answers in time.
+    func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult
+
+    /// Gets tokens from `request.refreshToken`, without the person.
+    ///
+    /// - Throws: `interaction-required` where only the person can go on.
+    func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult
+
+    /// Ends the session at the authority, by opening its end-session page.
+    func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError)
+}
+
+/// A plugin's only way to the person: every event is shown and answered by the host.
+public protocol Conversation: Sendable {
+    /// Sends an event and waits for its reply, which for `openURL` may be as long as the person takes.
+    ///
+    /// Cancelling the task gives `.cancelled` at once.
+    func ask(_ event: PluginEvent) async -> PluginReply
+    /// Tells what is happening; no reply is waited for.
+    func progress(_ message: String) async
+}

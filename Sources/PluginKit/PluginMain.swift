@@ -1,0 +1,46 @@
+import Glibc
+import PluginWire
+import SystemPackage
+
+/// Speaks the plugin protocol for an `AuthorityPlugin`; a plugin's whole main file is one call.
+///
+///     exit(await PluginMain.run(MyPlugin()))
+public enum PluginMain {
+    /// Serves the one request on standard input and gives the status to exit with.
+    ///
+    /// The plugin may not print to standard output; what it writes to standard error shows with
+    /// `LANYARD_TRACE=plugin`. `SIGPIPE` is ignored from here on. The operation's task is cancelled when the host closes
+    /// standard input.
+    ///
+    /// - Returns: 0 if a result or an error was written, 64 if the last argument isn't `PluginProtocol.stateMachine`, 1 if
+    ///   the host went away.
+    public static func run(
+        _ plugin: any AuthorityPlugin, arguments: [String] = CommandLine.arguments
+    ) async -> Int32 {
+        signal(SIGPIPE, SIG_IGN)
+        guard arguments.last == PluginProtocol.stateMachine else {
+            let machine = PluginProtocol.stateMachine
+            let text = "\(plugin.description.name): a plugin of lanyard, which starts it; it speaks \(machine) only\n"
+            _ = try? FileDescriptor.standardError.writeAll(text.utf8)
+            return 64
+        }
+        return await serve(plugin, input: .standardInput, output: .standardOutput)
+    }
+
+    /// Serves one request on two descriptors.
+    static func serve(_ plugin: any AuthorityPlugin, input: FileDescriptor, output: FileDescriptor) async -> Int32 {
+        let blocks = BlockReader.blocks(of: input)
+        let conversation = StreamConversation(output: output)
+        var first = blocks.makeAsyncIterator()
+        guard let block = await first.next() else { return 1 }
+        let request: PluginRequest
+        do throws(PluginError) {
+            request = try PluginRequest(wire: block)
+        } catch {
+            return await conversation.finish(with: PluginSession.encode(error)) ? 0 : 1
+        }
+        let session = PluginSession(plugin: plugin, request: request, conversation: conversation)
+        guard let answer = await session.run(replies: blocks) else { return 1 }
+        return await conversation.finish(with: answer) ? 0 : 1
+    }
+}

@@ -1,0 +1,45 @@
+package import Secrets
+
+extension PluginError {
+    /// The error as a block.
+    package func wire() throws(ProtocolError) -> Attributes {
+        var writer = WireWriter()
+        try writer.put("event", "error")
+        try writer.put("code", code.rawValue)
+        try writer.put("message", message: message)
+        try writer.put("hint", message: hint)
+        try writer.put("error", error)
+        try writer.put("suberror", suberror)
+        try writer.put("error_code[]", list: errorCodes.map { String($0) })
+        try writer.put("correlation_id", correlationID)
+        try writer.put("retry_after", retryAfter)
+        try writer.put("claims", claims)
+        try writer.put("granted_scope[]", list: grantedScopes)
+        try writer.put("declined_scope[]", list: declinedScopes)
+        return writer.block
+    }
+
+    /// Reads an error; a code this version doesn't know is `internal`.
+    package init(_ reader: WireReader) throws(WireFault) {
+        let code = Code(rawValue: try reader.required("code", .token(64))) ?? .internal
+        self.init(code, try reader.message("message") ?? code.rawValue, hint: try reader.message("hint"))
+        error = try reader.optional("error", .token(256))
+        suberror = try reader.optional("suberror", .token(256))
+        errorCodes = try reader.numbers("error_code[]")
+        correlationID = try reader.optional("correlation_id", .token(64))
+        retryAfter = try reader.number("retry_after", in: Lifetime.range)
+        claims = try reader.optional("claims", .text(32_768))
+        grantedScopes = try reader.list("granted_scope[]", .scope)
+        declinedScopes = try reader.list("declined_scope[]", .scope)
+    }
+
+    /// The error where a signal or a cancelled task ended the conversation.
+    public static let interrupted = PluginError(.cancelled, "interrupted")
+
+    /// The error for a plugin that broke the protocol.
+    package static func broken(_ plugin: String, _ what: String) -> PluginError {
+        PluginError(
+            .internal, "the \(plugin.displayable(limit: 64)) plugin \(what)",
+            hint: "run with LANYARD_TRACE=plugin to see the conversation, and tell the plugin's author")
+    }
+}

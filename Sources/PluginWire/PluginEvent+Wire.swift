@@ -1,0 +1,93 @@
+package import Secrets
+
+extension PluginEvent {
+    /// The event's name on the wire, which its reply repeats.
+    package var name: String {
+        switch self {
+        case .openURL: "open-url"
+        case .showCode: "show-code"
+        case .prompt: "prompt"
+        case .progress: "progress"
+        }
+    }
+
+    /// The event as a block.
+    package func wire() throws(ProtocolError) -> Attributes {
+        var writer = WireWriter()
+        try writer.put("event", name)
+        switch self {
+        case .openURL(let url, let redirectURI):
+            try writer.put("url", url)
+            try writer.put("redirect_uri", redirectURI)
+        case .showCode(let userCode, let verificationURI, let message, let expiresIn):
+            try writer.put("user_code", userCode)
+            try writer.put("verification_uri", verificationURI)
+            try writer.put("message", message: message)
+            try writer.put("expires_in", expiresIn)
+        case .prompt(let kind, let message):
+            try writer.put("kind", kind.rawValue)
+            try writer.put("message", message: message)
+        case .progress(let message):
+            try writer.put("message", message: message)
+        }
+        return writer.block
+    }
+
+    /// Reads the event of that name, or gives nil where this version doesn't know it.
+    package static func read(_ name: String, _ reader: WireReader) throws(WireFault) -> PluginEvent? {
+        switch name {
+        case "open-url":
+            return .openURL(
+                url: try reader.required("url", .page), redirectURI: try reader.optional("redirect_uri", .token(2048)))
+        case "show-code":
+            guard let seconds = try reader.number("expires_in", in: 1...86_400) else { throw .missing("expires_in") }
+            return .showCode(
+                userCode: try reader.required("user_code", .token(64)),
+                verificationURI: try reader.required("verification_uri", .securePage),
+                message: try reader.message("message") ?? "", expiresIn: seconds)
+        case "prompt":
+            // A kind of a later version can't be shown rightly, so it is an event we don't know.
+            guard let kind = PromptKind(rawValue: try reader.required("kind", .token(64))) else { return nil }
+            return .prompt(kind: kind, message: try reader.message("message") ?? "")
+        case "progress":
+            return .progress(message: try reader.message("message") ?? "")
+        default: return nil
+        }
+    }
+}
+
+extension PluginReply {
+    /// The reply to the event of that name, as a block.
+    package func wire(to event: String) throws(ProtocolError) -> Attributes {
+        var writer = WireWriter()
+        try writer.put("reply", event)
+        switch self {
+        case .done: try writer.put("status", "done")
+        case .redirected(let address): try writer.put(status: "redirected", value: address)
+        case .answer(let answer): try writer.put(status: "answer", value: answer)
+        case .unsupported: try writer.put("status", "unsupported")
+        case .cancelled: try writer.put("status", "cancelled")
+        }
+        return writer.block
+    }
+
+    /// Reads a reply; a status this version doesn't know is `unsupported`.
+    package init(wire block: Attributes) {
+        let value = Secret(block["value"] ?? "")
+        self =
+            switch block["status"] {
+            case "done": .done
+            case "redirected": .redirected(value)
+            case "answer": .answer(value)
+            case "cancelled": .cancelled
+            default: .unsupported
+            }
+    }
+}
+
+extension WireWriter {
+    fileprivate mutating func put(status: String, value: Secret) throws(ProtocolError) {
+        try put("status", status)
+        try put("value", value)
+    }
+}

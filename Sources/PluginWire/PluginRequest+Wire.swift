@@ -1,0 +1,70 @@
+package import Secrets
+
+extension PluginRequest {
+    /// The request as a block, without a grease key.
+    ///
+    /// - Throws: `ProtocolError` where a value has a line feed or NUL, or is longer than a line.
+    package func wire() throws(ProtocolError) -> Attributes {
+        var writer = WireWriter()
+        try writer.put("operation", operation.rawValue)
+        try writer.put("authority", authority)
+        try writer.put("client_id", clientID)
+        try writer.put("redirect_uri", redirectURI)
+        try writer.put("scope[]", list: scopes)
+        try writer.put("flow[]", list: flows.map(\.rawValue))
+        try writer.put("prompt", prompt)
+        try writer.put("login_hint", loginHint)
+        try writer.put("domain_hint", domainHint)
+        try writer.put("claims", claims)
+        try writer.put("capability[]", list: capabilities)
+        try writer.put("extra_query[]", list: extraQuery)
+        try writer.put("reset_policy", resetPolicy)
+        try writer.put("account", account)
+        try writer.put("refresh_token", refreshToken)
+        try writer.put("id_token_hint", idTokenHint)
+        try writer.put("ca_file", caFile)
+        try writer.put("known_host[]", list: knownHosts)
+        try writer.put("correlation_id", correlationID)
+        return writer.block
+    }
+
+    /// Reads a request.
+    ///
+    /// - Throws: `unsupported` for an operation this version doesn't know, `invalid-request` where a key is missing or
+    ///   its value can't be right.
+    package init(wire block: Attributes) throws(PluginError) {
+        guard let name = block["operation"] else { throw PluginError(.invalidRequest, "the request has no operation") }
+        guard let operation = Operation(rawValue: name) else {
+            throw PluginError(.unsupported, "this plugin does not know the operation \(name.displayable(limit: 40))")
+        }
+        self.init(operation)
+        do throws(WireFault) {
+            try read(WireReader(block))
+        } catch {
+            throw PluginError(.invalidRequest, "the request has \(error.text)")
+        }
+    }
+
+    private mutating func read(_ reader: WireReader) throws(WireFault) {
+        guard operation != .describe else { return }
+        authority = try reader.required("authority", .securePage)
+        clientID = try reader.required("client_id", .token(256))
+        redirectURI = try reader.optional("redirect_uri", .token(2048))
+        scopes = try reader.list("scope[]", .scope)
+        flows = try reader.list("flow[]", .token(64)).map(Flow.init(rawValue:))
+        prompt = try reader.optional("prompt", .token(64))
+        loginHint = try reader.optional("login_hint", .text(1024))
+        domainHint = try reader.optional("domain_hint", .text(256))
+        claims = try reader.optional("claims", .text(32_768))
+        capabilities = try reader.list("capability[]", .token(64))
+        extraQuery = try reader.list("extra_query[]", .text(4096))
+        resetPolicy = try reader.optional("reset_policy", .token(256))
+        account = try reader.optional("account", .token(512))
+        refreshToken = try reader.secret("refresh_token")
+        idTokenHint = try reader.secret("id_token_hint")
+        caFile = try reader.optional("ca_file", .text(4096))
+        knownHosts = try reader.list("known_host[]", .host, limit: 1024)
+        correlationID = try reader.optional("correlation_id", .token(64))
+        guard operation != .renew || refreshToken != nil else { throw .missing("refresh_token") }
+    }
+}

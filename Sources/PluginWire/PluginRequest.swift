@@ -1,0 +1,74 @@
+public import Secrets
+
+/// What the host asks of a plugin; one block on its stdin (docs/plugin-protocol.md, REQUEST).
+public struct PluginRequest: Sendable, Equatable {
+    /// What is to be done.
+    public enum Operation: String, Sendable, CaseIterable {
+        /// Get tokens with the person's help.
+        case authorize
+        /// Get tokens from a refresh token, without anybody.
+        case renew
+        /// End the session at the authority.
+        case signOut = "sign-out"
+        /// Tell name, version, protocol versions and flows.
+        case describe
+    }
+
+    /// A way to have the person sign in; a plugin may name flows of its own.
+    public struct Flow: RawRepresentable, Sendable, Hashable {
+        /// The name on the wire.
+        public let rawValue: String
+        /// Makes a flow of any name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Authorization code with PKCE in a browser, answered on a loopback redirect (RFC 8252).
+        public static let browser = Flow(rawValue: "browser")
+        /// A code shown here and typed elsewhere (RFC 8628).
+        public static let deviceCode = Flow(rawValue: "device-code")
+        /// Authorization code with PKCE in a browser anywhere; the person pastes the address that it ends at.
+        public static let paste = Flow(rawValue: "paste")
+    }
+
+    /// What is to be done.
+    public var operation: Operation
+    /// The authority's URL as configured; https, without a trailing slash.
+    public var authority = ""
+    /// The application's client id (RFC 6749, 2.2).
+    public var clientID = ""
+    /// A redirect URI other than the plugin's own choice; with a port where the port is fixed.
+    public var redirectURI: String?
+    /// The scopes wanted, without the OpenID Connect ones that the plugin adds.
+    public var scopes: [String] = []
+    /// The flows that may be used, best first.
+    public var flows: [Flow] = []
+    /// OpenID Connect's `prompt`: none, login, consent, select_account or create.
+    public var prompt: String?
+    /// Who is likely to sign in.
+    public var loginHint: String?
+    /// The domain of who is likely to sign in.
+    public var domainHint: String?
+    /// An OpenID Connect claims request, JSON.
+    public var claims: String?
+    /// Client capabilities, such as `CP1`.
+    public var capabilities: [String] = []
+    /// Further parameters of the authorization request, each `name=value`.
+    public var extraQuery: [String] = []
+    /// B2C: the policy that resets a forgotten password.
+    public var resetPolicy: String?
+    /// The home account id of the account meant.
+    public var account: String?
+    /// The refresh token to redeem.
+    public var refreshToken: Secret?
+    /// An id token of the account, to name the session that ends.
+    public var idTokenHint: Secret?
+    /// A file of PEM certificates to trust besides the system's.
+    public var caFile: String?
+    /// Hosts of authorities that the configuration names, so that the plugin trusts them as it does its own.
+    public var knownHosts: [String] = []
+    /// Names this exchange in the authority's logs; a UUID.
+    public var correlationID: String?
+
+    /// Makes a request; everything but the operation is set afterwards.
+    public init(_ operation: Operation) {
+        self.operation = operation
+    }
+}

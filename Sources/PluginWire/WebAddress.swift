@@ -1,0 +1,35 @@
+import Addresses
+
+/// Whether a URL from outside may be handed to a browser.
+///
+/// The check is stricter than a browser's parser, on purpose: what it lets through means the same to every parser.
+package enum WebAddress {
+    package enum Scheme { case https, loopbackHTTP }
+
+    /// The scheme of a URL that is safe to open; nil if it isn't one.
+    ///
+    /// Refused are other schemes, user information, backslashes and every byte outside visible ASCII.
+    package static func scheme(of text: String) -> Scheme? {
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = StrictURL(text), url.user == nil,
+            !url.host.isIPv6 || url.host.name == "::1"
+        else { return nil }
+        switch url.scheme {
+        case "https": return .https
+        case "http": return isLoopback(url.host) ? .loopbackHTTP : nil
+        default: return nil
+        }
+    }
+
+    private static func isLoopback(_ host: RequestHost) -> Bool {
+        ["127.0.0.1", "localhost", "::1"].contains(host.name)
+    }
+}
+
+/// Names and IPv4 addresses as they are compared here: lower case, with a port if it isn't the usual one.
+package enum HostName {
+    /// Whether the text is `host` or `host:port` in lower case.
+    package static func isCanonical(_ text: String) -> Bool {
+        guard let host = RequestHost(text), !host.isIPv6 else { return false }
+        return host.text.isSame(as: text)
+    }
+}

@@ -1,0 +1,67 @@
+package import Secrets
+
+/// What is wrong with a message; the text names keys only, never values.
+package struct WireFault: Error, Equatable {
+    package let text: String
+
+    package static func missing(_ key: String) -> WireFault { WireFault(text: "no \(key)") }
+    package static func invalid(_ key: String) -> WireFault { WireFault(text: "an invalid \(key)") }
+}
+
+/// Reads the keys of one block and checks each value; keys that nobody asks for are ignored.
+package struct WireReader {
+    package let block: Attributes
+
+    package init(_ block: Attributes) {
+        self.block = block
+    }
+
+    /// The value, or nil where the key is absent or empty.
+    package func optional(_ key: String, _ form: WireForm) throws(WireFault) -> String? {
+        guard let value = block[key], !value.isEmpty else { return nil }
+        guard form.accepts(value) else { throw .invalid(key) }
+        return value
+    }
+
+    package func required(_ key: String, _ form: WireForm) throws(WireFault) -> String {
+        guard let value = try optional(key, form) else { throw .missing(key) }
+        return value
+    }
+
+    package func secret(_ key: String) throws(WireFault) -> Secret? {
+        try optional(key, .secret).map { Secret($0) }
+    }
+
+    package func message(_ key: String) throws(WireFault) -> String? {
+        try optional(key, .message)?.displayable(limit: 2000)
+    }
+
+    package func list(_ key: String, _ form: WireForm, limit: Int = 256) throws(WireFault) -> [String] {
+        let values = block.list(key)
+        guard values.count <= limit, values.allSatisfy(form.accepts) else { throw .invalid(key) }
+        return values
+    }
+
+    /// A number in plain digits, or nil where the key is absent or empty.
+    package func number(_ key: String, in range: ClosedRange<Int>) throws(WireFault) -> Int? {
+        guard let value = try optional(key, .token(20)) else { return nil }
+        guard let number = Self.number(value), range.contains(number) else { throw .invalid(key) }
+        return number
+    }
+
+    package func numbers(_ key: String) throws(WireFault) -> [Int] {
+        try list(key, .token(20)).map { value throws(WireFault) in
+            guard let number = Self.number(value) else { throw .invalid(key) }
+            return number
+        }
+    }
+
+    private static func number(_ text: String) -> Int? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    }
+}
+
+/// Lifetimes on the wire: ten years is more than any authority gives.
+package enum Lifetime {
+    package static let range = 0...315_360_000
+}

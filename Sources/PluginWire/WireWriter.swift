@@ -1,0 +1,33 @@
+package import Secrets
+
+/// Writes the keys of one block; nil and empty values are left out.
+package struct WireWriter {
+    package private(set) var block = Attributes()
+
+    package mutating func put(_ key: String, _ value: String?) throws(ProtocolError) {
+        guard let value, !value.isEmpty else { return }
+        try block.append(key, value)
+    }
+
+    package mutating func put(_ key: String, _ value: Secret?) throws(ProtocolError) {
+        try put(key, value?.reveal())
+    }
+
+    package mutating func put(_ key: String, _ value: Int?) throws(ProtocolError) {
+        try put(key, value.map { String($0) })
+    }
+
+    package mutating func put(_ key: String, list values: [String]) throws(ProtocolError) {
+        for value in values { try put(key, value) }
+    }
+
+    /// Writes a text for people, which may have come from a server with anything in it.
+    package mutating func put(_ key: String, message: String?) throws(ProtocolError) {
+        try put(key, message?.displayable(limit: 2000))
+    }
+}
+
+extension Attributes {
+    /// The block with the blank line that ends it.
+    package var terminated: [UInt8] { encoded + [UInt8(ascii: "\n")] }
+}

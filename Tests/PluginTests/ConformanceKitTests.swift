@@ -1,0 +1,37 @@
+import Testing
+
+@testable import PluginConformance
+
+/// What the conformance kit finds in plugins that misbehave.
+@Suite struct ConformanceKitTests {
+    private func faults(_ behaviour: String, patience: Duration = .seconds(5)) async -> [String: String] {
+        let plugin = Built.plugin("FakePlugin", name: "fake", arguments: [behaviour])
+        let kit = ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"], patience: patience)
+        let trials = await kit.run()
+        return Dictionary(trials.compactMap { trial in trial.fault.map { (trial.name, $0) } }) { $1 }
+    }
+
+    @Test func `a plugin that answers everything with tokens`() async {
+        let faults = await faults("polite")
+        #expect(faults["describes itself as its manifest does"] == "it calls itself nothing, its manifest fake")
+        #expect(faults["answers an operation that it doesn't know with unsupported"] == "it gave no error")
+    }
+
+    @Test func `a plugin that hangs`() async {
+        let faults = await faults("hangs", patience: .milliseconds(100))
+        #expect(faults["describes itself as its manifest does"] == "it did not answer in time")
+        #expect(faults.count == 10)
+    }
+
+    @Test func `a plugin that stops in the middle of a line`() async {
+        let faults = await faults("dies-mid-line")
+        let name = "describes itself as its manifest does"
+        #expect(faults[name] == "it wrote something that is no block to standard output")
+    }
+
+    @Test func `a program that isn't there`() async {
+        let plugin = Built.plugin("no-such-program", name: "fake")
+        let trials = await ConformanceKit(plugin, environment: [:]).run()
+        #expect(trials.allSatisfy { $0.fault == "it could not be started" })
+    }
+}

@@ -1,0 +1,89 @@
+import Secrets
+import Testing
+
+@testable import PluginConformance
+@testable import PluginHost
+@testable import PluginWire
+
+/// What docs/plugin-protocol.md shows is what is tested.
+struct DocumentationTests {
+    private let checkout: String
+    private let page: String
+
+    init() throws {
+        checkout = FileTrust.parent(of: FileTrust.parent(of: FileTrust.parent(of: #filePath)))
+        page = try contents(of: checkout + "/docs/plugin-protocol.md")
+    }
+
+    /// The text of the only code block in that language.
+    private func block(_ language: String) throws -> String {
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex(of: "```\(language)"))
+        let end = try #require(lines[start...].firstIndex(of: "```"))
+        return lines[(start + 1)..<end].joined(separator: "\n") + "\n"
+    }
+
+    private var answersWith42: FakePerson {
+        FakePerson { event in
+            if case .prompt(.secret, _) = event { .answer(Secret("42")) } else { nil }
+        }
+    }
+
+    @Test func `the Swift example is the one that is built`() throws {
+        #expect(try block("swift") == contents(of: checkout + "/Tests/ExamplePlugin/main.swift"))
+    }
+
+    @Test func `the Swift example works`() async throws {
+        let plugin = Built.plugin("ExamplePlugin", name: "acme")
+        let match = try AuthorityMatch.of(plugin, hosts: ["id.acme.example"])
+        let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
+        let result = try await host.run(.sample(), on: match, person: answersWith42)
+        #expect(result.accessToken == Secret("acme-42"))
+        #expect(try await host.describe(plugin).version == "1.0.0")
+        try await host.signOut(.sample(.signOut), on: match, person: NobodyThere())
+        let error = await #expect(throws: PluginError.self) {
+            try await host.run(.sample(), on: match, person: NobodyThere())
+        }
+        #expect(error?.code == .interactionRequired)
+    }
+
+    @Test func `both examples keep to the protocol`() async throws {
+        let folder = try TestFolder()
+        try folder.write("acme/plugin.toml", try block("toml"))
+        try folder.write("acme/acme.sh", try block("sh"), mode: 0o755)
+        let registry = PluginRegistry.discover(
+            environment: ["LANYARD_PLUGIN_PATH": folder.path], executable: "/nonexistent")
+        var inSwift = Built.plugin("ExamplePlugin", name: "acme")
+        inSwift.version = "1.0.0"
+        for plugin in [inSwift, try #require(registry.plugins.first)] {
+            let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+            #expect(trials.count == 10)
+            #expect(trials.allSatisfy { $0.fault == nil }, "\(trials.filter { $0.fault != nil })")
+        }
+    }
+
+    @Test func `the shell example works, installed as the page says`() async throws {
+        let folder = try TestFolder()
+        try folder.write("acme/plugin.toml", try block("toml"))
+        try folder.write("acme/acme.sh", try block("sh"), mode: 0o755)
+        let registry = PluginRegistry.discover(
+            environment: ["LANYARD_PLUGIN_PATH": folder.path], executable: "/nonexistent")
+        #expect(registry.problems.isEmpty)
+        let match = try #require(registry.match(authority: "https://id.acme.example/acme", isConfigured: false))
+        let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
+        #expect(try await host.describe(match.plugin).protocols == ["v1"])
+        var request = PluginRequest.sample()
+        request.authority = match.authority.description
+        let result = try await host.run(request, on: match, person: answersWith42)
+        #expect(result.accessToken == Secret("acme-42"))
+        #expect(result.scopes == ["s1"])
+        for (operation, person) in [
+            (PluginRequest.Operation.authorize, NobodyThere() as any PersonInterface), (.renew, answersWith42),
+        ] {
+            let error = await #expect(throws: PluginError.self) {
+                try await host.run(.sample(operation), on: match, person: person)
+            }
+            #expect(error?.code == .interactionRequired)
+        }
+    }
+}

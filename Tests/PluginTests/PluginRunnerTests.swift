@@ -1,0 +1,267 @@
+import FoundationEssentials
+import Glibc
+import Secrets
+import Synchronization
+import Testing
+
+@testable import PluginHost
+@testable import PluginWire
+
+/// One way to misbehave, and the one error it gives.
+struct Misbehaviour: CustomTestStringConvertible, Sendable {
+    let behaviour: String
+    let code: PluginError.Code
+    let message: String
+    var testDescription: String { behaviour }
+
+    init(_ behaviour: String, _ message: String, _ code: PluginError.Code = .internal) {
+        self.behaviour = behaviour
+        self.code = code
+        self.message = message
+    }
+
+    static let all = [
+        Misbehaviour("dies-mid-line", "the fake plugin ended in the middle of a message"),
+        Misbehaviour("dies-mid-block", "the fake plugin ended in the middle of a message"),
+        Misbehaviour("silent", "the fake plugin ended without an answer"),
+        Misbehaviour("exits-3", "the fake plugin ended without an answer (exit status 3)"),
+        Misbehaviour("refuses", "the fake plugin refused to speak lanyard-plugin-v1"),
+        Misbehaviour("killed", "the fake plugin was killed by signal 9 before it answered"),
+        Misbehaviour("floods-line", "the fake plugin sent a line of more than 64 KiB"),
+        Misbehaviour("floods-blocks", "the fake plugin sent more than 1000 messages"),
+        Misbehaviour("floods-keys", "the fake plugin sent more than 4 MiB"),
+        Misbehaviour("garbage", "the fake plugin sent a line that is not key=value"),
+        Misbehaviour("not-utf8", "the fake plugin sent text that is not UTF-8"),
+        Misbehaviour("no-event", "the fake plugin sent a broken message, with no event"),
+        Misbehaviour("another-operation", "the fake plugin gave a result with no expires_in"),
+        Misbehaviour("token-with-space", "the fake plugin gave a result with an invalid access_token"),
+        Misbehaviour("twice", "the fake plugin went on after its answer"),
+        Misbehaviour("twice-later", "the fake plugin went on after its answer"),
+        Misbehaviour("another-environment", "the fake plugin answered for another authority than it was asked about"),
+        Misbehaviour("closes-stdout", "the fake plugin was killed by signal 15 before it answered"),
+        Misbehaviour("bad-url", "the fake plugin sent a broken message, with an invalid url"),
+        Misbehaviour("unknown-code", "something new"),
+        Misbehaviour("hangs", "the fake plugin did not answer within a second", .unavailable),
+        Misbehaviour("ignores-term", "the fake plugin did not answer within a second", .unavailable),
+        Misbehaviour("slow-person", "nobody signed in within 2 seconds", .cancelled),
+    ]
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct PluginRunnerTests {
+    private var brief: PluginTimeouts {
+        var timeouts = PluginTimeouts()
+        timeouts.silence = .seconds(1)
+        timeouts.person = .seconds(2)
+        timeouts.exit = .milliseconds(500)
+        return timeouts
+    }
+
+    private func run(
+        _ behaviour: String, _ request: PluginRequest = .sample(), person: any PersonInterface = FakePerson(),
+        timeouts: PluginTimeouts = PluginTimeouts(), environment: [String: String] = ["PATH": "/usr/bin:/bin"],
+        trace: PluginTrace? = nil
+    ) async throws -> PluginResult {
+        let match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake", arguments: [behaviour]))
+        let host = PluginRunner(environment: environment, timeouts: timeouts, trace: trace)
+        return try await host.run(request, on: match, person: person)
+    }
+
+    @Test(arguments: Misbehaviour.all)
+    func `a plugin that misbehaves gives one clear error`(_ row: Misbehaviour) async throws {
+        // Deadlines only where they are the point: a slow machine must not turn one error into another.
+        let needsDeadline = ["closes-stdout", "hangs", "ignores-term", "slow-person"].contains(row.behaviour)
+        let error = await #expect(throws: PluginError.self) {
+            try await run(
+                row.behaviour,
+                person: FakePerson { event in
+                    if case .openURL = event { .done } else { nil }
+                }, timeouts: needsDeadline ? brief : PluginTimeouts())
+        }
+        #expect(error?.code == row.code)
+        #expect(error?.message == row.message)
+    }
+
+    @Test func `a renewal is for the account that was asked about and no other`() async throws {
+        let id = try await run("polite").account.homeAccountID
+        var request = PluginRequest.sample(.renew)
+        request.account = id.uppercased()
+        #expect(try await run("polite", request).account.homeAccountID == id)
+        request.account = "somebody.else"
+        let error = await #expect(throws: PluginError.self) { try await run("polite", request) }
+        #expect(error?.code == .internal)
+        #expect(error?.message == "the fake plugin answered for another account than it was asked about")
+    }
+
+    @Test func `a polite plugin's result is read, and what it says is made fit to show`() async throws {
+        let person = FakePerson()
+        let result = try await run("polite", person: person)
+        #expect(result.accessToken.reveal() == "AT-1")
+        #expect(result.account.username == "alice")
+        #expect(person.events == [.progress(message: "working?[2J")])
+    }
+
+    @Test(arguments: [
+        ("floods-stderr", "alice"), ("alias", "alice"), ("lives-on", "alice"), ("never-reads", "alice"),
+        ("grease", "greased"),
+    ])
+    func `a plugin that is only odd is served`(_ behaviour: String, _ username: String) async throws {
+        var request = PluginRequest.sample()
+        // More than a pipe holds, for the plugin that never reads it.
+        if behaviour == "never-reads" {
+            request.extraQuery = (0..<200).map { "p\($0)=" + String(repeating: "x", count: 4000) }
+        }
+        let result = try await run(behaviour, request)
+        #expect(result.account.username == username)
+    }
+
+    @Test func `the plugin's own error comes through, fit to show`() async throws {
+        let error = await #expect(throws: PluginError.self) { try await run("error") }
+        #expect(error?.code == .throttled)
+        #expect(error?.message == "slow ?down")
+        #expect(error?.retryAfter == 7)
+        #expect(error?.errorCodes == [50196])
+    }
+
+    @Test func `a result that comes while the page is open ends the waiting`() async throws {
+        let person = FakePerson()
+        let result = try await run("late-open-url", person: person)
+        #expect(result.account.username == "alice")
+        #expect(person.events.count == 1)
+        // The person's task ends on its own time.
+        for _ in 0..<100 where person.abandonedCount == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(person.abandonedCount == 1)
+    }
+
+    @Test func `a pasted redirect reaches the plugin`() async throws {
+        let person = FakePerson { _ in .redirected(Secret("http://localhost:1/?code=abc")) }
+        #expect(try await run("answered-open-url", person: person).account.username == "pasted")
+    }
+
+    @Test func `a later event takes the place of an open page, and replies keep their order`() async throws {
+        let person = FakePerson { event in
+            if case .prompt = event { .answer(Secret("42")) } else { nil }
+        }
+        #expect(try await run("open-then-prompt", person: person).account.username == "in-order")
+    }
+
+    @Test func `a plugin that opens page after page is stopped at the tenth`() async throws {
+        let person = FakePerson { _ in .done }
+        let error = await #expect(throws: PluginError.self) { try await run("floods-pages", person: person) }
+        #expect(error?.message == "the fake plugin asked for more than 10 pages")
+        #expect(person.events.count <= 10)
+    }
+
+    @Test func `nobody is asked during a renewal`() async throws {
+        let person = FakePerson { _ in .done }
+        #expect(try await run("asks-in-any-case", .sample(.renew), person: person).account.username == "told-nobody")
+        #expect(person.events.isEmpty)
+    }
+
+    @Test func `a plugin gets a scrubbed environment, no folder of anybody's and its own session`() async throws {
+        let environment = [
+            "PATH": "/usr/bin:/bin", "HOME": "/root", "LC_ALL": "C", "https_proxy": "http://p:1", "AWS_SECRET": "x",
+            "LD_PRELOAD": "", "DBUS_SESSION_BUS_ADDRESS": "unix:x", "TMPDIR": "/tmp",
+        ]
+        let parts = try await run("surroundings", environment: environment).account.username.split(separator: " ")
+        #expect(parts[0] == "HOME,LC_ALL,PATH,https_proxy")
+        #expect(parts[1] == "/")
+        #expect(parts[2] == "true")
+    }
+
+    /// These folders may be another user's, who could swap whatever is made there for a link.
+    @Test func `while a plugin runs nothing is made in the folders that the environment names`() async throws {
+        let folders = try [TestFolder(), TestFolder()]
+        let environment = ["XDG_RUNTIME_DIR": folders[0].path, "TMPDIR": folders[1].path]
+        let found = Mutex<[String]>(["the person was not asked"])
+        let person = FakePerson { _ in
+            let names = folders.map { try? FileManager.default.contentsOfDirectory(atPath: $0.path) }
+            found.withLock { $0 = names.flatMap { $0 ?? ["a folder that is gone"] } }
+            return .redirected(Secret("http://localhost:1/?code=abc"))
+        }
+        _ = try await run("answered-open-url", person: person, environment: environment)
+        #expect(found.withLock(\.self) == [])
+    }
+
+    @Test func `a plugin's children do not outlive the conversation`() async throws {
+        let child = try #require(pid_t(try await run("child").account.username))
+        for _ in 0..<100 where isAlive(child) { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(!isAlive(child))
+    }
+
+    @Test func `a daemon that keeps the pipes open does not hold up the host`() async throws {
+        let start = ContinuousClock.now
+        #expect(try await run("leaves-daemon").account.username == "alice")
+        #expect(ContinuousClock.now - start < .seconds(10))
+    }
+
+    @Test func `a plugin that has its answer has the shorter time to go on`() async throws {
+        var timeouts = PluginTimeouts()
+        timeouts.silence = .seconds(1)
+        let person = FakePerson { _ in .answer(Secret("alice")) }
+        let error = await #expect(throws: PluginError.self) {
+            try await run("silent-after-answer", person: person, timeouts: timeouts)
+        }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `a signal to the host stops the plugin and then the run`(_ number: Int32) async {
+        await #expect(processExitsWith: .exitCode(42)) { [number] in
+            let match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake", arguments: ["hangs"]))
+            Task {
+                try await Task.sleep(for: .milliseconds(500))
+                kill(getpid(), number)
+            }
+            do {
+                _ = try await PluginRunner(environment: [:]).run(.sample(), on: match, person: NobodyThere())
+            } catch let error as PluginError where error.code == .cancelled {
+                exit(42)
+            }
+        }
+    }
+
+    @Test func `a plugin that ignores SIGTERM is killed`() async throws {
+        let person = FakePerson()
+        await #expect(throws: PluginError.self) { try await run("ignores-term", person: person, timeouts: brief) }
+        guard case .progress(let text)? = person.events.first, let pid = pid_t(text.dropFirst(4)) else {
+            Issue.record("no pid was told")
+            return
+        }
+        #expect(!isAlive(pid))
+    }
+
+    @Test(arguments: ["hangs", "ends-at-eof"])
+    func `cancelling the task stops the plugin soon`(_ behaviour: String) async throws {
+        let timeouts = brief
+        let start = ContinuousClock.now
+        let task = Task { try await run(behaviour, timeouts: timeouts) }
+        try await Task.sleep(for: .milliseconds(300))
+        task.cancel()
+        let error = await #expect(throws: PluginError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(ContinuousClock.now - start < .seconds(10))
+    }
+
+    @Test func `a program that is not there is one clear error`() async throws {
+        let match = try AuthorityMatch.of(Built.plugin("no-such-program", name: "gone"))
+        let error = await #expect(throws: PluginError.self) {
+            try await PluginRunner(environment: [:]).run(.sample(), on: match, person: NobodyThere())
+        }
+        #expect(error?.code == .internal)
+        #expect(error?.message == "the gone plugin could not be started")
+    }
+
+    @Test func `a trace shows both directions and no secret`() async throws {
+        let log = TraceLog()
+        let person = FakePerson { _ in .redirected(Secret("http://localhost:1/?code=abc")) }
+        var request = PluginRequest.sample()
+        request.refreshToken = Secret("RT-secret")
+        _ = try await run("answered-open-url", request, person: person, trace: log.listen)
+        #expect(log.text.contains("> operation=authorize"))
+        #expect(log.text.contains("< url=https://login.example/authorize?code=<redacted>"))
+        #expect(log.text.contains("> status=redirected\n> value=<redacted>"))
+        #expect(log.text.contains("< access_token=<redacted>"))
+        for secret in ["AT-1", "RT-secret", "SECRET", "code=abc"] { #expect(!log.text.contains(secret)) }
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import PluginHost
+
+/// What a trace shows, and what it must not.
+@Suite struct TraceMaskTests {
+    /// 96 bytes of random base64, with all of its letters.
+    private static let opaque =
+        "k9Zq/3VbT+u0rXf7Lw2HcY8/QmJ1sNd4Ae+6oGtR5iPvB0yUxK/zW7hEaS3jCMnO2DlF9gIq8TpZ+bV4uX1rY6wkLf0s/HQ2dN7mJe5oGA=="
+    private static let url =
+        "https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/oauth2/v2.0/authorize"
+
+    @Test(arguments: [
+        (opaque, "<redacted>"), ("got \(opaque), renewing", "got <redacted>, renewing"),
+        ("token=\(opaque)", "token=<redacted>"), ("{\"t\":\"\(opaque)\"}", "{\"t\":\"<redacted>\"}"),
+        (
+            "https://h.example/invite/\(opaque.replacing("/", with: "_").replacing("=", with: ""))/accept",
+            "https://h.example/invite/<redacted>/accept"
+        ),
+        ("x=eyJ0eXAiOiJKV1QiLCJhbGciOiJSUzI1NiIsImtpZCI6ImFiYyJ9.e30.sig", "x=<redacted>"),
+        ("M.C507_BAY.0.U.-Cr1!9fKq*Zk3Wb$$T2u0rXf7Lw2HcY8_QmJ1sNd4Ae!6oGtR5iPvB0y", "<redacted>"),
+        ("\(url)?code=1.x&client_id=abc", "\(url)?code=<redacted>&client_id=abc"),
+        (String(repeating: "x", count: 201), "<redacted>"),
+    ])
+    func `what looks like a token is masked`(text: String, shown: String) {
+        #expect(TraceMask.masked(text) == shown)
+    }
+
+    @Test(arguments: [
+        url, "\(url)?client_id=5a4d1b0c-7a0e-4c5b-9d2e-6c616e796172&response_type=code&prompt=select_account",
+        "/home/alice/Projects/Contoso.Identity/Sources/MicrosoftIdentity/Authority/Authority+Discovery2.swift",
+        "/nix/store/3n1qh5x0c8jz9m2w7v6k4d0r5f8g1a2b-swift-6.3.1/lib/swift/linux/x86_64/libswiftGlibc.so",
+        "499b84ac-1321-427f-aa17-267ca6975798/.default", "AADSTS50076:", "==========================================",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "https://dev.azure.com/contoso/Project%20Nine/_git/Some.Very.Long.RepositoryName.With.Parts2/pullrequest/12345",
+        "00000003-0000-0000-c000-000000000000/User.Read,Mail.ReadWrite,Calendars.ReadWrite.Shared,Files.ReadWrite.All",
+        "state_machine=lanyard-plugin-v1",
+    ])
+    func `addresses, paths, scopes and numbers are shown`(text: String) {
+        #expect(TraceMask.masked(text) == text)
+    }
+}

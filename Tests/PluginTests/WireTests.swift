@@ -1,0 +1,199 @@
+import Secrets
+import SeededRandom
+import Testing
+
+@testable import PluginHost
+@testable import PluginWire
+
+struct WireTests {
+    private func block(_ lines: [(String, String)]) throws -> Attributes {
+        var block = Attributes()
+        for (key, value) in lines { try block.append(key, value) }
+        return block
+    }
+
+    private static let result = [
+        ("event", "result"), ("access_token", "AT"), ("expires_in", "3600"), ("scope[]", "s"),
+        ("home_account_id", "u.t"), ("environment", "login.example"), ("realm", "r"), ("username", "alice"),
+    ]
+
+    private func result(_ key: String? = nil, _ value: String? = nil) throws -> PluginResult {
+        var lines = Self.result.filter { $0.0 != key }
+        if let key, let value { lines.append((key, value)) }
+        return try PluginResult(WireReader(try block(lines)))
+    }
+
+    @Test func `a full request survives the wire, and an unknown key does not matter`() throws {
+        var request = PluginRequest.sample(.renew)
+        request.redirectURI = "http://localhost:8400"
+        request.flows = [.browser, .deviceCode]
+        request.prompt = "login"
+        request.loginHint = "alice@contoso.example"
+        request.domainHint = "contoso.example"
+        request.claims = #"{"access_token":{"nbf":{"essential":true}}}"#
+        request.capabilities = ["CP1"]
+        request.extraQuery = ["a=b"]
+        request.account = "u.t"
+        request.idTokenHint = Secret("ID")
+        request.caFile = "/etc/ca.pem"
+        request.knownHosts = ["localhost:8443"]
+        request.correlationID = "c0"
+        var block = try request.wire()
+        try block.append("grease_x", "y")
+        #expect(try PluginRequest(wire: block) == request)
+    }
+
+    @Test func `a full result survives the wire`() throws {
+        var result = try result()
+        result.extendedExpiresIn = 7200
+        result.refreshIn = 1800
+        result.refreshToken = Secret("RT")
+        result.familyID = "1"
+        result.idToken = Secret("ID")
+        result.declinedScopes = ["d"]
+        result.account.name = "Alice Å"
+        result.account.localAccountID = "oid"
+        result.account.authorityType = "MSA"
+        result.account.clientInfo = "eyJ1aWQi"
+        #expect(try PluginResult(WireReader(try result.wire())) == result)
+    }
+
+    @Test func `a full error survives the wire`() throws {
+        var error = PluginError(.declinedScopes, "declined", hint: "ask")
+        error.error = "invalid_grant"
+        error.suberror = "bad_token"
+        error.errorCodes = [50076, 65001]
+        error.correlationID = "c"
+        error.retryAfter = 3
+        error.claims = "{}"
+        error.grantedScopes = ["a"]
+        error.declinedScopes = ["b"]
+        #expect(try PluginError(WireReader(try error.wire())) == error)
+    }
+
+    @Test(arguments: [
+        PluginEvent.openURL(url: "https://login.example/a?b=c", redirectURI: "http://localhost:1"),
+        .openURL(url: "http://127.0.0.1:8080/x", redirectURI: nil),
+        .showCode(userCode: "ABCD", verificationURI: "https://login.example/d", message: "go", expiresIn: 900),
+        .prompt(kind: .confirm, message: "sure?"), .progress(message: "working"),
+    ])
+    func `an event survives the wire`(_ event: PluginEvent) throws {
+        guard case .event(let read) = try PluginMessage(wire: try event.wire()) else {
+            Issue.record("not an event")
+            return
+        }
+        #expect(read == event)
+    }
+
+    @Test(arguments: [
+        PluginReply.done, .redirected(Secret("http://localhost:1/?code=x")), .answer(Secret("a b")), .unsupported,
+        .cancelled,
+    ])
+    func `a reply survives the wire`(_ reply: PluginReply) throws {
+        #expect(PluginReply(wire: try reply.wire(to: "prompt")) == reply)
+    }
+
+    @Test(arguments: [
+        ("access_token", nil), ("access_token", "a b"), ("access_token", "é"), ("access_token", "a\tb"),
+        ("expires_in", nil), ("expires_in", "-1"), ("expires_in", "+1"), ("expires_in", "1e3"),
+        ("expires_in", "315360001"), ("expires_in", "99999999999999999999"), ("refresh_in", "x"),
+        ("home_account_id", nil), ("home_account_id", "a\u{7}b"), ("environment", "Login.example"),
+        ("environment", "login.example/x"), ("environment", "a@b"), ("environment", "login.example:0"),
+        ("environment", nil), ("realm", nil), ("realm", "a b"), ("username", "a\u{1B}b"), ("scope[]", "a b"),
+        ("scope[]", "a\"b"), ("client_info", "a+b"), ("refresh_token", "a\u{0D}b"), ("family_id", "a b"),
+    ])
+    func `a result that can't be right is refused`(_ key: String, _ value: String?) throws {
+        #expect(throws: WireFault.self) { try result(key, value) }
+    }
+
+    @Test(arguments: [
+        ("operation", nil, PluginError.Code.invalidRequest), ("operation", "dance", .unsupported),
+        ("authority", nil, .invalidRequest), ("authority", "http://login.example/r", .invalidRequest),
+        ("client_id", nil, .invalidRequest), ("refresh_token", nil, .invalidRequest),
+        ("known_host[]", "Not A Host", .invalidRequest), ("scope[]", "a b", .invalidRequest),
+    ])
+    func `a request that can't be right is refused`(_ key: String, _ value: String?, _ code: PluginError.Code) throws {
+        var block = try PluginRequest.sample(.renew).wire()
+        block.remove(key)
+        if let value { try block.append(key, value) }
+        let error = #expect(throws: PluginError.self) { try PluginRequest(wire: block) }
+        #expect(error?.code == code)
+    }
+
+    @Test(arguments: [
+        ("https://login.example/x", true), ("HTTPS://Login.Example:8443/x?a=b#c", true),
+        ("http://localhost:1234/", true), ("http://127.0.0.1/", true), ("http://[::1]:80/", true),
+        ("http://login.example/", false), ("https://", false), ("https:///x", false), ("javascript:alert(1)", false),
+        ("file:///etc/passwd", false), ("https://a@b/", false), ("https://a:b@c/", false), ("https://a\\b/", false),
+        ("https://a b/", false), ("https://é.example/", false), ("http://localhost.evil.example/", false),
+        ("http://127.0.0.1.evil.example/", false), ("http://[::1].evil.example/", false), ("https:a", false),
+        ("-https://a/", false), ("https://a:70000/", false), ("http://[::1", false),
+    ])
+    func `only pages that mean one thing everywhere are opened`(_ url: String, _ isSafe: Bool) {
+        #expect((WebAddress.scheme(of: url) != nil) == isSafe)
+    }
+
+    @Test(arguments: [
+        [("event", "show-code"), ("user_code", "A"), ("verification_uri", "http://localhost/d"), ("expires_in", "9")],
+        [("event", "show-code"), ("user_code", "A B"), ("verification_uri", "https://a.b/d"), ("expires_in", "9")],
+        [("event", "show-code"), ("user_code", "A"), ("verification_uri", "https://a.b/d")],
+        [("event", "show-code"), ("user_code", "A"), ("verification_uri", "https://a.b/d"), ("expires_in", "0")],
+        [("event", "open-url")], [("event", "prompt"), ("message", "x")], [("event", "a b")], [("event", "error")],
+    ])
+    func `an event that can't be right is refused`(_ lines: [(String, String)]) throws {
+        let block = try block(lines)
+        #expect(throws: WireFault.self) { try PluginMessage(wire: block) }
+    }
+
+    @Test(arguments: [[("event", "x-new"), ("a", "b")], [("event", "prompt"), ("kind", "x-new")]])
+    func `an event of a later version is unknown, not broken`(_ lines: [(String, String)]) throws {
+        guard case .unknown = try PluginMessage(wire: try block(lines)) else {
+            Issue.record("taken for something known")
+            return
+        }
+    }
+
+    @Test func `a message with line breaks is written on one line`() throws {
+        let block = try PluginError(.internal, "one\ntwo\0three").wire()
+        #expect(block["message"] == "one?two?three")
+    }
+
+    @Test func `no random bytes break the reader, and what it accepts it can write`() throws {
+        var random = SeededGenerator(seed: 20_261_121)
+        let seeds = try [
+            PluginError(.throttled, "x").wire().terminated, try result().wire().terminated,
+            PluginEvent.showCode(userCode: "A", verificationURI: "https://a.b/", message: "m", expiresIn: 9).wire()
+                .terminated,
+        ]
+        var accepted = 0
+        for _ in 0..<20_000 {
+            var bytes = seeds[Int.random(in: 0..<seeds.count, using: &random)]
+            for _ in 0...Int.random(in: 0...3, using: &random) { Mutation.apply(to: &bytes, using: &random) }
+            var exchange = Exchange(plugin: "fuzzed")
+            let cut = Int.random(in: 0...bytes.count, using: &random)
+            let steps = exchange.receive(Array(bytes[..<cut])).steps + exchange.receive(Array(bytes[cut...])).steps
+            _ = exchange.finish()
+            for case .end(.result(let block)) in steps {
+                guard let read = try? PluginResult(WireReader(block)) else { continue }
+                accepted += 1
+                #expect(try PluginResult(WireReader(try read.wire())) == read)
+            }
+        }
+        #expect(accepted > 100)
+    }
+}
+
+/// Small damage to bytes.
+enum Mutation {
+    static func apply(to bytes: inout [UInt8], using random: inout SeededGenerator) {
+        guard !bytes.isEmpty else { return bytes.append(10) }
+        let index = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.remove(at: index)
+        case 2: bytes.insert([10, 13, 0, 61, 91, 93, 128, 255].randomElement(using: &random) ?? 10, at: index)
+        case 3: bytes.insert(contentsOf: bytes[index...].prefix(40), at: index)
+        default: bytes.removeLast(min(bytes.count, 5))
+        }
+    }
+}
