@@ -215,7 +215,7 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],
-            swiftSettings: strict),
+            exclude: ["Recorded"], swiftSettings: strict),
         .target(
             name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors", exclude: ["README.md", "msal.json"],
             swiftSettings: strict),
