@@ -199,8 +199,8 @@ let package = Package(
         .testTarget(
             name: "TokenAcquisitionTests",
             dependencies: [
-                "Claims", "CredentialProtocol", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "TokenAcquisition", "TokenStore", "Vectors",
+                "Claims", "CredentialProtocol", "ExamplePlugin", "JSON", "PluginHost", "PluginWire", "Rules",
+                "Secrets", "TokenAcquisition", "TokenStore", "Vectors",
             ],
             swiftSettings: strict),
         .testTarget(

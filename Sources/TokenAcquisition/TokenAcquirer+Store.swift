@@ -164,8 +164,7 @@ extension TokenAcquirer {
     func requireWritable() throws(StoreError) {
         switch store.state() {
         case .unlocked: return
-        case .locked where store.configuration.mayPrompt, .noDefaultCollection where store.configuration.mayPrompt:
-            return
+        case .locked where store.mayPrompt, .noDefaultCollection where store.mayPrompt: return
         case .locked: throw StoreError(.locked)
         case .noDefaultCollection: throw StoreError(.noDefaultCollection)
         case .noSessionBus: throw StoreError(.noSessionBus)

@@ -26,7 +26,7 @@ public struct TokenAcquirer: Sendable {
         }
     }
 
-    let store: SecretServiceStore
+    let store: any RecordStore
     let registry: PluginRegistry
     let host: PluginRunner
     let singleFlight: SingleFlight
@@ -45,7 +45,7 @@ public struct TokenAcquirer: Sendable {
     /// `selection` is where chosen accounts are kept, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
     /// what may take long, before it does.
     public init(
-        store: SecretServiceStore, registry: PluginRegistry, host: PluginRunner, singleFlight: SingleFlight,
+        store: any RecordStore, registry: PluginRegistry, host: PluginRunner, singleFlight: SingleFlight,
         notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
         clock: @escaping @Sendable () -> Int, tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {

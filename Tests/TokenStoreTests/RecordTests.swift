@@ -1,4 +1,5 @@
 import JSON
+import Secrets
 import Testing
 
 @testable import TokenStore
@@ -74,6 +75,20 @@ import Testing
         let one = ItemAttributes(Sample.accessToken("User.Read Mail.Read"), group: "g").dictionary
         let other = ItemAttributes(Sample.accessToken("mail.read user.read"), group: "g").dictionary
         #expect(one == other)
+    }
+
+    @Test func `an application's token is no account's`() throws {
+        let application = CredentialRecord.accessToken(
+            AccessTokenRecord(
+                homeAccountID: "", environment: "login.example", clientID: "c", realm: "r", target: "s",
+                secret: Secret("AT"), cachedAt: 1, expiresOn: 2))
+        #expect(CredentialKey(application).unified == "-login.example-accesstoken-c-r-s")
+        #expect(try #require(CredentialRecord(kind: .accessToken, json: application.json)) == application)
+        #expect(RecordQuery(homeAccountID: "").matches(application))
+        #expect(RecordQuery(clientID: "c").matches(application))
+        #expect(!RecordQuery(homeAccountID: "u.t").matches(application))
+        let client = AppMetadataRecord(clientID: "c", environment: "login.example", familyID: nil)
+        #expect(RecordQuery(homeAccountID: "u.t").matches(.appMetadata(client)))
     }
 
     @Test func `a family's refresh token is one item, whichever client got it`() {

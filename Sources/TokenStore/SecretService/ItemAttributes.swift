@@ -107,7 +107,8 @@ extension RecordQuery {
     func kind(of attributes: [String: String]) -> CredentialKind? {
         guard let kind = attributes["kind"].flatMap(CredentialKind.init), kinds.contains(kind),
             environments.isEmpty || environments.contains(where: { $0.lowercased() == attributes["environment"] }),
-            Self.agree(homeAccountID, attributes["home-account"], orEmpty: true),
+            // An application's token has no account, and is nobody's for that.
+            Self.agree(homeAccountID, attributes["home-account"], orEmpty: kind == .appMetadata),
             Self.agree(clientID, attributes["client"], orEmpty: includesShared),
             Self.agree(realm, attributes["realm"], orEmpty: true)
         else { return nil }

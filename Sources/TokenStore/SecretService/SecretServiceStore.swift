@@ -5,7 +5,7 @@ internal import Secrets
 ///
 /// Every call blocks its thread for some milliseconds, at most for the configuration's deadline and the time a person
 /// takes to answer the provider's prompt. Values of this type hold no connection; libsecret keeps one for the process.
-public struct SecretServiceStore: Sendable {
+public struct SecretServiceStore: RecordStore {
     /// Where and how records are kept.
     public let configuration: KeyringConfiguration
     let logger: Logger
@@ -19,6 +19,9 @@ public struct SecretServiceStore: Sendable {
         self.configuration = configuration
         self.logger = logger
     }
+
+    /// Whether the provider may ask the person to unlock the keyring.
+    public var mayPrompt: Bool { configuration.mayPrompt }
 
     /// Tells what the keyring is like, without a prompt and within the deadline.
     public func state() -> KeyringState {

@@ -1,0 +1,39 @@
+/// Where records are kept.
+public protocol RecordStore: Sendable {
+    /// Whether a person may be asked to open what is locked.
+    var mayPrompt: Bool { get }
+
+    /// What the place is like, without a prompt.
+    func state() -> KeyringState
+
+    /// The records that match; finding nothing is no error.
+    func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords
+
+    /// Stores records, each in place of the one with the same key.
+    func save(_ records: [CredentialRecord]) throws(StoreError)
+
+    /// Deletes what is kept under exactly these records' keys, whatever it is by now, and tells how many.
+    func delete(_ records: [CredentialRecord]) throws(StoreError) -> Int
+
+    /// Deletes what still holds these records' tokens, and tells how many: what replaced one stays.
+    func deleteUnchanged(_ records: [CredentialRecord]) throws(StoreError) -> Int
+}
+
+/// Keeps nothing, for machines without a keyring whose tokens come without a person.
+public struct NoRecordStore: RecordStore {
+    /// Makes a store that keeps nothing.
+    public init() {}
+
+    /// Nobody is ever asked: nothing is locked.
+    public var mayPrompt: Bool { false }
+    /// Open: what is stored is dropped, which is no failure.
+    public func state() -> KeyringState { .unlocked }
+    /// Nothing.
+    public func records(matching query: RecordQuery) -> StoredRecords { StoredRecords() }
+    /// Does nothing.
+    public func save(_ records: [CredentialRecord]) {}
+    /// None.
+    public func delete(_ records: [CredentialRecord]) -> Int { 0 }
+    /// None.
+    public func deleteUnchanged(_ records: [CredentialRecord]) -> Int { 0 }
+}
