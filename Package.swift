@@ -80,14 +80,14 @@ let package = Package(
             dependencies: [
                 "Addresses", "Claims", "CLinux", "CredentialProtocol", "JSON", "OtherCaches", "PluginConformance",
                 "PluginHost", "PluginWire", "QRCode", "Rules", "Secrets", "SettingsFile", "TokenAcquisition",
-                "TokenStore", argumentParser, logging, subprocess, system,
+                "TokenStore", argumentParser, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
             dependencies: [
                 "Addresses", "Claims", "CredentialProtocol", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "TokenStore", logging,
+                "TokenStore",
             ],
             swiftSettings: strict),
         .target(
@@ -98,7 +98,7 @@ let package = Package(
         .target(
             name: "TokenStore",
             dependencies: [
-                "Addresses", "Claims", "CLinux", "CredentialProtocol", "CSecret", "JSON", "Secrets", crypto, logging,
+                "Addresses", "Claims", "CLinux", "CredentialProtocol", "CSecret", "JSON", "Secrets", crypto,
                 system,
             ],
             swiftSettings: strict),
@@ -145,7 +145,7 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "Addresses", "Claims", "JSON", "PluginKit", "PluginWire", "Secrets", logging, crypto, system,
+                "Addresses", "Claims", "JSON", "PluginKit", "PluginWire", "Secrets", crypto, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),

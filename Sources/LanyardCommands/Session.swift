@@ -1,6 +1,5 @@
 import Addresses
 import CredentialProtocol
-import Logging
 import PluginHost
 import PluginWire
 import Rules

@@ -57,12 +57,7 @@ typedef struct _GError {
     gchar *message;
 } GError;
 
-typedef struct _GLogField {
-    const gchar *key;
-    gconstpointer value;
-    gssize length;
-} GLogField;
-
+typedef struct _GLogField GLogField;
 typedef struct _GObject GObject;
 typedef enum { G_LOG_LEVEL_DEBUG = 1 << 7 } GLogLevelFlags;
 typedef enum { G_LOG_WRITER_HANDLED = 1, G_LOG_WRITER_UNHANDLED = 0 } GLogWriterOutput;

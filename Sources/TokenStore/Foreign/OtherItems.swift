@@ -1,4 +1,3 @@
-public import Logging
 public import Secrets
 
 /// What other programs keep in the Secret Service; it is read and never changed.
@@ -12,14 +11,12 @@ public struct OtherItems: Sendable {
     }
 
     private let configuration: KeyringConfiguration
-    private let logger: Logger
 
     /// Makes a reader of the person's own keyring, whatever collection lanyard itself keeps to.
-    public init(configuration: KeyringConfiguration, logger: Logger = Logger(label: "lanyard.keyring")) {
+    public init(configuration: KeyringConfiguration) {
         var configuration = configuration
         configuration.collection = .default
         self.configuration = configuration
-        self.logger = logger
     }
 
     /// The items of a schema that have at least these attributes.
@@ -27,7 +24,7 @@ public struct OtherItems: Sendable {
     /// - Throws: `locked` where nobody can know whether there are any.
     public func items(schema: String, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
         let wanted = attributes.merging(["xdg:schema": schema]) { $1 }
-        return try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+        return try KeyringSession.run(configuration) { session throws(ProviderFailure) in
             let found = try session.readableItems(of: wanted, needsSecrets: true) { item in
                 wanted.allSatisfy { item.attributes[$0.key] == $0.value }
             }

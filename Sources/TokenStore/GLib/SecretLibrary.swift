@@ -1,13 +1,11 @@
 internal import CSecret
-internal import Logging
 
 /// The libraries that lead to a keyring, which are opened when one is first needed.
 enum SecretLibrary {
-    /// Opens what looking takes, and has what GLib and libsecret log go to the logger, to none where none was named yet;
-    /// costs nothing where it is open.
-    static func open(logger: Logger? = nil) throws(ProviderFailure) {
+    /// Opens what looking takes, and silences GLib and libsecret; costs nothing if it is open.
+    static func open() throws(ProviderFailure) {
         try check(lanyard_gio_open())
-        GLibLog.route(to: logger)
+        GLibLog.silence()
     }
 
     /// Opens libgcrypt, which agreeing on a key for secrets takes.

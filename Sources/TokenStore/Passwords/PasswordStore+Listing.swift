@@ -13,7 +13,7 @@ extension PasswordStore {
     ///
     /// - Throws: `locked` where nobody can know whether there are any.
     public func listed() throws(StoreError) -> [Listed] {
-        let items = OtherItems(configuration: configuration, logger: logger)
+        let items = OtherItems(configuration: configuration)
         var listed: [Listed] = []
         for schema in ["org.git.Password", "org.gnome.keyring.NetworkPassword"] {
             listed += try items.items(schema: schema).compactMap(Listed.init)

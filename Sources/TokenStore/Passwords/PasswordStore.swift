@@ -1,4 +1,3 @@
-public import Logging
 internal import Secrets
 
 /// git's passwords in the Secret Service, in the schema that git-credential-libsecret uses.
@@ -9,17 +8,9 @@ internal import Secrets
 public struct PasswordStore: Sendable {
     /// Where and how passwords are kept; the group counts for authorizations only.
     public let configuration: KeyringConfiguration
-    let logger: Logger
 
     /// Makes a store; nothing is contacted yet.
-    ///
-    /// - Parameters:
-    ///   - configuration: where and how passwords are kept.
-    ///   - logger: takes what GLib and libsecret have to say, which would else go to stderr.
-    public init(configuration: KeyringConfiguration, logger: Logger = Logger(label: "lanyard.keyring")) {
-        self.configuration = configuration
-        self.logger = logger
-    }
+    public init(configuration: KeyringConfiguration) { self.configuration = configuration }
 
     /// Finds what was stored for the query; of several the one stored last.
     ///
@@ -29,7 +20,7 @@ public struct PasswordStore: Sendable {
     /// - Returns: what to answer, or nil where nothing valid is stored; that is no error.
     /// - Throws: `locked` where nobody can know whether something is stored, and what else keeps the store from looking.
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
-        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+        try KeyringSession.run(configuration) { session throws(ProviderFailure) in
             try session.stored(for: query).first { $0.expiresOn.map { $0 > now } ?? true }
         }
     }
@@ -44,7 +35,7 @@ public struct PasswordStore: Sendable {
         defer { withExtendedLifetime(lock) {} }
         var anybody = query
         anybody.username = nil
-        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+        try KeyringSession.run(configuration) { session throws(ProviderFailure) in
             guard try session.stored(for: anybody).first != password else { return }
             try session.openForStoring()
             switch password.proof {
@@ -69,7 +60,7 @@ public struct PasswordStore: Sendable {
     ///
     /// A query with a password erases only passwords equal to it, one with a credential only equal authorizations.
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
-        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+        try KeyringSession.run(configuration) { session throws(ProviderFailure) in
             let needsSecrets = query.password ?? query.credential != nil
             var items: [PasswordItem] = []
             if query.credential == nil { items += try session.passwords(for: query, needsSecrets: needsSecrets) }

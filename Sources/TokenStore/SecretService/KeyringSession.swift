@@ -1,5 +1,4 @@
 internal import CSecret
-internal import Logging
 internal import Secrets
 
 /// The Secret Service for the length of one operation, on one thread and within one deadline.
@@ -13,19 +12,18 @@ struct KeyringSession: ~Copyable {
     ///
     /// Operations therefore have to bear being done twice.
     static func run<Result>(
-        _ configuration: KeyringConfiguration, logger: Logger,
+        _ configuration: KeyringConfiguration,
         _ body: (borrowing KeyringSession) throws(ProviderFailure) -> Result
     ) throws(StoreError) -> Result {
         do throws(ProviderFailure) {
             let environment = SessionEnvironment.process
             try environment.check()
             try KeyringOpening.check()
-            try SecretLibrary.open(logger: logger)
+            try SecretLibrary.open()
             let watchdog = Watchdog(seconds: configuration.deadline)
             do throws(ProviderFailure) {
                 return try body(KeyringSession(configuration, watchdog, environment))
             } catch  where error.isVanished {
-                logger.debug("the keyring's provider vanished: \(error.storeError.detail.displayable())")
                 ProviderConnection.forget()
                 return try body(KeyringSession(configuration, watchdog, environment))
             }

@@ -1,4 +1,3 @@
-public import Logging
 internal import Secrets
 
 /// Records in the Secret Service, one item each.
@@ -8,17 +7,9 @@ internal import Secrets
 public struct SecretServiceStore: RecordStore {
     /// Where and how records are kept.
     public let configuration: KeyringConfiguration
-    let logger: Logger
 
     /// Makes a store; nothing is contacted yet.
-    ///
-    /// - Parameters:
-    ///   - configuration: where and how records are kept.
-    ///   - logger: takes what GLib and libsecret have to say, which would else go to stderr.
-    public init(configuration: KeyringConfiguration, logger: Logger = Logger(label: "lanyard.keyring")) {
-        self.configuration = configuration
-        self.logger = logger
-    }
+    public init(configuration: KeyringConfiguration) { self.configuration = configuration }
 
     /// Whether the provider may ask the person to unlock the keyring.
     public var mayPrompt: Bool { configuration.mayPrompt }
@@ -26,7 +17,7 @@ public struct SecretServiceStore: RecordStore {
     /// Tells what the keyring is like, without a prompt and within the deadline.
     public func state() -> KeyringState {
         do throws(StoreError) {
-            let state = try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            let state = try KeyringSession.run(configuration) { session throws(ProviderFailure) in
                 try session.collectionState()
             }
             switch state {
@@ -44,7 +35,7 @@ public struct SecretServiceStore: RecordStore {
     /// Items that match and cannot be read are told of in `unreadable`. Finding nothing is not an error, not even
     /// without any keyring; it is one where the keyring is locked, because nobody can know then.
     public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords {
-        try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+        try KeyringSession.run(configuration) { session throws(ProviderFailure) in
             let found = try session.unlockedRecords(matching: query)
             if !found.isEmpty { return found }
             // Nothing that can be read is ours: whether that is because something is locked takes a closer look.
@@ -61,7 +52,7 @@ public struct SecretServiceStore: RecordStore {
     public func save(_ records: [CredentialRecord]) throws(StoreError) {
         guard !records.isEmpty else { return }
         try configuration.changing { () throws(StoreError) in
-            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            try KeyringSession.run(configuration) { session throws(ProviderFailure) in
                 try session.openForStoring()
                 for record in records {
                     let content = try SecretContent(record.json, contentType: "application/json")
@@ -106,7 +97,7 @@ public struct SecretServiceStore: RecordStore {
     /// One whose secret can't be had is left: nobody knows what it holds.
     public func deleteDamaged() throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
-            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            try KeyringSession.run(configuration) { session throws(ProviderFailure) in
                 let items = try session.readableItems(
                     of: RecordQuery.all.searchAttributes(group: configuration.group), needsSecrets: true
                 ) { isOurs($0) && RecordQuery.all.kind(of: $0.attributes) != nil }
@@ -121,7 +112,7 @@ public struct SecretServiceStore: RecordStore {
         _ search: [String: String], holding record: CredentialRecord? = nil, where matches: ([String: String]) -> Bool
     ) throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
-            try KeyringSession.run(configuration, logger: logger) { session throws(ProviderFailure) in
+            try KeyringSession.run(configuration) { session throws(ProviderFailure) in
                 var items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
                 if let record {
                     let secrets = try session.secrets(of: items.map(\.path))
