@@ -12,8 +12,9 @@ import TokenStore
         var configuration = Configuration()
         configuration.timeout = timeout
         return TokenAcquirer(
-            store: SecretServiceStore(configuration: KeyringConfiguration()), registry: PluginRegistry(plugins: []),
-            host: PluginRunner(environment: [:]), singleFlight: locks, notes: SharedNotes(runtimeDirectory: nil),
+            store: SecretServiceStore(configuration: KeyringConfiguration(group: configuration.group)),
+            registry: PluginRegistry(plugins: []), host: PluginRunner(environment: [:]), singleFlight: locks,
+            notes: SharedNotes(runtimeDirectory: nil),
             configuration: configuration, clock: { 0 })
     }
 

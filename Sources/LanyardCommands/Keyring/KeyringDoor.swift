@@ -1,3 +1,4 @@
+import Rules
 import Secrets
 import Subprocess
 import SystemPackage
@@ -13,7 +14,7 @@ struct KeyringDoor {
     ///
     /// - Throws: `Failure` with the remedy if only the provider's own window can open the keyring.
     init(_ session: Session) throws(Failure) {
-        store = SecretServiceStore(configuration: KeyringConfiguration())
+        store = SecretServiceStore(configuration: KeyringConfiguration(group: session.configuration.group))
         let found: KeyringProvider?
         do { found = try KeyringProvider.running() } catch { throw Failure(error) }
         guard let found else { throw Failure(StoreError(.noProvider)) }

@@ -29,9 +29,8 @@ public struct KeyringConfiguration: Sendable, Equatable {
 
     /// Makes a configuration.
     public init(
-        group: String = "lanyard", collection: Collection = .default, deadline: Double = Self.defaultDeadline,
-        mayPrompt: Bool = false,
-        answers: SealedAnswers? = nil
+        group: String, collection: Collection = .default, deadline: Double = Self.defaultDeadline,
+        mayPrompt: Bool = false, answers: SealedAnswers? = nil
     ) {
         self.group = group
         self.collection = collection
