@@ -41,7 +41,7 @@ let small: [LinkerSetting] = [
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
     "Addresses", "Claims", "CredentialProtocol", "JSON", "LanyardCommands", "MicrosoftIdentity", "OtherCaches",
-    "PluginHost", "PluginKit", "PluginWire", "Rules", "Secrets", "SettingsFile", "TokenStore", crypto,
+    "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile", "TokenStore",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -86,7 +86,7 @@ let package = Package(
         .target(
             name: "TokenAcquisition",
             dependencies: [
-                "Addresses", "Claims", "CredentialProtocol", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "Addresses", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "TokenStore",
             ],
             swiftSettings: strict),
@@ -98,29 +98,29 @@ let package = Package(
         .target(
             name: "TokenStore",
             dependencies: [
-                "Addresses", "Claims", "CLinux", "CredentialProtocol", "CSecret", "JSON", "Secrets", crypto,
-                system,
+                "Addresses", "CLinux", "CSecret", "JSON", "Secrets", crypto,
             ],
             swiftSettings: strict),
         .target(
-            name: "OtherCaches", dependencies: ["Addresses", "JSON", "Secrets", "TokenStore"],
+            name: "OtherCaches", dependencies: ["Addresses", "CredentialProtocol", "JSON", "Secrets", "TokenStore"],
             swiftSettings: strict),
         .target(
             name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],
             swiftSettings: strict),
         .target(
             name: "PluginHost",
-            dependencies: ["Addresses", "CLinux", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
+            dependencies: ["Addresses", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
             swiftSettings: strict),
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
         .target(name: "PluginWire", dependencies: ["Addresses", "Secrets"], swiftSettings: strict),
         .target(name: "Claims", dependencies: ["Addresses", "JSON"], swiftSettings: strict),
-        .target(name: "CredentialProtocol", dependencies: ["Addresses", "Claims", "Secrets"], swiftSettings: strict),
+        .target(name: "CredentialProtocol", dependencies: ["Addresses", "Secrets"], swiftSettings: strict),
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
         .target(name: "CSecret", linkerSettings: [.linkedLibrary("dl")]),
-        // Beside its functions it sees to it that arguments arrive, in whatever it is linked into.
+        // Beside its functions it sees to it that arguments arrive, in whatever it is linked into: PluginKit and the
+        // sandbox depend on it for nothing else.
         .target(name: "CLinux"),
         .target(name: "QRCode", swiftSettings: strict),
 
@@ -132,15 +132,15 @@ let package = Package(
             ],
             swiftSettings: strict, linkerSettings: small),
         .target(
-            name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
+            name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginWire"],
             path: "plugins/aad-common",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADTenant", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
+            name: "AADTenant", dependencies: ["MicrosoftIdentity", "PluginWire"],
             path: "plugins/aad-tenant",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADB2C", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"], path: "plugins/aad-b2c",
+            name: "AADB2C", dependencies: ["MicrosoftIdentity", "PluginWire"], path: "plugins/aad-b2c",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "MicrosoftIdentity",
@@ -186,7 +186,7 @@ let package = Package(
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
-                "Claims", "CredentialProtocol", "KeyringFixture", "LanyardCommands", "PluginHost", "PluginWire",
+                "Claims", "CredentialProtocol", "KeyringFixture", "LanyardCommands", "PluginWire",
                 "Rules", "Secrets", "SettingsFile", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
@@ -199,15 +199,15 @@ let package = Package(
         .testTarget(
             name: "TokenAcquisitionTests",
             dependencies: [
-                "Claims", "CredentialProtocol", "ExamplePlugin", "JSON", "PluginHost", "PluginWire", "Rules",
-                "Secrets", "TokenAcquisition", "TokenStore", "Vectors",
+                "ExamplePlugin", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition",
+                "TokenStore", "Vectors",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "PluginHost",
-                "AADB2C", "AADCommon", "AADTenant", "Claims", "CredentialProtocol", "JSON", "MicrosoftIdentity",
+                "AADB2C", "AADCommon", "AADTenant", "Claims", "JSON", "MicrosoftIdentity",
                 "PluginKit", "PluginWire", "SandboxFixture", "Secrets", "Vectors", crypto, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -231,13 +231,13 @@ let package = Package(
         .testTarget(
             name: "TokenStoreTests",
             dependencies: [
-                "Claims", "CredentialProtocol", "JSON", "KeyringFixture", "Secrets", "StoreProbe", "TokenStore",
+                "JSON", "KeyringFixture", "Secrets", "StoreProbe", "TokenStore",
                 "Vectors", crypto,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "OtherCachesTests",
-            dependencies: ["Addresses", "JSON", "OtherCaches", "Secrets", "TokenStore"],
+            dependencies: ["Addresses", "CredentialProtocol", "OtherCaches", "Secrets", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["PluginKit", "PluginWire", "Secrets"], path: "Tests/ExamplePlugin",

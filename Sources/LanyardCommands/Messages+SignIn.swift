@@ -1,4 +1,3 @@
-import Addresses
 import PluginWire
 import Rules
 import Secrets

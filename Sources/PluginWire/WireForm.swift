@@ -1,5 +1,3 @@
-import Secrets
-
 /// What a value on the wire may look like: how long, and of which bytes.
 ///
 /// The bounds are far above anything real; they keep a broken or hostile peer from filling memory or a terminal.

@@ -1,4 +1,3 @@
-import Addresses
 public import PluginHost
 import PluginWire
 import Rules

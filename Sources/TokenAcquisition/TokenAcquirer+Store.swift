@@ -1,4 +1,3 @@
-import Addresses
 import PluginHost
 public import PluginWire
 import Rules

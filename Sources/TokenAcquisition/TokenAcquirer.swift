@@ -1,5 +1,3 @@
-import Addresses
-import JSON
 public import PluginHost
 public import PluginWire
 public import Rules

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Synchronization
 
 /// What every handler works on: who exists, what was issued, what the tests want to go wrong.

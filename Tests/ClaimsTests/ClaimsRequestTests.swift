@@ -1,5 +1,4 @@
 import Claims
-import Secrets
 import Testing
 
 @Suite struct ClaimsRequestTests {

@@ -1,5 +1,4 @@
 import Foundation
-import KeyringFixture
 import SeededRandom
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import KeyringFixture
 import Testing
 
 /// git's own cases for credential helpers, in its order: each builds on those before it.

@@ -1,5 +1,4 @@
 import Foundation
-import KeyringFixture
 import Testing
 
 /// What scripts run to get a token.

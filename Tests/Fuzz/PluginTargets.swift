@@ -1,5 +1,3 @@
-import Addresses
-
 @testable import PluginHost
 @testable import PluginWire
 @testable import Secrets

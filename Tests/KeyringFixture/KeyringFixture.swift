@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Subprocess
-internal import SystemPackage
 
 /// A real gnome-keyring-daemon on a private bus, in a throwaway home.
 ///

@@ -1,4 +1,3 @@
-import AADTenant
 import Foundation
 import NIOSSL
 import PluginWire

@@ -1,5 +1,3 @@
-import AADCommon
-import AADTenant
 import AsyncHTTPClient
 import Foundation
 import JSON

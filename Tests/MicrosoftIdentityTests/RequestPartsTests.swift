@@ -1,6 +1,5 @@
 import Claims
 import JSON
-import Secrets
 import Testing
 import Vectors
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 import JSON
-import Secrets
 import TokenAcquisition
 import TokenStore
 

@@ -1,4 +1,3 @@
-import Rules
 import Secrets
 import TokenAcquisition
 import TokenStore

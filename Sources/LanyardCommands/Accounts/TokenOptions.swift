@@ -1,4 +1,3 @@
-import Addresses
 import ArgumentParser
 import CredentialProtocol
 import Rules

@@ -3,7 +3,6 @@ import JSON
 import OtherCaches
 import PluginHost
 import Rules
-import Secrets
 import TokenStore
 
 /// `lanyard import`.

@@ -3,7 +3,6 @@ import CredentialProtocol
 import JSON
 import OtherCaches
 import Secrets
-import TokenStore
 
 /// What was taken over and what not, for people and for programs; no secrets.
 struct ImportReport {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import OtherCaches
-import TokenStore
 
 /// The programs whose sign-ins can be taken over.
 enum ImportSource: String, ExpressibleByArgument, CaseIterable {

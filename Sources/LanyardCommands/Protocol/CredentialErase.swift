@@ -1,4 +1,3 @@
-import Addresses
 import CredentialProtocol
 import TokenAcquisition
 import TokenStore

@@ -3,7 +3,6 @@ import Glibc
 import JSON
 import Secrets
 import TokenAcquisition
-import TokenStore
 
 /// `lanyard token`.
 struct Token: AsyncParsableCommand {

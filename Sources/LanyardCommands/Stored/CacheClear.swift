@@ -1,4 +1,3 @@
-import Addresses
 import ArgumentParser
 import PluginHost
 import Rules

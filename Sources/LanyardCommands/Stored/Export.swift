@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import Secrets
 import SystemPackage
-import TokenAcquisition
 import TokenStore
 
 /// `lanyard export`.

@@ -1,5 +1,4 @@
 import PluginHost
-import Secrets
 import Synchronization
 import SystemPackage
 

@@ -1,5 +1,4 @@
 import Addresses
-import FoundationEssentials
 import Secrets
 
 /// What an authority refuses with (RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5), with Entra's further members.

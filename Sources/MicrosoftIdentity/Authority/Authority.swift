@@ -1,5 +1,4 @@
 import Addresses
-import FoundationEssentials
 
 /// The issuer that a person signs in at: an environment (its host), a tenant there and, for B2C, a policy.
 ///

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import PluginWire
 import Secrets
 

@@ -1,5 +1,4 @@
 import Glibc
-import PluginKit
 import PluginWire
 import Secrets
 import Subprocess

@@ -1,4 +1,3 @@
-import Addresses
 import Glibc
 
 /// The installed plugins.

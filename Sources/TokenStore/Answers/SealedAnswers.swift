@@ -1,5 +1,4 @@
 import Addresses
-internal import Crypto
 
 /// Answers given before, so that the next one needs neither keyring nor configuration nor plugin.
 ///

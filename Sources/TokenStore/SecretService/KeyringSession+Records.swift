@@ -1,5 +1,3 @@
-internal import JSON
-
 extension KeyringSession {
     /// Above so many items in a group the provider is asked for those of each kind and client instead of for all.
     ///

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import JSON
 import NIOCore
 
 /// What a request may need of the connection it came on.

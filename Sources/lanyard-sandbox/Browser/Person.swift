@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Who sits in front of the scripted browser and what they do on each page.
 struct Person: Sendable {
     var username: String?

@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import FoundationEssentials
-import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOSSL

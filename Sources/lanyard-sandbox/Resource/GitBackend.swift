@@ -4,7 +4,6 @@ import Hummingbird
 import NIOCore
 import Subprocess
 import Synchronization
-import SystemPackage
 
 /// Serves repositories with git's own CGI program, `git http-backend`.
 final class GitBackend: Sendable {

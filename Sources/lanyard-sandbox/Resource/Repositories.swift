@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Subprocess
-import SystemPackage
 
 /// The repositories a sandbox starts with.
 struct Repositories: Sendable {

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import Synchronization
 
 /// One request as the handlers see it: decoded once, with room to note who it was for.

@@ -1,5 +1,4 @@
 import Addresses
-import Rules
 import Secrets
 import TokenStore
 

@@ -1,6 +1,5 @@
 import Rules
 import TokenAcquisition
-import TokenStore
 
 /// What is known about a URL: the token it gets, the reasons, and what would be done for it; never a secret.
 struct Explanation: Sendable {
