@@ -40,7 +40,7 @@ let small: [LinkerSetting] = [
 /// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "Claims", "CredentialProtocol", "JSON", "LanyardCommands", "MicrosoftIdentity", "OtherCaches",
+    "Addresses", "Claims", "CredentialProtocol", "JSON", "LanyardCommands", "MicrosoftIdentity", "OAuth", "OtherCaches",
     "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile", "TokenStore",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -140,12 +140,16 @@ let package = Package(
             path: "plugins/aad-tenant",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADB2C", dependencies: ["MicrosoftIdentity", "PluginWire"], path: "plugins/aad-b2c",
+            name: "AADB2C", dependencies: ["MicrosoftIdentity", "OAuth", "PluginWire"], path: "plugins/aad-b2c",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "MicrosoftIdentity",
+            dependencies: ["Addresses", "Claims", "JSON", "OAuth", "PluginKit", "PluginWire", "Secrets"],
+            swiftSettings: strict),
+        .target(
+            name: "OAuth",
             dependencies: [
-                "Addresses", "Claims", "JSON", "PluginKit", "PluginWire", "Secrets", crypto, system,
+                "Addresses", "Secrets", crypto, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -204,18 +208,38 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "MicrosoftIdentityTests",
+            name: "OAuthTests",
             dependencies: [
-                "PluginHost",
-                "AADB2C", "AADCommon", "AADTenant", "Claims", "JSON", "MicrosoftIdentity",
-                "PluginKit", "PluginWire", "SandboxFixture", "Secrets", "Vectors", crypto, subprocess, system,
+                "AuthorityFixture", "JSON", "OAuth", "Secrets", "Vectors", subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "MicrosoftIdentityTests",
+            dependencies: [
+                "AADB2C", "AADCommon", "AADTenant", "AuthorityFixture", "Claims", "JSON", "MicrosoftIdentity", "OAuth",
+                "PluginHost", "PluginKit", "PluginWire", "SandboxFixture", "Secrets", "Vectors", subprocess,
+                system,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
             exclude: ["Recorded"], swiftSettings: strict),
+        .target(
+            name: "AuthorityFixture",
+            dependencies: [
+                crypto, .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
+            path: "Tests/AuthorityFixture", swiftSettings: strict),
         .target(
             name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors", exclude: ["README.md", "msal.json"],
             swiftSettings: strict),

@@ -12,7 +12,7 @@ package struct AuthorityProfile: Sendable {
     /// Why the plugin doesn't serve an authority of its kind, or nil where it does.
     package let refuses: @Sendable (Authority) -> PluginError?
     /// The plugin's own reading of a refusal, before the one that all share.
-    package let explains: @Sendable (OAuthFailure, Authority) -> PluginError?
+    package let explains: @Sendable (EntraRefusal, Authority) -> PluginError?
 
     /// Whether a refusal means that the person has forgotten the password and wants another.
     package let isForgottenPassword: @Sendable (PluginError) -> Bool
@@ -27,7 +27,7 @@ package struct AuthorityProfile: Sendable {
     ///   - isForgottenPassword: whether an error of `explains` asks for a reset of the password.
     package init(
         name: String, kind: Authority.Kind, refuses: @escaping @Sendable (Authority) -> PluginError? = { _ in nil },
-        explains: @escaping @Sendable (OAuthFailure, Authority) -> PluginError? = { _, _ in nil },
+        explains: @escaping @Sendable (EntraRefusal, Authority) -> PluginError? = { _, _ in nil },
         isForgottenPassword: @escaping @Sendable (PluginError) -> Bool = { _ in false }
     ) {
         self.name = name

@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import OAuth
 package import PluginKit
 package import PluginWire
 import Secrets
@@ -34,46 +35,45 @@ package struct IdentityClient: Sendable {
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
-        try await Transport.with(request, environment: environment, limits: limits) {
-            transport throws(PluginError) in
+        try await connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport)
             do throws(PluginError) {
-                return try await Self.signIn(in: session, person)
+                return try await session.signIn(person)
             } catch {
                 guard session.resetsPassword(after: error) else { throw error }
                 try await PasswordReset(session: session).run(person)
-                return try await Self.signIn(in: session, person)
+                return try await session.signIn(person)
             }
         }
     }
 
-    /// Signs a person in at the session's authority, by the first flow that can be used here.
-    static func signIn(
-        in session: AuthoritySession, _ person: any Conversation, success: LoopbackPage = .success
-    ) async throws(PluginError) -> PluginResult {
-        var obstacle = PluginError(
-            .unsupported, "none of the flows asked for is known to \(session.profile.name)",
-            hint: "use browser, device-code or paste")
-        let flows = session.request.flows
-        for flow in flows.isEmpty ? [.browser, .deviceCode] : flows {
-            switch try await run(flow, in: session, person, success) {
-            case .signedIn(let result): return result
-            case .notHere(let error): obstacle = error
-            case nil: continue
-            }
+    /// Opens a way to authorities, runs the body and closes it.
+    private func connected<Value: Sendable>(
+        _ request: PluginRequest, _ body: (Transport) async throws(PluginError) -> Value
+    ) async throws(PluginError) -> Value {
+        let transport: Transport
+        do throws(OAuthError) {
+            transport = try Transport(settings(for: request))
+        } catch {
+            throw error.pluginError()
         }
-        throw obstacle
+        defer { transport.close() }
+        return try await body(transport)
     }
 
-    private static func run(
-        _ flow: PluginRequest.Flow, in session: AuthoritySession, _ person: any Conversation, _ success: LoopbackPage
-    ) async throws(PluginError) -> FlowOutcome? {
-        switch flow {
-        case .browser: try await BrowserFlow(session: session, success: success).run(person)
-        case .deviceCode: try await DeviceFlow(session: session).run(person)
-        case .paste: try await PasteFlow(session: session).run(person)
-        default: nil
-        }
+    /// Settings with the headers by which Entra's logs tell who asked.
+    private func settings(for request: PluginRequest) -> Transport.Settings {
+        var settings = Transport.Settings(
+            userAgent: "lanyard/\(AuthorityProfile.version)", environment: environment, limits: limits)
+        settings.headers = [
+            ("x-client-sku", "lanyard"), ("x-client-ver", AuthorityProfile.version), ("x-client-os", "linux"),
+            ("x-ms-lib-capability", "retry-after, h429"),
+            ("client-request-id", request.correlationID ?? UUID().uuidString.lowercased()),
+            ("return-client-request-id", "true"),
+        ]
+        settings.caFile = request.caFile
+        settings.whole = request.operation == .renew ? limits.renewal : nil
+        return settings
     }
 
     /// Redeems a refresh token (RFC 6749, 6), for an audience at the account's home tenant.
@@ -85,15 +85,9 @@ package struct IdentityClient: Sendable {
         guard let refreshToken = request.refreshToken, !refreshToken.isEmpty else {
             throw PluginError(.invalidRequest, "the request brings no refresh token")
         }
-        return try await Transport.with(request, environment: environment, limits: limits) {
-            transport throws(PluginError) in
+        return try await connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
-            let grant: [FormEncoding.Field] = [
-                ("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal()),
-            ]
-            let tokens = try await session.redeem(
-                grant, stage: .refresh, anchor: Anchor.header(account: request.account))
-            return try session.result(tokens, nonce: nil, account: request.account)
+            return try await session.renew(with: refreshToken)
         }
     }
 
@@ -104,10 +98,9 @@ package struct IdentityClient: Sendable {
     ///   - person: whose browser has the session.
     /// - Throws: `unsupported` where the authority has no such page or no browser can be opened.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
-        let url = try await Transport.with(request, environment: environment, limits: limits) {
-            transport throws(PluginError) in
+        let url = try await connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport)
-            guard let endpoint = session.configuration.endSessionEndpoint else {
+            guard let endpoint = session.configuration.endpoints.endSession else {
                 throw PluginError(.unsupported, "\(session.authority.environment) has no page to end a session at")
             }
             return FormEncoding.append(Self.logout(request, at: session.authority), to: endpoint)
@@ -123,7 +116,7 @@ package struct IdentityClient: Sendable {
     ///
     /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the authority says that it's done.
     private static func logout(_ request: PluginRequest, at authority: Authority) -> [FormEncoding.Field] {
-        let token = request.idTokenHint.flatMap { try? IDToken($0) }
+        let token = request.idTokenHint.flatMap { try? EntraClaims($0) }
         let hint = token?.loginHint ?? request.loginHint ?? token?.username
         var fields: [FormEncoding.Field] = []
         if let token = request.idTokenHint, authority.kind == .b2c || hint == nil {

@@ -4,7 +4,7 @@ import NIOEmbedded
 import NIOHTTP1
 import Synchronization
 
-@testable import MicrosoftIdentity
+@testable import OAuth
 
 extension FuzzTarget {
     /// What comes to the port that a sign-in comes back to.

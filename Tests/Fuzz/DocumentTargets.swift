@@ -4,6 +4,7 @@ import TokenStore
 
 @testable import JSON
 @testable import MicrosoftIdentity
+@testable import OAuth
 @testable import OtherCaches
 @testable import PluginWire
 @testable import Secrets
@@ -41,17 +42,20 @@ extension FuzzTarget {
         guard let kind = input.first else { return }
         let body = Data(input.dropFirst())
         let answer = HTTPAnswer(status: kind & 1 == 0 ? 200 : 400, headers: HTTPHeaders(), body: body)
-        do throws(PluginError) {
+        do throws(OAuthError) {
             switch kind >> 1 & 3 {
-            case 0: _ = try TokenResponse(answer, from: "login.example", stage: .redemption)
+            case 0:
+                let tokens = try TokenResponse(answer, from: "login.example", stage: .redemption)
+                _ = try EntraTokens(tokens, from: "login.example")
             case 1: _ = try DeviceAuthorization(answer, from: "login.example")
-            case 2: if let failure = OAuthFailure(answer) { throw failure.pluginError(.refresh) }
+            case 2: if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .refresh) }
             default:
-                let token = try IDToken(Secret("e30.\(Base64URL.encode(body)).c2ln"))
-                try token.check(.init(issuer: token.issuer, aliases: [], audience: "x", nonce: nil), sent: nil)
+                let claims = try EntraClaims(Secret("e30.\(Base64URL.encode(body)).c2ln"))
+                let issuer = claims.expectedIssuer(claims.token.issuer, aliases: [])
+                try claims.token.check(.init(issuer: issuer, audience: "x", nonce: nil), sent: nil)
             }
         } catch {
-            try requireError(error)
+            try requireError(error.pluginError())
         }
     }
 

@@ -6,6 +6,7 @@ import Testing
 import Vectors
 
 @testable import MicrosoftIdentity
+@testable import OAuth
 
 struct AnswerTests {
     private static func answer(
@@ -14,36 +15,48 @@ struct AnswerTests {
         HTTPAnswer(status: status, headers: headers, body: Data(body.utf8))
     }
 
+    private static func tokens(_ body: String, headers: HTTPHeaders = [:]) throws(OAuthError) -> EntraTokens {
+        let response = try TokenResponse(answer(body, headers: headers), from: "host", stage: .redemption)
+        return try EntraTokens(response, from: "host")
+    }
+
     @Test func `numbers may be strings and times may be absolute`() throws {
         let body = """
             {"access_token":"at","token_type":"bearer","expires_in":"3599","ext_expires_in":7199,"refresh_on":1500}
             """
-        let response = try TokenResponse(
-            Self.answer(body, headers: ["date": "Thu, 01 Jan 1970 00:16:40 GMT"]), from: "host", stage: .redemption)
+        let response = try Self.tokens(body, headers: ["date": "Thu, 01 Jan 1970 00:16:40 GMT"])
         #expect(response.expiresIn == 3_599)
         #expect(response.extendedExpiresIn == 7_199)
         #expect(response.refreshIn == 500)
-        #expect(response.scope == nil)
+        #expect(response.response.scope == nil)
+        #expect(try Self.tokens(#"{"access_token":"at"}"#).expiresIn == 3_600)
     }
 
     @Test(arguments: [(Int.min, 0), (0, 0), (Int.max, 315_360_000)])
     func `an absolute time that no clock can show is bounded`(_ time: Int, _ lifetime: Int) throws {
         let body = #"{"access_token":"at","expires_on":"\#(time)","refresh_on":"\#(time)"}"#
-        let response = try TokenResponse(Self.answer(body), from: "host", stage: .redemption)
+        let response = try Self.tokens(body)
         #expect((response.expiresIn, response.refreshIn) == (lifetime, lifetime))
     }
 
+    @Test func `members of another type are no token response`() {
+        let error = #expect(throws: OAuthError.self) { try Self.tokens(#"{"access_token":"at","foci":1}"#) }
+        #expect(error?.pluginError().code == .unavailable)
+    }
+
     @Test(arguments: [
-        ("<!doctype html><title>Welcome to the hotel</title>", PluginError.Code.unavailable),
-        ("{\"access_token\":\"a", .unavailable), ("", .unavailable), ("[]", .unavailable),
-        ("{\"id_token\":\"x\"}", .invalidRequest), ("{\"access_token\":\"a\\nb\"}", .internal),
-        ("{\"access_token\":\"a\",\"token_type\":\"pop\"}", .internal),
+        (OAuthError.Kind.throttled, PluginError.Code.throttled), (.unavailable, .unavailable), (.broken, .internal),
+        (.cancelled, .cancelled), (.unsupported, .unsupported), (.notFound, .invalidRequest),
+        (.invalidRequest, .invalidRequest), (.noAccessToken, .invalidRequest), (.unusableRedirect, .invalidRequest),
     ])
-    func `what is no token response is an error`(_ body: String, _ code: PluginError.Code) {
-        let error = #expect(throws: PluginError.self) {
-            try TokenResponse(Self.answer(body), from: "host", stage: .redemption)
-        }
-        #expect(error?.code == code)
+    func `errors of OAuth keep their meaning`(_ kind: OAuthError.Kind, _ code: PluginError.Code) {
+        var error = OAuthError(kind, "it did not work", hint: "do something")
+        error.retryAfter = 7
+        let told = error.pluginError()
+        #expect(told.code == code)
+        #expect(told.message == "it did not work")
+        #expect(told.retryAfter == 7)
+        #expect(told.hint?.isEmpty == false)
     }
 
     @Test(arguments: Vectors.followed("token-error"))
@@ -52,8 +65,8 @@ struct AnswerTests {
         if case .array(let values) = vector.input["error_codes"] {
             codes = values.compactMap { if case .integer(let code) = $0 { Int(code) } else { nil } }
         }
-        let failure = OAuthFailure(
-            error: try #require(vector.text("error")), suberror: vector.text("suberror"), codes: codes)
+        let failure = EntraRefusal(
+            ErrorResponse(error: try #require(vector.text("error"))), suberror: vector.text("suberror"), codes: codes)
         let error = failure.pluginError(vector.text("grant") == "refresh_token" ? .refresh : .redemption)
         if let name = vector.expected("code") {
             #expect(error.code == Self.codes[name])
@@ -85,8 +98,8 @@ struct AnswerTests {
             administrator.\\r\\nTrace ID: 1\\r\\nCorrelation ID: 2","error_codes":["50076"],"suberror":"basic_action",
             "correlation_id":"2","claims":"{\\"access_token\\":{\\"capolids\\":{\\"essential\\":true}}}"}
             """
-        let failure = try #require(OAuthFailure(Self.answer(body, status: 400)))
-        let error = failure.pluginError(.refresh)
+        let response = try #require(ErrorResponse(Self.answer(body, status: 400)))
+        let error = OAuthError(response, at: .refresh).pluginError()
         #expect(error.code == .interactionRequired)
         #expect(error.message == "the authority refuses: AADSTS50076: Due to a change ?[31mmade by your administrator")
         #expect(error.hint == "sign in again and pass multi-factor authentication")
@@ -125,38 +138,5 @@ struct AnswerTests {
                 "api://app/.default", "email",
             ])
         #expect(Scopes.granted(nil, requested: ["a", "b"]) == ["a", "b"])
-    }
-
-    @Test(arguments: [
-        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-    ])
-    func `HTTP's dates are read in all three forms`(_ text: String) {
-        #expect(HTTPDate.parse(text) == Date(timeIntervalSince1970: 784_111_777))
-    }
-
-    @Test(arguments: [
-        "", "0", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 2027 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT",
-        "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "06 Nov 1994 08:49:37",
-    ])
-    func `what is no date of HTTP's is none`(_ text: String) {
-        #expect(HTTPDate.parse(text) == nil)
-    }
-
-    @Test func `a year of two digits is of this century unless it is more than 50 years ahead`() throws {
-        let date = try #require(HTTPDate.parse("Saturday, 07-Nov-26 08:49:37 GMT"))
-        #expect(date == HTTPDate.parse("Sat, 07 Nov 2026 08:49:37 GMT"))
-    }
-
-    @Test(
-        arguments: [
-            ("7", nil, 7), ("-7", nil, 0), ("99999", nil, 3_600), ("soon", nil, nil),
-            ("Sat, 07 Nov 2026 08:49:47 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 10),
-            ("Sat, 07 Nov 2026 08:49:27 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 0),
-            ("Sat, 07 Nov 2026 18:49:27 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 3_600),
-        ] as [(String, String?, Int?)])
-    func `Retry-After is seconds or a date, by the authority's clock`(_ after: String, _ date: String?, _ wait: Int?) {
-        var answer = HTTPAnswer(status: 503, headers: ["retry-after": after], body: Data())
-        if let date { answer = HTTPAnswer(status: 503, headers: ["retry-after": after, "date": date], body: Data()) }
-        #expect(answer.retryAfter == wait)
     }
 }

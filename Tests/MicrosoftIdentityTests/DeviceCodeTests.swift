@@ -1,47 +1,26 @@
-import Foundation
 import JSON
-import NIOHTTP1
 import PluginWire
 import Secrets
 import Testing
 import Vectors
 
 @testable import MicrosoftIdentity
+@testable import OAuth
 
 struct DeviceCodeTests {
-    private static func tokens() throws -> TokenResponse {
-        try TokenResponse(
-            HTTPAnswer(status: 200, headers: [:], body: Data(#"{"access_token":"a"}"#.utf8)), from: "host",
-            stage: .redemption)
-    }
-
-    @Test(arguments: Vectors.followed("device-code").filter { $0.text("poll_error") != nil })
-    func `polling goes on and stops as RFC 8628 has it`(_ vector: VectorCase) async throws {
-        let failure = OAuthFailure(error: try #require(vector.text("poll_error")))
-        guard case .integer(let interval) = vector.input["interval"] else { return }
-        var polling = DevicePolling(interval: Int(interval), lifetime: 900)
-        if case .integer(let next) = vector.expect["next_interval"] {
-            let goesOn = polling.goesOn(after: failure)
-            #expect(goesOn)
-            #expect(polling.interval == Int(next))
-            return
-        }
-        var slept = 0
-        var polls = 0
-        let tokens = try Self.tokens()
-        let end = try await polling.run {
-            slept += $0
-        } poll: {
-            polls += 1
-            return polls == 1 ? .refused(failure) : .tokens(tokens)
-        }
-        #expect(vector.expect["polls"] == .integer(Int64(polls)))
-        #expect(vector.expect["seconds_slept"] == .integer(Int64(slept)))
-        switch end {
-        case .tokens: #expect(vector.expected("result") == "retry")
-        case .refused(let refused): #expect(vector.expected("error") == refused.error)
-        case .failed, .expired: Issue.record("polling ended some other way")
-        }
+    private static func client(for request: PluginRequest) throws -> OAuthClient {
+        let authority = try Authority("https://login.microsoftonline.com/contoso")
+        let document = ProviderMetadata(
+            issuer: authority.url, authorizationEndpoint: authority.url, tokenEndpoint: authority.url,
+            deviceAuthorizationEndpoint: nil, endSessionEndpoint: nil)
+        let metadata = InstanceMetadata.single(authority.host)
+        let session = AuthoritySession(
+            request: request, profile: AuthorityProfile(name: "aad-tenant", kind: .aad),
+            authority: authority, metadata: metadata,
+            configuration: try OpenIDConfiguration(document, of: authority, in: metadata),
+            transport: try Transport(.init(userAgent: "tests", environment: [:])), claims: nil)
+        session.transport.close()
+        return session.client
     }
 
     @Test(arguments: Vectors.followed("device-code").filter { $0.text("poll_error") == nil })
@@ -49,13 +28,14 @@ struct DeviceCodeTests {
         var request = PluginRequest(.authorize)
         request.clientID = "cid"
         request.scopes = vector.texts("scopes")
+        let client = try Self.client(for: request)
         let endpoints = ConventionalEndpoints(base: "https://login.microsoftonline.com/contoso")
         let start = try #require(vector.expect["start"]?.members)
         #expect(start["url"]?.string == endpoints.deviceAuthorization)
-        #expect(Self.sorted(DeviceFlow.request(request, claims: nil)) == Self.expected(start["body"]))
+        #expect(Self.sorted(client.deviceAuthorizationRequest) == Self.expected(start["body"]))
         let poll = try #require(vector.expect["poll"]?.members)
         #expect(poll["url"]?.string == endpoints.token)
-        #expect(Self.sorted(DeviceFlow.poll(Secret("DC"), clientID: "cid")) == Self.expected(poll["body"]))
+        #expect(Self.sorted(TokenRequest.deviceCode(Secret("DC")).fields(for: client)) == Self.expected(poll["body"]))
     }
 
     /// Scopes are a set: their order doesn't count.
@@ -71,38 +51,5 @@ struct DeviceCodeTests {
 
     private static func order(_ scope: String) -> String {
         Scopes.split(scope).sorted().joined(separator: " ")
-    }
-
-    @Test func `polling slows down where the authority can't be reached, and ends with the code`() async throws {
-        var polling = DevicePolling(interval: 5, lifetime: 60)
-        var pauses: [Int] = []
-        let end = try await polling.run {
-            pauses.append($0)
-        } poll: {
-            .failed(PluginError(.unavailable, "down"))
-        }
-        #expect(pauses == [10, 20])
-        guard case .expired = end else {
-            Issue.record("the code should have expired")
-            return
-        }
-    }
-
-    @Test func `what the authority says is bounded`() throws {
-        let body = """
-            {"device_code":"d","user_code":"A\\u001b[2JB","verification_uri":"https://microsoft.com/devicelogin",
-            "expires_in":"999999","interval":0}
-            """
-        let answer = HTTPAnswer(status: 200, headers: [:], body: Data(body.utf8))
-        let code = try DeviceAuthorization(answer, from: "host")
-        #expect(code.userCode == "A?[2JB")
-        #expect(code.expiresIn == 3_600)
-        #expect(code.interval == 1)
-    }
-
-    @Test func `a page that is not https is not shown`() {
-        let body = #"{"device_code":"d","user_code":"A","verification_uri":"http://evil.example/"}"#
-        let answer = HTTPAnswer(status: 200, headers: [:], body: Data(body.utf8))
-        #expect(throws: PluginError.self) { try DeviceAuthorization(answer, from: "host") }
     }
 }

@@ -1,7 +1,6 @@
-import AsyncHTTPClient
+import AuthorityFixture
 import Foundation
 import JSON
-import NIOCore
 import PluginWire
 import Secrets
 import SwiftASN1
@@ -10,6 +9,7 @@ import Testing
 import X509
 
 @testable import MicrosoftIdentity
+@testable import OAuth
 
 /// What happens when the authority, the network or somebody in between does not play along.
 @Suite(.serialized)
@@ -135,20 +135,6 @@ struct FaultTests {
         let error = await #expect(throws: PluginError.self) { try await client.renew(request) }
         #expect(error?.message == message)
         #expect(error?.hint == hint)
-    }
-
-    @Test func `causes are told apart`() {
-        func message(_ error: any Error, proxy: String? = nil) -> String {
-            TransportFailure(error).pluginError(host: "login.example", proxy: proxy).message
-        }
-        #expect(message(IOError(errnoCode: ENETUNREACH, reason: "")) == "cannot reach login.example: no route to it")
-        #expect(message(HTTPClientError.connectTimeout).hasSuffix("the connection timed out"))
-        #expect(
-            message(HTTPClientError.readTimeout, proxy: "p:1").hasSuffix("did not answer in time through the proxy p:1")
-        )
-        #expect(message(HTTPClientError.invalidProxyResponse, proxy: "p:1").hasPrefix("the proxy p:1 refused"))
-        #expect(message(HTTPClientError.proxyAuthenticationRequired, proxy: "p:1").contains("asks for a user name"))
-        #expect(message(IOError(errnoCode: ECONNRESET, reason: "")).contains("closed the connection"))
     }
 
     @Test func `a name that nobody knows is called so`() async throws {

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import MicrosoftIdentity
+@testable import OAuth
 
 /// The plugins against a real authority.
 @Suite(.serialized)

@@ -3,7 +3,6 @@ import PluginHost
 import PluginWire
 import Testing
 
-
 /// `lanyard-authority` as the host starts it: manifests, processes and pipes.
 @Suite(.serialized)
 struct ProcessTests {

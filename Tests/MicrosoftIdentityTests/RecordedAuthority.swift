@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import AuthorityFixture
 import Foundation
 import JSON
 import NIOCore
@@ -10,6 +11,7 @@ import Synchronization
 import X509
 
 @testable import MicrosoftIdentity
+@testable import OAuth
 
 /// An authority that answers by a script and writes down what it is asked, and a person who does as its pages want.
 ///

@@ -1,6 +1,7 @@
 import AADB2C
 import AADCommon
 import AADTenant
+import AuthorityFixture
 import Foundation
 import PluginKit
 import PluginWire
@@ -8,6 +9,7 @@ import Secrets
 import Testing
 
 @testable import MicrosoftIdentity
+@testable import OAuth
 
 /// What the plugins send to an authority, byte for byte, and in which order.
 ///

@@ -10,6 +10,7 @@ import Subprocess
 import SystemPackage
 
 @testable import MicrosoftIdentity
+@testable import OAuth
 
 /// A running `lanyard-sandbox`: a real authority over TLS, and its scripted browser.
 struct Sandbox: Sendable {

@@ -9,7 +9,7 @@ struct VectorsTests {
         "claims-challenge": "ClaimsChallengeTests", "claims-merge": "RequestPartsTests",
         "claims-request": "RequestPartsTests", "client-info": "RequestPartsTests", "device-code": "DeviceCodeTests",
         "endpoints": "AuthorityTests", "instance-metadata": "InstanceTests", "issuer": "InstanceTests",
-        "pkce": "RequestPartsTests", "scope-match": "AnswerTests, SilentSelectionTests",
+        "pkce": "ProofKeyTests", "scope-match": "AnswerTests, SilentSelectionTests",
         "silent": "SilentSelectionTests", "token-error": "AnswerTests",
     ]
 

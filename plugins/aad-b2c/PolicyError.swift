@@ -1,4 +1,5 @@
 import MicrosoftIdentity
+import OAuth
 import PluginWire
 
 /// What B2C's policies refuse with: an `AADB2C…` number in the description (learn.microsoft.com/azure/active-directory-b2c/error-codes).
@@ -8,7 +9,7 @@ enum PolicyError {
     private static let cancelled = 90091
 
     /// An error for a refusal that only B2C knows, or nil.
-    static func explain(_ failure: OAuthFailure, at authority: Authority) -> PluginError? {
+    static func explain(_ failure: EntraRefusal, at authority: Authority) -> PluginError? {
         guard let number = number(in: failure.description) else { return nil }
         switch number {
         case forgottenPassword:
@@ -49,7 +50,7 @@ enum PolicyError {
     }
 
     private static func error(
-        _ code: PluginError.Code, _ message: String, _ failure: OAuthFailure, hint: String? = nil
+        _ code: PluginError.Code, _ message: String, _ failure: EntraRefusal, hint: String? = nil
     ) -> PluginError {
         var error = failure.pluginError(.redemption)
         error.code = code

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import OAuth
 
 /// Entra's `client_info`: who signed in, apart from any id token.
 package struct ClientInfo: Sendable, Equatable {

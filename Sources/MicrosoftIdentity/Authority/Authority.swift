@@ -1,4 +1,5 @@
 import Addresses
+import OAuth
 
 /// The issuer that a person signs in at: an environment (its host), a tenant there and, for B2C, a policy.
 ///
@@ -65,7 +66,8 @@ package struct Authority: Sendable, Equatable {
     /// - Throws: what is wrong with the URL.
     package init(_ text: String?, as kind: Kind? = nil) throws(AuthorityError) {
         guard let text, !text.isEmpty else { throw .missing }
-        let address = try WebAddress(text)
+        let address: HTTPSAddress
+        do { address = try HTTPSAddress(text) } catch { throw error == .notHTTPS ? .notHTTPS : .malformed }
         let found = Self.kind(of: address)
         switch kind ?? found {
         case .aad:
@@ -83,7 +85,7 @@ package struct Authority: Sendable, Equatable {
         }
     }
 
-    private init(_ kind: Kind, at address: WebAddress, tenant: String, policy: String?) {
+    private init(_ kind: Kind, at address: HTTPSAddress, tenant: String, policy: String?) {
         self.init(
             kind: kind, host: address.host, port: address.port, tenant: tenant, policy: policy,
             hasTrustFrameworkSegment: kind == .b2c && address.isTrustFramework)
@@ -104,7 +106,7 @@ package struct Authority: Sendable, Equatable {
     ///
     /// - Throws: `AuthorityError.malformed` where the tenant is not a single plain path segment.
     package func replacingTenant(_ tenant: String) throws(AuthorityError) -> Authority {
-        guard WebAddress.isName(tenant) else { throw .malformed }
+        guard HTTPSAddress.isName(tenant) else { throw .malformed }
         return Authority(
             kind: kind, host: host, port: port, tenant: tenant, policy: policy,
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
@@ -114,7 +116,7 @@ package struct Authority: Sendable, Equatable {
     ///
     /// - Throws: `AuthorityError.malformed` where the policy is not a single plain path segment.
     package func replacingPolicy(_ policy: String) throws(AuthorityError) -> Authority {
-        guard kind == .b2c, WebAddress.isName(policy) else { throw .malformed }
+        guard kind == .b2c, HTTPSAddress.isName(policy) else { throw .malformed }
         return Authority(
             kind: kind, host: host, port: port, tenant: tenant, policy: policy,
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
@@ -127,12 +129,17 @@ package struct Authority: Sendable, Equatable {
             hasTrustFrameworkSegment: hasTrustFrameworkSegment)
     }
 
-    private static func kind(of address: WebAddress) -> Kind {
+    private static func kind(of address: HTTPSAddress) -> Kind {
         if address.isTrustFramework || B2CHost.contains(address.host) { return .b2c }
         if address.segments.first?.lowercased() == "adfs" { return .adfs }
         let hasPolicy = address.segments.count == 2 && address.segments[1].lowercased().hasPrefix("b2c_")
         return hasPolicy ? .b2c : .aad
     }
+}
+
+extension HTTPSAddress {
+    /// Whether the path is B2C's `/tfp/…`.
+    fileprivate var isTrustFramework: Bool { segments.first?.lowercased() == "tfp" }
 }
 
 /// The hosts that Microsoft gives B2C tenants.

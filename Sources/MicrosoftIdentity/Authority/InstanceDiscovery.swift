@@ -1,4 +1,4 @@
-import PluginWire
+import OAuth
 
 /// Decides whether an authority's host is to be trusted, and which hosts are one environment with it.
 enum InstanceDiscovery {
@@ -11,10 +11,10 @@ enum InstanceDiscovery {
     /// themselves; only another host is asked about at Microsoft's. Unlike MSAL .NET and Go, a host that could not be
     /// asked about is not used: the person's code and refresh token would go there.
     ///
-    /// - Throws: `invalid-request` where Microsoft doesn't know the host.
+    /// - Throws: `invalidRequest` if Microsoft doesn't know the host.
     static func resolve(
         _ authority: Authority, knownHosts: [String], over transport: Transport
-    ) async throws(PluginError) -> InstanceMetadata {
+    ) async throws(OAuthError) -> InstanceMetadata {
         if let metadata = InstanceMetadata.known(authority.environment) { return metadata }
         if isNamed(authority, by: knownHosts) { return .single(authority.environment) }
         if authority.kind == .b2c {
@@ -33,16 +33,17 @@ enum InstanceDiscovery {
 
     private static func ask(
         _ authority: Authority, over transport: Transport
-    ) async throws(PluginError) -> InstanceMetadata {
+    ) async throws(OAuthError) -> InstanceMetadata {
         let answer = try await transport.get(url(for: authority))
         if answer.status != 200 {
-            guard let failure = OAuthFailure(answer) else { throw unreadable }
-            throw failure.error == "invalid_instance" ? unknown(authority) : failure.pluginError(.configuration)
+            guard let refusal = ErrorResponse(answer) else { throw unreadable }
+            throw refusal.error == "invalid_instance"
+                ? unknown(authority) : OAuthError(refusal, at: .configuration)
         }
         guard let document = answer.json(Document.self), document.endpoint != nil else { throw unreadable }
         let entry = (document.metadata ?? []).first { $0.aliases.contains(authority.environment) }
         guard let entry, entry.aliases.contains(entry.preferredNetwork),
-            entry.aliases.allSatisfy({ (try? WebAddress("https://\($0)"))?.environment == $0 })
+            entry.aliases.allSatisfy({ (try? HTTPSAddress("https://\($0)"))?.environment == $0 })
         else { return .single(authority.environment) }
         return InstanceMetadata(
             preferredNetwork: entry.preferredNetwork, preferredCache: entry.preferredCache, aliases: entry.aliases)
@@ -55,14 +56,14 @@ enum InstanceDiscovery {
             to: "https://\(trustedHost)/common/discovery/instance")
     }
 
-    private static var unreadable: PluginError {
-        PluginError(
+    private static var unreadable: OAuthError {
+        OAuthError(
             .unavailable, "\(trustedHost) answered with something that is no instance discovery",
             hint: "check that no proxy or network sign-in page stands between")
     }
 
-    private static func unknown(_ authority: Authority) -> PluginError {
-        PluginError(
+    private static func unknown(_ authority: Authority) -> OAuthError {
+        OAuthError(
             .invalidRequest, "\(authority.environment) is not known as an authority",
             hint: "name it in a rule of the configuration if you trust it with your sign-in")
     }

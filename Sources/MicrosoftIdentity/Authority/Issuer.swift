@@ -1,4 +1,5 @@
 import Addresses
+import OAuth
 
 /// Which issuers an authority may name in its OpenID configuration.
 ///
@@ -15,8 +16,8 @@ package enum Issuer {
     ///   - aliases: the hosts of the authority's environment.
     /// - Returns: true where a rule allows it.
     package static func accepts(_ issuer: String, authority: String, aliases: [String] = []) -> Bool {
-        guard let named = try? WebAddress(issuer.replacing(bytes: "{tenantid}", with: "tenantid")),
-            let asked = try? WebAddress(authority)
+        guard let named = try? HTTPSAddress(issuer.replacing(bytes: "{tenantid}", with: "tenantid")),
+            let asked = try? HTTPSAddress(authority)
         else { return false }
         if named.environment == asked.environment || aliases.contains(named.environment) { return true }
         guard named.port == nil else { return false }
@@ -35,7 +36,7 @@ package enum Issuer {
     }
 
     /// Whether the issuer is `https://{tenant}.ciamlogin.com[/{tenant}[/v2.0]]` of the authority's tenant.
-    private static func isCustomerTenant(_ issuer: WebAddress, of authority: WebAddress) -> Bool {
+    private static func isCustomerTenant(_ issuer: HTTPSAddress, of authority: HTTPSAddress) -> Bool {
         guard let tenant = authority.segments.first?.lowercased(), issuer.host == "\(tenant).ciamlogin.com" else {
             return false
         }

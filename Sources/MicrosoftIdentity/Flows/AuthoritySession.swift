@@ -1,6 +1,8 @@
 import Addresses
 import Claims
 import FoundationEssentials
+import OAuth
+import PluginKit
 import PluginWire
 import Secrets
 
@@ -14,6 +16,8 @@ struct AuthoritySession: Sendable {
     let transport: Transport
     /// The claims parameter, capabilities included.
     let claims: String?
+    /// The page that the browser ends at if all went well.
+    var success = LoopbackPage.success
 
     /// Finds out what must be known before anything is asked of the person.
     ///
@@ -41,14 +45,18 @@ struct AuthoritySession: Sendable {
         } catch {
             throw error.pluginError
         }
-        let metadata = try await InstanceDiscovery.resolve(asked, knownHosts: request.knownHosts, over: transport)
-        let isPreferred = metadata.preferredNetwork == asked.environment || metadata.preferredNetwork.hasBytes(":")
-        let there = isPreferred ? asked : asked.replacingHost(metadata.preferredNetwork)
-        let authority = home ? homeTenant(of: there, account: request.account) : there
-        let configuration = try await OpenIDConfiguration.fetch(of: authority, in: metadata, over: transport)
-        return AuthoritySession(
-            request: request, profile: profile, authority: authority, metadata: metadata,
-            configuration: configuration, transport: transport, claims: claims)
+        do throws(OAuthError) {
+            let metadata = try await InstanceDiscovery.resolve(asked, knownHosts: request.knownHosts, over: transport)
+            let isPreferred = metadata.preferredNetwork == asked.environment || metadata.preferredNetwork.hasBytes(":")
+            let there = isPreferred ? asked : asked.replacingHost(metadata.preferredNetwork)
+            let authority = home ? homeTenant(of: there, account: request.account) : there
+            let configuration = try await OpenIDConfiguration.fetch(of: authority, in: metadata, over: transport)
+            return AuthoritySession(
+                request: request, profile: profile, authority: authority, metadata: metadata,
+                configuration: configuration, transport: transport, claims: claims)
+        } catch {
+            throw error.pluginError()
+        }
     }
 
     private static func authority(
@@ -74,38 +82,59 @@ struct AuthoritySession: Sendable {
         return (try? authority.replacingTenant(tenant)) ?? authority
     }
 
-    /// Sends a grant to the token endpoint and reads the answer.
-    ///
-    /// - Parameters:
-    ///   - grant: the grant's own fields.
-    ///   - stage: how a refusal is to be read.
-    ///   - anchor: routes the request to the account's data centre.
-    /// - Returns: the tokens, not yet checked.
-    /// - Throws: the refusal, or `unavailable`.
-    func redeem(
-        _ grant: [FormEncoding.Field], stage: OAuthFailure.Stage, anchor: String?
-    ) async throws(PluginError) -> TokenResponse {
-        var fields = grant
-        fields += [
-            ("client_id", request.clientID), ("scope", Scopes.requested(request.scopes)), ("client_info", "1"),
-        ]
-        if let claims { fields.append(("claims", claims)) }
+    /// Who asks, in OAuth's terms.
+    var client: OAuthClient {
+        var client = OAuthClient(
+            request.clientID, at: authority.environment, endpoints: configuration.endpoints,
+            scope: Scopes.requested(request.scopes), redirectURI: request.redirectURI ?? Self.usualRedirect,
+            transport: transport)
+        client.parameters = [("client_info", "1")]
+        if let claims { client.grantParameters = [("claims", claims)] }
         // A refresh token is good more than once at Microsoft's. Elsewhere the next renewal would send the same one all the
         // same, and later, when the authority may forgive it less.
-        let answer = try await transport.post(
-            configuration.tokenEndpoint, fields, headers: anchor.map { [(Anchor.name, $0)] } ?? [],
-            stage == .refresh ? .harmless : .unlessActedOn)
-        return try read(answer, stage: stage)
+        client.repeatsRenewals = true
+        client.deviceCodeNames = ["device_code", "code"]
+        return client
     }
 
-    /// Reads an answer of the token endpoint.
-    func read(_ answer: HTTPAnswer, stage: OAuthFailure.Stage) throws(PluginError) -> TokenResponse {
-        try TokenResponse(answer, from: authority.environment, stage: stage) { profile.explains($0, authority) }
+    /// What Entra matches whatever the port is.
+    private static let usualRedirect = "http://localhost"
+
+    /// Redeems the request's refresh token.
+    func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
+        let anchor = Anchor.header(account: request.account)
+        do throws(OAuthError) {
+            let tokens = try await client.redeem(
+                .refreshToken(refreshToken), headers: anchor.map { [(Anchor.name, $0)] } ?? [])
+            return try result(tokens, nonce: nil, account: request.account)
+        } catch {
+            throw pluginError(error)
+        }
     }
 
-    /// A refusal in the plugin protocol's terms.
-    func explain(_ failure: OAuthFailure, _ stage: OAuthFailure.Stage) -> PluginError {
-        profile.explains(failure, authority) ?? failure.pluginError(stage)
+    /// Signs a person in, by the first of the request's flows that can be used here.
+    func signIn(_ person: any Conversation) async throws(PluginError) -> PluginResult {
+        let asked = request.flows.isEmpty ? [.browser, .deviceCode] : request.flows
+        let flows = asked.compactMap { Self.flows[$0] }
+        guard !flows.isEmpty else {
+            throw PluginError(
+                .unsupported, "none of the flows asked for is known to \(profile.name)",
+                hint: "use browser, device-code or paste")
+        }
+        do throws(OAuthError) {
+            return try await SignIn(client, by: self).run(flows, ConversingPerson(conversation: person))
+        } catch {
+            throw pluginError(error)
+        }
+    }
+
+    private static let flows: [PluginRequest.Flow: Flow] = [
+        .browser: .browser, .deviceCode: .deviceCode, .paste: .paste,
+    ]
+
+    /// An error in the plugin protocol's terms.
+    func pluginError(_ error: OAuthError) -> PluginError {
+        error.pluginError { profile.explains($0, authority) }
     }
 }
 

@@ -1,0 +1,61 @@
+import Addresses
+import OAuth
+import Secrets
+
+/// Who signed in, as the id tokens of Microsoft's authorities tell.
+struct EntraClaims: Sendable, Equatable {
+    let token: IDToken
+    let objectID: String?
+    let tenantID: String?
+    let name: String?
+    let username: String?
+    /// What to name the session by when it is ended.
+    let loginHint: String?
+
+    /// Reads a token's claims; nothing is checked yet.
+    ///
+    /// - Throws: `broken` if it is no JSON web token.
+    init(_ text: Secret) throws(OAuthError) {
+        token = try IDToken(text)
+        guard let claims = token.claims(Payload.self) else {
+            throw OAuthError(.broken, "the authority gave an id token that cannot be read")
+        }
+        objectID = claims.oid
+        tenantID = claims.tid
+        name = claims.name
+        loginHint = claims.loginHint
+        username = [claims.preferredUsername, claims.upn, claims.emails?.first, claims.email]
+            .compactMap(\.self).first { !$0.isEmpty }
+    }
+
+    /// The issuer that the token must name: the token's, if that is the configuration's for the token's tenant at any host of
+    /// the environment, else the configuration's.
+    func expectedIssuer(_ issuer: String, aliases: [String]) -> String {
+        let expected = issuer.replacing(bytes: "{tenantid}", with: tenantID ?? "")
+        guard let named = try? HTTPSAddress(token.issuer), let wanted = try? HTTPSAddress(expected) else {
+            return expected
+        }
+        let isSameHost =
+            named.environment == wanted.environment
+            || (aliases.contains(named.environment) && aliases.contains(wanted.environment))
+        let isSamePath = named.segments.map { $0.lowercased() } == wanted.segments.map { $0.lowercased() }
+        return isSameHost && isSamePath ? token.issuer : expected
+    }
+
+    private struct Payload: Decodable {
+        var oid: String?
+        var tid: String?
+        var name: String?
+        var preferredUsername: String?
+        var upn: String?
+        var email: String?
+        var emails: [String]?
+        var loginHint: String?
+
+        enum CodingKeys: String, CodingKey {
+            case oid, tid, name, upn, email, emails
+            case preferredUsername = "preferred_username"
+            case loginHint = "login_hint"
+        }
+    }
+}

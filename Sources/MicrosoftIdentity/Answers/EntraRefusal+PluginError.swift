@@ -1,0 +1,135 @@
+import JSON
+package import OAuth
+package import PluginWire
+
+extension EntraRefusal {
+    /// The same in the plugin protocol's terms, with what a person can do about it.
+    package func pluginError(_ stage: OAuthError.Stage) -> PluginError {
+        var result = PluginError(code(stage), message(stage), hint: hint(stage))
+        result.error = error.plain(limit: 100)
+        result.suberror = suberror?.plain(limit: 100)
+        result.errorCodes = Array(codes.filter { $0 > 0 }.prefix(16))
+        result.correlationID = correlationID?.plain(limit: 64)
+        result.claims = claims.flatMap { JSONValue(bytes: $0.utf8, atMost: 16_384)?.encodedText }
+        return result
+    }
+
+    private func message(_ stage: OAuthError.Stage) -> String {
+        isDeclined(stage)
+            ? "the sign-in was cancelled: what the application asks for was declined (AADSTS\(Self.declinedConsent))"
+            : "the authority refuses: \(summary)"
+    }
+
+    /// Whether the person said no at the page that asks for consent.
+    private func isDeclined(_ stage: OAuthError.Stage) -> Bool {
+        stage != .refresh && codes.contains(Self.declinedConsent)
+    }
+
+    /// The kind of error; for a refresh as MSAL for Objective-C has it, where all needs the person but what the person
+    /// can't change.
+    private func code(_ stage: OAuthError.Stage) -> PluginError.Code {
+        switch (error, suberror ?? "") {
+        case ("tokentransferfailedotc", _), ("invalid_grant", "transfer_token_expired"),
+            ("access_denied", "tts_denied"), ("access_denied", "user_skipped"):
+            return .cancelled
+        case ("invalid_grant", "insufficient_device_strength"), ("unauthorized_client", "protection_policy_required"):
+            return .unsupported
+        case ("server_error", _), ("temporarily_unavailable", _):
+            return .unavailable
+        case ("invalid_grant", "client_mismatch"), ("invalid_scope", _), ("invalid_client", _):
+            return .invalidRequest
+        default: break
+        }
+        if isDeclined(stage) { return .cancelled }
+        if codes.contains(Self.resetPassword) { return .interactionRequired }
+        if !codes.allSatisfy({ Advice.registration[$0] == nil }) { return .invalidRequest }
+        if codes.contains(50196) { return .throttled }
+        return stage == .refresh ? .interactionRequired : interactiveCode(stage)
+    }
+
+    private func interactiveCode(_ stage: OAuthError.Stage) -> PluginError.Code {
+        switch error {
+        case "access_denied", "authorization_declined":
+            codes.allSatisfy { Advice.policy[$0] == nil } ? .cancelled : .interactionRequired
+        case "expired_token", "code_expired": .cancelled
+        case "invalid_grant", "interaction_required", "login_required", "consent_required",
+            "account_selection_required", "bad_verification_code":
+            .interactionRequired
+        default: .invalidRequest
+        }
+    }
+
+    private func hint(_ stage: OAuthError.Stage) -> String? {
+        if codes.contains(Self.resetPassword) { return "reset the password, then sign in again" }
+        if let advice = codes.compactMap({ Advice.registration[$0] ?? Advice.policy[$0] ?? Advice.person[$0] }).first {
+            return advice
+        }
+        switch suberror {
+        case "client_mismatch": return "sign in with this application"
+        case "protection_policy_required", "insufficient_device_strength":
+            return "the organisation asks for a managed device, which lanyard can't be; ask the administrator"
+        default: break
+        }
+        switch code(stage) {
+        case .interactionRequired: return "sign in again"
+        case .unavailable: return "try again later"
+        default: return nil
+        }
+    }
+
+    private static let resetPassword = 50142
+    private static let declinedConsent = 65004
+}
+
+/// What a person can do about Entra's errors, by AADSTS number (learn.microsoft.com/entra/identity-platform/reference-error-codes).
+private enum Advice {
+    /// What only a change of the configuration or the app registration helps against.
+    static let registration: [Int: String] = [
+        50011: "add http://localhost to the app registration's redirect URIs for mobile and desktop applications",
+        700016: "check the client id, and that the application exists in the authority's tenant",
+        7000218: "turn on \"allow public client flows\" in the app registration's authentication settings",
+        7000215: "register the application as a public client; lanyard sends no client secret",
+        500_113: "add http://localhost to the app registration's redirect URIs for mobile and desktop applications",
+        90002: "check the tenant in the authority's URL",
+        900023: "check the tenant in the authority's URL",
+        500011: "check the scopes: this tenant doesn't know the resource that they name",
+        70011: "check the scopes: one is not known or does not fit the others",
+        28000: "name scopes of one resource only in the rule: a token is good for one",
+        65005: "add the resource's permissions to the app registration",
+        650057: "add the resource's permissions to the app registration",
+        50194: "configure the authority with the tenant's id: the application is for one tenant only",
+    ]
+
+    /// What a policy of the organisation forbids here.
+    static let policy: [Int: String] = [
+        53000: "a policy asks for a compliant device: use the browser of a managed one",
+        53001: "a policy asks for a domain-joined device: use the browser of a managed one",
+        53003: "a Conditional Access policy blocks this sign-in: try the browser instead of a code, "
+            + "from a network or device that the organisation allows",
+        530_032: "a security policy of the organisation blocks this sign-in; ask the administrator",
+        50097: "a policy asks for a registered device: use the browser of a managed one",
+        90094: "an administrator has to consent to the application first",
+    ]
+
+    /// What the person can do at the sign-in page.
+    static let person: [Int: String] = [
+        50076: "sign in again and pass multi-factor authentication",
+        50079: "sign in again and set up multi-factor authentication",
+        50074: "sign in again and pass multi-factor authentication",
+        65001: "sign in again and consent, or ask an administrator to consent to the application",
+        65004: "sign in again and accept what the application asks for",
+        50020: "choose an account of this tenant, or ask to be invited to it as a guest",
+        50034: "choose an account that exists in this tenant",
+        500_212: "choose another account: the organisation of this one doesn't let it into this tenant",
+        500_213: "choose another account, or ask to be invited: this tenant doesn't let in accounts from outside",
+        50053: "the account is locked: wait, or reset the password",
+        50055: "change the expired password at the sign-in page",
+        50057: "the account is disabled; ask the administrator",
+        50105: "ask the administrator to assign you to the application",
+        50173: "sign in again: the sessions of this account were revoked",
+        70008: "sign in again: the session has expired",
+        70043: "sign in again: a policy limits how long a session lasts",
+        700082: "sign in again: the session was unused for too long",
+        50196: "the same request came too often: wait a few minutes, and look for a script that repeats it",
+    ]
+}

@@ -1,0 +1,77 @@
+import Addresses
+package import OAuth
+
+/// What Microsoft's authorities refuse with: OAuth's error, and their further members.
+package struct EntraRefusal: Sendable, Equatable {
+    private let response: ErrorResponse
+    /// A finer error, lower case.
+    package let suberror: String?
+    /// AADSTS numbers, of the answer's list or the description.
+    package let codes: [Int]
+    /// A claims challenge.
+    package let claims: String?
+    /// Names the request in the authority's logs.
+    package let correlationID: String?
+
+    /// The error, lower case.
+    package var error: String { response.error }
+    /// The authority's own words.
+    package var description: String { response.description }
+
+    /// Makes a refusal of its parts.
+    package init(
+        _ response: ErrorResponse, suberror: String? = nil, codes: [Int] = [], claims: String? = nil,
+        correlationID: String? = nil
+    ) {
+        self.response = response
+        self.suberror = suberror.flatMap { $0.isEmpty ? nil : $0.lowercased() }
+        self.codes = codes.isEmpty ? Self.codes(in: response.description) : codes
+        self.claims = claims
+        self.correlationID = correlationID ?? Self.correlationID(in: response.description)
+    }
+
+    /// Reads what a response has besides OAuth's members.
+    package init(reading response: ErrorResponse) {
+        let members = response.members(Members.self)
+        self.init(
+            response, suberror: members?.subcode ?? members?.suberror, codes: (members?.codes ?? []).map(\.value),
+            claims: members?.claims, correlationID: members?.correlationID)
+    }
+
+    /// The authority's words without what follows them (trace id, correlation id, timestamp), its number before them.
+    package var summary: String {
+        let shown = response.summary(endingAt: [" Trace ID:", " Correlation ID:"])
+        guard let code = codes.first(where: { $0 > 0 }), !shown.contains("AADSTS\(code)") else { return shown }
+        return "AADSTS\(code): \(shown)"
+    }
+
+    /// The id that authorization responses and B2C's errors have in their text only.
+    private static func correlationID(in description: String) -> String? {
+        guard let mark = description.firstRange(of: "Correlation ID: ") else { return nil }
+        let id = description[mark.upperBound...].utf8.prefix { "-0123456789abcdefABCDEF".utf8.contains($0) }
+        return id.count == 36 ? String(Substring(id)) : nil
+    }
+
+    private static func codes(in description: String) -> [Int] {
+        guard let mark = description.firstRange(of: "AADSTS") else { return [] }
+        let digits = description[mark.upperBound...].utf8.prefix { "0123456789".utf8.contains($0) }
+        return Int(Substring(digits)).map { [$0] } ?? []
+    }
+
+    private struct Members: Decodable {
+        var subcode: String?
+        var suberror: String?
+        var codes: [LenientNumber]?
+        var claims: String?
+        var correlationID: String?
+
+        enum CodingKeys: String, CodingKey {
+            /// What authorization responses call it.
+            case subcode = "error_subcode"
+            case suberror
+            case codes = "error_codes"
+            case claims
+            case correlationID = "correlation_id"
+        }
+    }
+}

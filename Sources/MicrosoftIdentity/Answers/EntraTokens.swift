@@ -1,0 +1,47 @@
+import OAuth
+
+/// A token response with what Microsoft's authorities add to it.
+struct EntraTokens: Sendable, Equatable {
+    /// What is assumed if nothing is said.
+    private static let usualLifetime = 3_600
+
+    let response: TokenResponse
+    let expiresIn: Int
+    let extendedExpiresIn: Int?
+    let refreshIn: Int?
+    let familyID: String?
+    let clientInfo: String?
+
+    /// Reads what a response has besides OAuth's members.
+    ///
+    /// - Throws: `unavailable` if they are of other types.
+    init(_ response: TokenResponse, from authority: String) throws(OAuthError) {
+        guard let members = response.members(Members.self) else { throw TokenResponse.unreadable(from: authority) }
+        self.response = response
+        expiresIn = response.expiresIn ?? response.lifetime(nil, until: members.expiresOn) ?? Self.usualLifetime
+        extendedExpiresIn = response.lifetime(members.extendedExpiresIn, until: members.extendedExpiresOn)
+        refreshIn = response.lifetime(members.refreshIn, until: members.refreshOn)
+        familyID = members.familyID
+        clientInfo = members.clientInfo
+    }
+
+    private struct Members: Decodable {
+        var familyID: String?
+        var clientInfo: String?
+        var expiresOn: LenientNumber?
+        var extendedExpiresIn: LenientNumber?
+        var extendedExpiresOn: LenientNumber?
+        var refreshIn: LenientNumber?
+        var refreshOn: LenientNumber?
+
+        enum CodingKeys: String, CodingKey {
+            case familyID = "foci"
+            case clientInfo = "client_info"
+            case expiresOn = "expires_on"
+            case extendedExpiresIn = "ext_expires_in"
+            case extendedExpiresOn = "ext_expires_on"
+            case refreshIn = "refresh_in"
+            case refreshOn = "refresh_on"
+        }
+    }
+}

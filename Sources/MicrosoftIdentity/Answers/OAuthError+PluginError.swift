@@ -1,0 +1,35 @@
+import OAuth
+import PluginWire
+
+extension OAuthError {
+    /// The same in the plugin protocol's terms; `explain` gives an error for a refusal that only one kind of authority knows.
+    func pluginError(explaining explain: (EntraRefusal) -> PluginError? = { _ in nil }) -> PluginError {
+        if case .refused(let response, let stage) = kind {
+            let refusal = EntraRefusal(reading: response)
+            return explain(refusal) ?? refusal.pluginError(stage)
+        }
+        var error = PluginError(code, message, hint: advice)
+        error.retryAfter = retryAfter
+        return error
+    }
+
+    private var code: PluginError.Code {
+        switch kind {
+        case .cancelled: .cancelled
+        case .throttled: .throttled
+        case .unavailable: .unavailable
+        case .refused, .invalidRequest, .notFound, .unusableRedirect, .noAccessToken: .invalidRequest
+        case .unsupported: .unsupported
+        case .broken: .internal
+        }
+    }
+
+    /// The hint, in the words of Microsoft's portals.
+    private var advice: String? {
+        switch kind {
+        case .unusableRedirect: "use http://localhost, registered under mobile and desktop applications"
+        case .noAccessToken: "name a scope of the API that the token is for; for B2C the client id itself is one"
+        default: hint
+        }
+    }
+}

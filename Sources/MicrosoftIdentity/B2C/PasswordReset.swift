@@ -1,0 +1,57 @@
+import OAuth
+import PluginKit
+import PluginWire
+import Secrets
+
+/// The way through B2C's password-reset policy, before the sign-in policy is gone on with.
+///
+/// The sign-in page of an older user flow has a link for it, and leaves it to the application to open the other policy's
+/// page (learn.microsoft.com/azure/active-directory-b2c/add-password-reset-policy). What that policy gives tokens for is
+/// another account, so they are dropped.
+struct PasswordReset: Sendable {
+    /// The session that the person was signing in to.
+    let session: AuthoritySession
+
+    /// Has the person reset the password.
+    ///
+    /// - Throws: `cancelled` where they don't, and what the policy refuses with.
+    func run(_ person: any Conversation) async throws(PluginError) {
+        await person.progress("the password is to be reset first, on a page of its own")
+        var request = session.request
+        request.authority = try authority().url
+        request.prompt = nil
+        request.claims = nil
+        request.resetPolicy = nil
+        var reset = try await AuthoritySession.open(request, profile: session.profile, over: session.transport)
+        reset.success = .passwordReset
+        _ = try await reset.signIn(person)
+        await person.progress("the password is reset; now sign in with it")
+    }
+
+    private func authority() throws(PluginError) -> Authority {
+        let policy = session.request.resetPolicy ?? ""
+        do throws(AuthorityError) {
+            return try session.authority.replacingPolicy(policy)
+        } catch {
+            throw PluginError(
+                .invalidRequest, "\(policy.displayable(limit: 80)) is no name of a policy",
+                hint: "name the tenant's password-reset policy as reset-policy, such as B2C_1_password_reset")
+        }
+    }
+}
+
+extension AuthoritySession {
+    /// Whether an error leads to the password-reset policy.
+    func resetsPassword(after error: PluginError) -> Bool {
+        request.resetPolicy != nil && profile.isForgottenPassword(error)
+    }
+}
+
+extension LoopbackPage {
+    static let forgottenPassword = LoopbackPage(
+        .wait, title: "Reset your password",
+        text: "The page for it opens by itself; the sign-in goes on after it. You can close this page.")
+    static let passwordReset = LoopbackPage(
+        .done, title: "Your password is reset",
+        text: "The sign-in goes on in a page that opens by itself. You can close this page.")
+}

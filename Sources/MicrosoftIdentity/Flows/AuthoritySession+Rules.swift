@@ -1,0 +1,71 @@
+import Addresses
+import Claims
+import OAuth
+import PluginWire
+import Secrets
+
+extension AuthoritySession: AuthorityRules {
+    /// Hints, claims and further parameters.
+    ///
+    /// - Throws: `invalidRequest` if `prompt` is not one of OpenID Connect's or an extra parameter is a reserved one.
+    func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
+        var fields: [FormEncoding.Field] = []
+        if let prompt = request.prompt {
+            guard AuthorizationParameters.prompts.contains(prompt) else {
+                throw OAuthError(
+                    .invalidRequest, "prompt \"\(prompt.displayable(limit: 40))\" is not known",
+                    hint: "use one of \(AuthorizationParameters.prompts.joined(separator: ", "))")
+            }
+            fields.append(("prompt", prompt))
+        }
+        if let hint = request.loginHint { fields += [("login_hint", hint), ("X-AnchorMailbox", "UPN:\(hint)")] }
+        if let hint = request.domainHint { fields.append(("domain_hint", hint)) }
+        if let claims { fields.append(("claims", claims)) }
+        return fields + (try Self.extra(request.extraQuery))
+    }
+
+    private static func extra(_ parameters: [String]) throws(OAuthError) -> [FormEncoding.Field] {
+        var fields: [FormEncoding.Field] = []
+        for parameter in parameters {
+            let halves = parameter.pieces(between: "=", maxSplits: 1, omittingEmpty: false)
+            guard halves.count == 2, !halves[0].isEmpty else {
+                throw OAuthError(.invalidRequest, "an extra parameter has no name", hint: "write it as NAME=VALUE")
+            }
+            guard !AuthorizationParameters.reserved.contains(halves[0].lowercased()) else {
+                throw OAuthError(
+                    .invalidRequest, "the parameter \(halves[0]) is set by lanyard itself",
+                    hint: "take it out of the extra parameters")
+            }
+            fields.append((String(halves[0]), String(halves[1])))
+        }
+        return fields
+    }
+
+    /// The account's data centre.
+    func headers(redeeming response: AuthorizationResponse) -> [(String, String)] {
+        Anchor.header(response: response).map { [(Anchor.name, $0)] } ?? []
+    }
+
+    /// Checked tokens in the plugin protocol's terms.
+    func accept(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> PluginResult {
+        try result(response, nonce: nonce)
+    }
+
+    /// Policies that look at the device can't be satisfied with a code, but may be in a browser.
+    func mayDoBetterElsewhere(after error: OAuthError) -> Bool {
+        !Self.needsBrowser.isDisjoint(with: pluginError(error).errorCodes)
+    }
+
+    private static let needsBrowser: Set<Int> = [53000, 53001, 53003, 530_032, 50097]
+
+    /// The page for a refusal as Microsoft's numbers have it.
+    func page(after error: OAuthError) -> LoopbackPage {
+        let error = pluginError(error)
+        if resetsPassword(after: error) { return .forgottenPassword }
+        if error.code == .cancelled { return .declined }
+        return Self.expired.isDisjoint(with: error.errorCodes) ? .failure : .expired
+    }
+
+    /// The sign-in's page was left open for too long, or its code came back too late.
+    private static let expired: Set<Int> = [50_089, 70_008]
+}

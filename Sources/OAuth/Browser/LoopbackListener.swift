@@ -1,0 +1,143 @@
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// A request that came to the loopback port, read whole.
+struct LoopbackRequest: Sendable {
+    let method: HTTPMethod
+    /// Path and query.
+    let target: String
+    let headers: HTTPHeaders
+    /// Nil where it was larger than is read.
+    let body: String?
+}
+
+/// The web server that the browser comes back to: 127.0.0.1 and, where the computer has it, [::1], on one port.
+///
+/// Both, because a browser may take `localhost` for either, and whoever holds the other would get the code.
+struct LoopbackListener: Sendable {
+    private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+    private typealias Server = NIOAsyncChannel<Connection, Never>
+
+    private static let longestBody = 64 * 1_024
+    private static let readLimit = Duration.seconds(20)
+    private static let attempts = 8
+
+    private let servers: [Server]
+    /// The port both listen on.
+    let port: Int
+
+    /// Starts to listen.
+    ///
+    /// - Parameter port: the port, where the redirect URI fixes it.
+    /// - Returns: a listener; `serve` or `close` ends it.
+    /// - Throws: `unavailable` if the port is taken.
+    static func open(port: Int?) async throws(OAuthError) -> LoopbackListener {
+        for _ in 0..<(port == nil ? attempts : 1) {
+            guard let first = try? await bind("127.0.0.1", port ?? 0), let actual = first.channel.localAddress?.port
+            else { break }
+            do {
+                return LoopbackListener(servers: [first, try await bind("::1", actual)], port: actual)
+            } catch let error as IOError where error.errnoCode == EADDRINUSE || error.errnoCode == EACCES {
+                try? await first.channel.close()
+            } catch {
+                return LoopbackListener(servers: [first], port: actual)
+            }
+        }
+        throw OAuthError(
+            .unavailable, port.map { "port \($0) of the redirect URI is in use" } ?? "no loopback port can be opened",
+            hint: "end the other sign-in, or use the device-code flow")
+    }
+
+    private static func bind(_ host: String, _ port: Int) async throws -> Server {
+        try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 16)
+            .bind(host: host, port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    return try Connection(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+
+    /// Ends a listener that was not served.
+    func close() async {
+        for server in servers { try? await server.channel.close() }
+    }
+
+    /// Answers requests until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - answer: gives the page for a request; may take as long as the sign-in does.
+    ///   - delivered: called when a page is with the browser.
+    func serve(
+        answer: @escaping @Sendable (LoopbackRequest) async -> LoopbackPage,
+        delivered: @escaping @Sendable (LoopbackPage) -> Void
+    ) async {
+        await withDiscardingTaskGroup { group in
+            for server in servers {
+                group.addTask {
+                    try? await server.executeThenClose { connections in
+                        try await withThrowingDiscardingTaskGroup { inner in
+                            for try await connection in connections {
+                                inner.addTask { await Self.handle(connection, answer: answer, delivered: delivered) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func handle(
+        _ connection: Connection, answer: @Sendable (LoopbackRequest) async -> LoopbackPage,
+        delivered: @Sendable (LoopbackPage) -> Void
+    ) async {
+        var shown: LoopbackPage?
+        // Before the request is read: a peer that has gone by then can't be told from another user's.
+        let isWelcome = await LoopbackPeer.find(connection.channel)?.mayAnswer(to: getuid()) ?? true
+        try? await connection.executeThenClose { inbound, outbound in
+            let request = try await withDeadline(readLimit) { try await read(inbound) }
+            guard let request else { return }
+            let page = isWelcome ? await answer(request) : .otherUser
+            try await write(page, to: outbound, withBody: request.method != .HEAD)
+            shown = page
+        }
+        if let shown { delivered(shown) }
+    }
+
+    private static func read(
+        _ inbound: NIOAsyncChannelInboundStream<HTTPServerRequestPart>
+    ) async throws -> LoopbackRequest? {
+        var head: HTTPRequestHead?
+        var body: [UInt8] = []
+        for try await part in inbound {
+            switch part {
+            case .head(let part): head = part
+            case .body(let part): if body.count <= longestBody { body += part.readableBytesView }
+            case .end:
+                return head.map { head in
+                    let text = body.count <= longestBody ? String(validating: body, as: UTF8.self) : nil
+                    return LoopbackRequest(method: head.method, target: head.uri, headers: head.headers, body: text)
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func write(
+        _ page: LoopbackPage, to outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, withBody: Bool
+    ) async throws {
+        let body = ByteBuffer(string: page.html)
+        var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: page.status))
+        for (name, value) in LoopbackPage.headers { head.headers.add(name: name, value: value) }
+        if page.status == 405 { head.headers.add(name: "allow", value: "POST") }
+        head.headers.add(name: "content-length", value: String(body.readableBytes))
+        var parts: [HTTPServerResponsePart] = [.head(head)]
+        if withBody { parts.append(.body(.byteBuffer(body))) }
+        parts.append(.end(nil))
+        try await outbound.write(contentsOf: parts)
+    }
+}

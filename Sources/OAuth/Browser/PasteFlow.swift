@@ -1,0 +1,73 @@
+/// Authorization code with PKCE in a browser on another computer.
+///
+/// The person pastes the address that it ended at. That needs the answer in that address, which a posted one never is.
+/// If the redirect leads to a loopback port it is listened at as well: the browser may be here, or find the way here.
+struct PasteFlow<Rules: AuthorityRules>: Sendable {
+    let signIn: SignIn<Rules>
+
+    /// Signs the person in.
+    ///
+    /// - Parameter person: asked to open the page and to paste.
+    /// - Returns: the tokens, or that nobody can paste here.
+    /// - Throws: `cancelled` if the person refuses here or there, and what the authority refuses with.
+    func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+        let target = try RedirectTarget(signIn.client.redirectURI)
+        // A port that is taken is no obstacle: the address can still be pasted.
+        if target.isLoopback, let listener = try? await LoopbackListener.open(port: target.port) {
+            return try await BrowserFlow(signIn, mayBePasted: true).run(person, target, on: listener)
+        }
+        let request = AuthorizationRequest(redirectURI: target.uri(port: nil), responseMode: .query)
+        switch await person.openToPaste(try signIn.page(of: request), for: request) {
+        case .pasted(let address):
+            let response = AuthorizationResponse(pasted: address)
+            guard response.isResponse else { throw .noAnswer }
+            return .signedIn(try await signIn.redeem(response, of: request))
+        case .cancelled: throw .cancelled
+        case .done, .unavailable:
+            return .notHere(OAuthError(.unsupported, "nobody can paste where the browser was led"))
+        }
+    }
+}
+
+extension SignIn {
+    /// The page of the authority that the browser is to open.
+    func page(of request: AuthorizationRequest) throws(OAuthError) -> String {
+        guard let endpoint = client.endpoints.authorization else {
+            throw OAuthError(.unsupported, "\(client.authority) has no page to sign in at")
+        }
+        return request.url(for: client, at: endpoint, try rules.authorizationParameters())
+    }
+}
+
+extension OAuthError {
+    /// What was pasted isn't the address that the sign-in ended at.
+    static let noAnswer = OAuthError(
+        .invalidRequest, "the pasted address holds no answer to the sign-in",
+        hint: "paste the whole address that the browser shows after the sign-in")
+}
+
+extension Person {
+    /// Asks for the address of the last page, and again, with the reason, if another one is pasted: a slip ends no
+    /// sign-in.
+    func openToPaste(_ page: String, for request: AuthorizationRequest) async -> PersonReply {
+        for _ in 0..<3 {
+            let reply = await open(page, redirectURI: request.redirectURI)
+            guard case .pasted(let address) = reply,
+                let slip = AuthorizationResponse(pasted: address).slip(state: request.state)
+            else { return reply }
+            await progress(slip)
+        }
+        return await open(page, redirectURI: request.redirectURI)
+    }
+}
+
+extension AuthorizationResponse {
+    /// Why what was pasted can't be the answer to the request with this state; nil if it can.
+    fileprivate func slip(state: String) -> String? {
+        if !isResponse {
+            return "that is not the address of the sign-in's last page; paste all of it, from http to the end"
+        }
+        return answers(state: state)
+            ? nil : "that address is another sign-in's; open the page below, and paste the address that it ends at"
+    }
+}

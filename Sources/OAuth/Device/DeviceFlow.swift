@@ -1,0 +1,95 @@
+/// Device authorization grant (RFC 8628): a code is shown here and typed in a browser anywhere.
+struct DeviceFlow<Rules: AuthorityRules>: Sendable {
+    private typealias Outcome = Result<FlowOutcome<Rules.Tokens>, OAuthError>
+
+    let signIn: SignIn<Rules>
+
+    /// Signs the person in.
+    ///
+    /// - Parameter person: shown the code.
+    /// - Returns: the tokens, or that no code can be shown here or that a policy forbids codes.
+    /// - Throws: `cancelled` if the person refuses here or there or lets the code expire, and what the authority
+    ///   refuses with.
+    func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+        guard let endpoint = signIn.client.endpoints.deviceAuthorization else {
+            return .notHere(OAuthError(.unsupported, "\(signIn.client.authority) gives no device codes"))
+        }
+        let code: DeviceAuthorization
+        do throws(OAuthError) {
+            code = try await start(at: endpoint)
+        } catch {
+            return try judge(error).get()
+        }
+        let outcome = await withTaskGroup(of: Step.self) { group -> Outcome in
+            defer { group.cancelAll() }
+            group.addTask { await show(code, to: person) }
+            group.addTask { .ended(await poll(code)) }
+            for await step in group {
+                switch step {
+                case .shown: continue
+                case .refused(let outcome), .ended(let outcome): return outcome
+                }
+            }
+            return .failure(.ended)
+        }
+        return try outcome.get()
+    }
+
+    private enum Step: Sendable {
+        case shown
+        case refused(Outcome)
+        case ended(Outcome)
+    }
+
+    private func start(at endpoint: String) async throws(OAuthError) -> DeviceAuthorization {
+        let client = signIn.client
+        let answer = try await client.transport.post(endpoint, client.deviceAuthorizationRequest, .harmless)
+        return try DeviceAuthorization(answer, from: client.authority)
+    }
+
+    private func show(_ code: DeviceAuthorization, to person: any Person) async -> Step {
+        switch await person.show(code) {
+        case .done, .pasted: .shown
+        case .unavailable: .refused(.success(.notHere(OAuthError(.unsupported, "no code can be shown here"))))
+        case .cancelled: .refused(.failure(.cancelled))
+        }
+    }
+
+    private func poll(_ code: DeviceAuthorization) async -> Outcome {
+        var polling = DevicePolling(interval: code.interval, lifetime: code.expiresIn)
+        let end = try? await polling.run {
+            try await Task.sleep(for: .seconds($0))
+        } poll: {
+            await pollOnce(code)
+        }
+        do throws(OAuthError) {
+            switch end {
+            case .tokens(let tokens): return .success(.signedIn(try signIn.rules.accept(tokens, nonce: nil)))
+            case .refused(let refusal): return judge(OAuthError(refusal, at: .redemption))
+            case .failed(let error): return .failure(error)
+            case .expired: return .failure(OAuthError(.cancelled, "the code expired before it was used"))
+            case nil: return .failure(.ended)
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func pollOnce(_ code: DeviceAuthorization) async -> DevicePolling.Answer {
+        do throws(OAuthError) {
+            return .tokens(try await signIn.client.redeem(.deviceCode(code.deviceCode)))
+        } catch {
+            guard case .refused(let refusal, _) = error.kind else { return .failed(error) }
+            return .refused(refusal)
+        }
+    }
+
+    private func judge(_ error: OAuthError) -> Outcome {
+        signIn.rules.mayDoBetterElsewhere(after: error) ? .success(.notHere(error)) : .failure(error)
+    }
+}
+
+extension OAuthClient {
+    /// The form of a device authorization request (RFC 8628, 3.1).
+    package var deviceAuthorizationRequest: [FormEncoding.Field] { identity + grantParameters }
+}

@@ -1,0 +1,52 @@
+/// What an authority says of itself (OpenID Connect Discovery 1.0, 3; RFC 8414, 2); nothing of it is checked.
+package struct ProviderMetadata: Sendable, Equatable, Decodable {
+    /// The issuer, which is to be compared with the authority that was asked.
+    package let issuer: String
+    /// RFC 6749, 3.1.
+    package let authorizationEndpoint: String?
+    /// RFC 6749, 3.2.
+    package let tokenEndpoint: String
+    /// RFC 8628, 3.1.
+    package let deviceAuthorizationEndpoint: String?
+    /// OpenID Connect RP-Initiated Logout 1.0, 2.1.
+    package let endSessionEndpoint: String?
+
+    /// Asks an authority.
+    ///
+    /// - Parameters:
+    ///   - url: where the document is.
+    ///   - authority: the authority's URL, for a person.
+    ///   - transport: the way there.
+    /// - Returns: the document, as it is.
+    /// - Throws: what the authority refuses with, `notFound` if there is no document, `unavailable` if it can't be read.
+    package static func fetch(
+        _ url: String, of authority: String, over transport: Transport
+    ) async throws(OAuthError) -> ProviderMetadata {
+        let answer = try await transport.get(url)
+        guard answer.status == 200 else {
+            if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .configuration) }
+            throw OAuthError(
+                .notFound, "there is no authority at \(authority) (HTTP \(answer.status))",
+                hint: "check the authority's URL")
+        }
+        guard let document = answer.json(ProviderMetadata.self) else {
+            throw unreadable(from: (try? HTTPSAddress(url))?.environment ?? authority)
+        }
+        return document
+    }
+
+    /// The error for a document that isn't one.
+    package static func unreadable(from authority: String) -> OAuthError {
+        OAuthError(
+            .unavailable, "\(authority) answered with something that is no OpenID configuration",
+            hint: "check that no proxy or network sign-in page stands between, and that the authority is right")
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case issuer
+        case authorizationEndpoint = "authorization_endpoint"
+        case tokenEndpoint = "token_endpoint"
+        case deviceAuthorizationEndpoint = "device_authorization_endpoint"
+        case endSessionEndpoint = "end_session_endpoint"
+    }
+}

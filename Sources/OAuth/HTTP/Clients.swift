@@ -1,0 +1,89 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// The HTTP clients of one request to a plugin: one that goes straight to hosts and one that goes through the proxy.
+struct Clients: Sendable {
+    /// How long a connection is kept that nobody uses: one that died while the person signed in is not to be sent a code.
+    private static let idle = TimeAmount.seconds(15)
+
+    private let configuration: HTTPClient.Configuration
+    private let direct: HTTPClient
+    private let proxied: HTTPClient?
+    private let settings: ProxySettings
+
+    /// Makes the clients; `close` ends them.
+    ///
+    /// - Throws: `invalidRequest` if a file of certificates or the proxy's name can't be used.
+    init(caFile: String?, environment: [String: String], limits: Transport.Limits) throws(OAuthError) {
+        settings = try ProxySettings(environment: environment)
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: try TrustRoots.configuration(caFile: caFile, environment: environment),
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: limits.connect.timeAmount, read: limits.whole.timeAmount))
+        configuration.httpVersion = .http1Only
+        // Never a question for a name server (RFC 6761, 6.3): one that doesn't know the name can take seconds.
+        configuration.dnsOverride = ["localhost": "127.0.0.1"]
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.idleTimeout = Self.idle
+        // The hook is called before a connection's first request.
+        configuration.http1_1ConnectionDebugInitializer = { ConnectionGuard.install(in: $0, for: .protect) }
+        self.configuration = configuration
+        direct = Self.client(configuration, nil)
+        proxied = settings.proxy.map { Self.client(configuration, $0) }
+    }
+
+    private static func client(
+        _ configuration: HTTPClient.Configuration, _ proxy: HTTPClient.Configuration.Proxy?
+    ) -> HTTPClient {
+        var configuration = configuration
+        configuration.proxy = proxy
+        return HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+    }
+
+    /// Ends the clients, without waiting: a TLS peer that doesn't answer takes seconds to take leave of.
+    func close() {
+        Task {
+            try? await direct.shutdown()
+            try? await proxied?.shutdown()
+        }
+    }
+
+    /// The client for a URL.
+    func client(for url: String) -> HTTPClient {
+        isProxied(url) ? proxied ?? direct : direct
+    }
+
+    /// The proxy that a URL is asked through, as `HOST:PORT`.
+    func proxy(for url: String) -> String? {
+        isProxied(url) ? settings.name : nil
+    }
+
+    private func isProxied(_ url: String) -> Bool {
+        guard proxied != nil else { return false }
+        guard let address = try? HTTPSAddress(url) else { return false }
+        return !settings.excepts(host: address.host, port: address.port ?? 443)
+    }
+
+    /// What is wrong with the certificate at a URL, which TLS's library doesn't tell.
+    ///
+    /// It is looked at over a connection of its own that nothing is sent over.
+    func fault(at url: String, within limit: Duration) async -> CertificateFault {
+        guard let address = try? HTTPSAddress(url) else { return .unknown }
+        var configuration = configuration
+        configuration.tlsConfiguration?.certificateVerification = .none
+        configuration.http1_1ConnectionDebugInitializer = { ConnectionGuard.install(in: $0, for: .lookAtCertificate) }
+        let client = Self.client(configuration, isProxied(url) ? settings.proxy : nil)
+        defer { Task { try? await client.shutdown() } }
+        do {
+            _ = try await withDeadline(limit) {
+                let request = HTTPClientRequest(url: "https://\(address.environment)/")
+                return try await client.execute(request, timeout: limit.timeAmount)
+            }
+        } catch let seen as CertificateSeen {
+            return CertificateFault(seen.certificate, host: address.host)
+        } catch {}
+        return .unknown
+    }
+}

@@ -1,0 +1,53 @@
+import Addresses
+
+/// An https URL cut into its host, port and path segments; the strict part of reading an authority or an issuer.
+package struct HTTPSAddress: Sendable, Equatable {
+    /// Lower case.
+    package let host: String
+    /// Nil for 443.
+    package let port: Int?
+    /// Non-empty, without escapes.
+    package let segments: [String]
+
+    /// The host, with `:port` where the port is not 443.
+    package var environment: String { port.map { "\(host):\($0)" } ?? host }
+
+    /// Reads a URL; its query and fragment are dropped.
+    ///
+    /// Only `https` is taken, no user name, and only letters, digits, `.`, `_` and `-` in host and path, so that no two
+    /// readers of the URL can disagree about where it leads. An IPv6 address may not have a zone.
+    package init(_ text: String) throws(AddressError) {
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = StrictURL(text) else {
+            throw .malformed
+        }
+        guard url.scheme == "https" else { throw .notHTTPS }
+        let segments = url.path.pieces(between: "/").map(String.init)
+        guard url.user == nil, url.host.text == url.host.urlText, segments.allSatisfy(Self.isName) else {
+            throw .malformed
+        }
+        host = RequestHost(name: url.host.name, port: nil).text
+        port = url.host.port == 443 ? nil : url.host.port
+        self.segments = segments
+    }
+
+    /// Whether the text is a plain host or path segment.
+    package static func isName(_ text: String) -> Bool {
+        guard !text.isEmpty, text.utf8.count <= 255, text != ".", text != ".." else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+}
+
+/// Why a URL can't be an authority's.
+package enum AddressError: Error, Sendable, Equatable {
+    /// It is not https.
+    case notHTTPS
+    /// It has no host, has a user name, or its host or path is not plain ASCII.
+    case malformed
+}

@@ -1,0 +1,54 @@
+import Addresses
+import AsyncHTTPClient
+import FoundationEssentials
+import Secrets
+
+/// Which proxy stands before a host, as `https_proxy` and `no_proxy` say it to curl.
+struct ProxySettings: Sendable {
+    /// The proxy for hosts that are not excepted.
+    let proxy: HTTPClient.Configuration.Proxy?
+    private let exceptions: [String]
+
+    /// Reads the variables; the lower-case name goes before the upper-case one.
+    ///
+    /// - Parameter environment: the process's environment.
+    /// - Throws: `invalidRequest` where the proxy is not an `http://` one, the only kind spoken.
+    init(environment: [String: String]) throws(OAuthError) {
+        func variable(_ name: String) -> String? {
+            [environment[name], environment[name.uppercased()]].compactMap(\.self).first { !$0.isEmpty }
+        }
+        exceptions = (variable("no_proxy") ?? "").pieces(between: ",").map { entry in
+            entry.trimmed().lowercased()
+        }
+        guard let text = variable("https_proxy") else {
+            proxy = nil
+            return
+        }
+        guard let parts = URLComponents(string: text.hasBytes("://") ? text : "http://\(text)"),
+            parts.scheme?.lowercased() == "http", let host = parts.host, !host.isEmpty
+        else {
+            throw OAuthError(
+                .invalidRequest, "the proxy that https_proxy names cannot be used",
+                hint: "set https_proxy to http://HOST:PORT")
+        }
+        let authorization = parts.user.map {
+            HTTPClient.Authorization.basic(username: $0, password: parts.password ?? "")
+        }
+        proxy = .server(host: host, port: parts.port ?? 1_080, authorization: authorization)
+    }
+
+    /// The proxy as `HOST:PORT`, without the password that its URL may hold.
+    var name: String? {
+        proxy.map { "\($0.host.displayable(limit: 255)):\($0.port)" }
+    }
+
+    /// Whether requests to the host go straight there.
+    func excepts(host: String, port: Int) -> Bool {
+        exceptions.contains { entry in
+            if entry == "*" { return true }
+            let name = entry.hasSuffix(":\(port)") ? String(entry.dropLast("\(port)".count + 1)) : entry
+            let suffix = name.hasPrefix(".") ? name : ".\(name)"
+            return !name.isEmpty && (host == name || ".\(host)".hasSuffix(suffix))
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import AsyncHTTPClient
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// Why no whole answer came, told apart as far as a person can act on it.
+enum TransportFailure: Error, Sendable, Equatable {
+    case cancelled
+    /// The connection stands, but nothing came.
+    case timedOut
+    case closed
+    case tooLarge
+    /// What came is no HTTP.
+    case garbled
+    /// The certificate is none to believe.
+    case distrusted(CertificateFault)
+    /// There is no TLS at the other end.
+    case withoutTLS
+    /// The proxy is there, and doesn't connect to the host.
+    case refusedByProxy
+    case proxyWantsPassword
+    case unreachable(Obstacle)
+
+    /// Why there is no connection.
+    enum Obstacle: Sendable, Equatable {
+        case unknownName
+        case lookupFailed
+        case refused
+        case noRoute
+        case timedOut
+        /// What the system calls it, or nil.
+        case other(String?)
+    }
+
+    /// Sorts what async-http-client throws.
+    init(_ error: any Error) {
+        switch error {
+        case is CancellationError: self = .cancelled
+        case is DeadlineExceeded: self = .timedOut
+        case is NIOTooManyBytesError: self = .tooLarge
+        case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel,
+            ChannelError.eof, ChannelError.inputClosed, ChannelError.outputClosed:
+            self = .closed
+        case is HTTPParserError: self = .garbled
+        case let error as CertificateForAnotherName: self = .distrusted(.otherName(error.names))
+        case NIOSSLError.handshakeFailed(let error): self = Self.sort(error)
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .distrusted(.unknown)
+        case let error as HTTPClientError: self = Self.sort(error)
+        case let error as NIOConnectionError: self = .unreachable(Obstacle(error))
+        // Before there is a connection it is "connection refused" and the like, later a reset.
+        case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): self = .closed
+        default: self = .unreachable(Obstacle(error))
+        }
+    }
+
+    private static func sort(_ error: HTTPClientError) -> TransportFailure {
+        switch error {
+        case .cancelled: .cancelled
+        case .connectTimeout: .unreachable(.timedOut)
+        case .readTimeout, .writeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout,
+            .httpProxyHandshakeTimeout:
+            .timedOut
+        case .remoteConnectionClosed, .uncleanShutdown: .closed
+        case .invalidProxyResponse: .refusedByProxy
+        case .proxyAuthenticationRequired: .proxyWantsPassword
+        default: .unreachable(.other(nil))
+        }
+    }
+
+    private static func sort(_ error: BoringSSLError) -> TransportFailure {
+        guard case .sslError(let stack) = error else { return .closed }
+        let words = stack.map(\.description).joined()
+        // BoringSSL has no other way to tell them apart.
+        if words.contains("CERTIFICATE_VERIFY_FAILED") { return .distrusted(.unknown) }
+        return words.contains("WRONG_VERSION_NUMBER") || words.contains("HTTP_REQUEST") ? .withoutTLS : .closed
+    }
+
+    /// Whether a second attempt may do better.
+    var isWorthRetrying: Bool {
+        switch self {
+        case .timedOut, .closed, .unreachable(.timedOut): true
+        case .cancelled, .tooLarge, .garbled, .distrusted, .withoutTLS, .refusedByProxy, .proxyWantsPassword,
+            .unreachable:
+            false
+        }
+    }
+
+    /// The same for the host.
+    ///
+    /// - Parameters:
+    ///   - host: the authority's.
+    ///   - proxy: the proxy that was used, as `HOST:PORT`; nil if none was.
+    /// - Returns: an error that names the cause.
+    func oauthError(host: String, proxy: String?) -> OAuthError {
+        let way = proxy.map { " through the proxy \($0)" } ?? ""
+        return switch self {
+        case .cancelled: .ended
+        case .timedOut: OAuthError(.unavailable, "\(host) did not answer in time\(way)", hint: "check the network")
+        case .closed: OAuthError(.unavailable, "\(host) closed the connection before its answer was complete")
+        case .tooLarge: OAuthError(.unavailable, "\(host) answered with more than an authority has to say")
+        case .garbled:
+            OAuthError(
+                .unavailable, "\(host) answered with something that is not HTTP",
+                hint: "check that no proxy or network sign-in page stands between")
+        case .distrusted(let fault): fault.oauthError(host: host)
+        case .withoutTLS:
+            OAuthError(
+                .unavailable, "\(host) does not speak TLS at this port",
+                hint: "check the authority's URL, and that no network sign-in page stands between")
+        case .refusedByProxy:
+            OAuthError(
+                .unavailable, "the proxy \(proxy ?? "") refused to connect to \(host)",
+                hint: "check https_proxy and no_proxy")
+        case .proxyWantsPassword:
+            OAuthError(
+                .unavailable, "the proxy \(proxy ?? "") asks for a user name and password, or refuses those given",
+                hint: "set https_proxy to http://USER:PASSWORD@HOST:PORT")
+        case .unreachable(let obstacle): obstacle.oauthError(host: host, proxy: proxy)
+        }
+    }
+}
+
+extension TransportFailure.Obstacle {
+    fileprivate init(_ error: NIOConnectionError) {
+        // A name may have addresses of one family only: what became of those counts.
+        let cause = error.connectionErrors.first?.error ?? error.dnsAError ?? error.dnsAAAAError
+        self = cause.map { .init($0) } ?? .other(nil)
+    }
+
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case ChannelError.connectTimeout: self = .timedOut
+        case let error as SocketAddressError.UnknownHost:
+            self = Self.noSuchName.contains(error.errorCode) ? .unknownName : .lookupFailed
+        case let error as IOError:
+            switch error.errnoCode {
+            case ECONNREFUSED: self = .refused
+            case ETIMEDOUT: self = .timedOut
+            case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EADDRNOTAVAIL: self = .noRoute
+            default: self = .other(String(cString: strerror(error.errnoCode)))
+            }
+        default: self = .other(nil)
+        }
+    }
+
+    /// EAI_NONAME, and EAI_NODATA, which glibc's header hides.
+    private static let noSuchName = [Int(EAI_NONAME), -5]
+
+    private var words: String {
+        switch self {
+        case .unknownName: ": no such host"
+        case .lookupFailed: ": its name can't be looked up"
+        case .refused: ": connection refused"
+        case .noRoute: ": no route to it"
+        case .timedOut: ": the connection timed out"
+        case .other(let words): words.map { ": \($0)" } ?? ""
+        }
+    }
+
+    fileprivate func oauthError(host: String, proxy: String?) -> OAuthError {
+        if let proxy {
+            return OAuthError(
+                .unavailable, "cannot reach \(host): no connection to the proxy \(proxy)\(words)",
+                hint: "check https_proxy and no_proxy")
+        }
+        let hint = self == .unknownName ? "check the authority's name and the network" : "check the network"
+        return OAuthError(.unavailable, "cannot reach \(host)\(words)", hint: hint)
+    }
+}

@@ -1,0 +1,70 @@
+/// Why an authority gave nothing to go on with, in words for a person.
+package struct OAuthError: Error, Sendable, Equatable {
+    /// What kind of trouble it is, which decides what helps.
+    package enum Kind: Sendable, Equatable {
+        /// The authority refuses.
+        case refused(ErrorResponse, Stage)
+        /// The person (or nobody in time) ended it.
+        case cancelled
+        /// Too many requests; `retryAfter` says how long to wait.
+        case throttled
+        /// The authority can't be reached or doesn't work; what is stored stays usable.
+        case unavailable
+        /// The request or the client's registration is wrong; trying again doesn't help.
+        case invalidRequest
+        /// There is no authority at the URL.
+        case notFound
+        /// The redirect URI can't be used.
+        case unusableRedirect
+        /// The answer of the token endpoint has no access token.
+        case noAccessToken
+        /// It can't be done here.
+        case unsupported
+        /// The authority broke the protocol, or what came is not to be believed.
+        case broken
+    }
+
+    /// Where an authority refused, which decides what the refusal means.
+    package enum Stage: Sendable, Equatable {
+        /// Reading what the authority says of itself.
+        case configuration
+        /// The authorization page.
+        case authorization
+        /// Redeeming a code, or asking for a device code.
+        case redemption
+        /// Redeeming a refresh token.
+        case refresh
+    }
+
+    /// The kind.
+    package var kind: Kind
+    /// One sentence for a person: lower case, no full stop, no secret.
+    package var message: String
+    /// What the person can do about it; one sentence.
+    package var hint: String?
+    /// Seconds to wait before the next try.
+    package var retryAfter: Int?
+
+    /// Makes an error.
+    package init(_ kind: Kind, _ message: String, hint: String? = nil) {
+        self.kind = kind
+        self.message = message
+        self.hint = hint
+    }
+
+    /// A refusal, in the authority's own words.
+    package init(_ response: ErrorResponse, at stage: Stage) {
+        self.init(.refused(response, stage), "the authority refuses: \(response.summary())")
+    }
+
+    static let ended = OAuthError(.cancelled, "the sign-in was ended")
+    static let cancelled = OAuthError(.cancelled, "the sign-in was cancelled")
+}
+
+extension OAuthError {
+    /// Whether the person said no at the authority (RFC 6749, 4.1.2.1).
+    var isDenial: Bool {
+        guard case .refused(let response, _) = kind else { return false }
+        return response.error == "access_denied"
+    }
+}

@@ -1,0 +1,78 @@
+/// Has a person sign in at an authority.
+package struct SignIn<Rules: AuthorityRules>: Sendable {
+    let client: OAuthClient
+    let rules: Rules
+
+    /// Makes a sign-in of a client, by an authority's rules.
+    package init(_ client: OAuthClient, by rules: Rules) {
+        self.client = client
+        self.rules = rules
+    }
+
+    /// Signs the person in by the first flow that can be used here.
+    ///
+    /// - Parameters:
+    ///   - flows: ways to sign in, best first.
+    ///   - person: who signs in.
+    /// - Returns: what the rules make of the tokens.
+    /// - Throws: `cancelled` if the person refuses here or there, what the authority refuses with, and why no flow can be
+    ///   used.
+    package func run(_ flows: [Flow], _ person: any Person) async throws(OAuthError) -> Rules.Tokens {
+        var obstacle = OAuthError(.unsupported, "there is no way to sign in here")
+        for flow in flows {
+            switch try await run(flow, person) {
+            case .signedIn(let tokens): return tokens
+            case .notHere(let error): obstacle = error
+            }
+        }
+        throw obstacle
+    }
+
+    private func run(_ flow: Flow, _ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
+        switch flow {
+        case .browser: try await BrowserFlow(self).run(person)
+        case .deviceCode: try await DeviceFlow(signIn: self).run(person)
+        case .paste: try await PasteFlow(signIn: self).run(person)
+        }
+    }
+
+    /// Turns the answer to an authorization request into tokens (RFC 6749, 4.1.3).
+    ///
+    /// - Throws: `invalidRequest` if the answer belongs to another request: then nothing is sent; else what the authority
+    ///   refuses with, in the answer or at the token endpoint.
+    func redeem(
+        _ response: AuthorizationResponse, of request: AuthorizationRequest
+    ) async throws(OAuthError) -> Rules.Tokens {
+        guard response.answers(state: request.state) else {
+            throw OAuthError(
+                .invalidRequest, "this answer belongs to another sign-in",
+                hint: "paste the address that the page opened last ends at")
+        }
+        if let refusal = response.refusal { throw OAuthError(refusal, at: .authorization) }
+        guard let code = response.code else {
+            throw OAuthError(.broken, "\(client.authority) answered without a code")
+        }
+        let grant = TokenRequest.code(
+            code, redirectURI: request.redirectURI, verifier: request.proofKey.verifier)
+        let tokens = try await client.redeem(grant, headers: rules.headers(redeeming: response))
+        return try rules.accept(tokens, nonce: request.nonce)
+    }
+}
+
+/// A way to have a person sign in.
+package enum Flow: Sendable, Equatable {
+    /// Authorization code with PKCE in a browser, answered on a loopback redirect (RFC 8252).
+    case browser
+    /// A code shown here and typed elsewhere (RFC 8628).
+    case deviceCode
+    /// Authorization code with PKCE in a browser anywhere; the person pastes the address that it ends at.
+    case paste
+}
+
+/// How a flow ended, if it did not fail.
+enum FlowOutcome<Tokens: Sendable>: Sendable {
+    /// The person signed in.
+    case signedIn(Tokens)
+    /// The flow can't be used here; the next one may.
+    case notHere(OAuthError)
+}

@@ -1,0 +1,64 @@
+import Addresses
+import FoundationEssentials
+import Secrets
+
+/// What an authority refuses with (RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5).
+package struct ErrorResponse: Sendable, Equatable {
+    /// The error, lower case.
+    package let error: String
+    /// The authority's own words.
+    package let description: String
+    /// All members, as JSON.
+    private let body: Data
+
+    /// Makes a response that says no more.
+    package init(error: String, description: String = "") {
+        self.init(error, description, Data("{}".utf8))
+    }
+
+    private init(_ error: String, _ description: String, _ body: Data) {
+        self.error = error.lowercased()
+        self.description = description
+        self.body = body
+    }
+
+    /// Reads an endpoint's JSON; nil if it holds no `error`.
+    ///
+    /// Errors may come with status 200.
+    package init?(_ answer: HTTPAnswer) {
+        guard let members = answer.json(Members.self), let error = members.error, !error.isEmpty else { return nil }
+        self.init(error, members.description ?? "", answer.body)
+    }
+
+    /// Reads an authorization response; nil if it holds no `error`.
+    package init?(response fields: [String: String]) {
+        guard let error = fields["error"], !error.isEmpty else { return nil }
+        let body = try? JSONEncoder().encode(fields)
+        self.init(error, fields["error_description"] ?? "", body ?? Data())
+    }
+
+    /// The response's members as a type that has further ones; nil if they aren't of its types.
+    package func members<Members: Decodable>(_ type: Members.Type) -> Members? {
+        try? JSONDecoder().decode(type, from: body)
+    }
+
+    /// The authority's words, one line of them, or the error if it has none; `marks` end the words before their line does.
+    package func summary(endingAt marks: [String] = []) -> String {
+        var text = Substring(description.utf8.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") })
+        for end in marks {
+            if let range = text.utf8.firstRange(of: end.utf8) { text = text[..<range.lowerBound] }
+        }
+        let words = String(text.trimmed(of: " ."))
+        return (words.isEmpty ? error : words).displayable(limit: 300)
+    }
+
+    private struct Members: Decodable {
+        var error: String?
+        var description: String?
+
+        enum CodingKeys: String, CodingKey {
+            case error
+            case description = "error_description"
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// A whole number that an authority may write as a number or as a string.
+package struct LenientNumber: Decodable, Sendable, Equatable {
+    /// The number.
+    package let value: Int
+
+    /// Reads either.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Int.self) {
+            value = number
+        } else if let number = try? container.decode(Double.self), let whole = Int(exactly: number.rounded()) {
+            value = whole
+        } else if let number = Int(try container.decode(String.self)) {
+            value = number
+        } else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a whole number")
+        }
+    }
+}

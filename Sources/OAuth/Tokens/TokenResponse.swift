@@ -1,0 +1,101 @@
+package import FoundationEssentials
+package import Secrets
+
+/// A successful answer of the token endpoint (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3).
+package struct TokenResponse: Sendable, Equatable {
+    /// Longest lifetime believed, ten years; past it a sum with a date could overflow.
+    private static let longestLifetime = 315_360_000
+    /// More would not fit the line that it is handed on in.
+    private static let longestToken = 60_000
+
+    /// The access token; a bearer token (RFC 6750).
+    package let accessToken: Secret
+    /// Seconds until it expires; nil if the authority didn't say.
+    package let expiresIn: Int?
+    /// The refresh token.
+    package let refreshToken: Secret?
+    /// The id token; nothing of it is checked.
+    package let idToken: Secret?
+    /// Nil if the authority didn't say: then what was asked for was granted.
+    package let scope: String?
+    /// When the authority sent it, by its own clock.
+    package let sent: Date?
+    private let answer: HTTPAnswer
+
+    /// Reads an answer.
+    ///
+    /// - Throws: what the authority refused with, or `unavailable` if the answer is no JSON.
+    init(_ answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
+        if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: stage) }
+        guard answer.status == 200, let members = answer.json(Members.self) else {
+            throw Self.unreadable(from: authority, status: answer.status)
+        }
+        guard let token = members.accessToken, !token.isEmpty else {
+            throw OAuthError(
+                .noAccessToken, "\(authority) gave no access token",
+                hint: "name a scope of the API that the token is for")
+        }
+        guard members.tokenType.map({ $0.lowercased() == "bearer" }) ?? true else {
+            throw OAuthError(
+                .broken,
+                "\(authority) gave a token of a type that cannot be used: "
+                    + (members.tokenType ?? "").displayable(limit: 40))
+        }
+        accessToken = try Self.secret(token, from: authority)
+        refreshToken = if let text = members.refreshToken { try Self.secret(text, from: authority) } else { nil }
+        idToken = if let text = members.idToken { try Self.secret(text, from: authority) } else { nil }
+        scope = members.scope
+        sent = answer.date
+        expiresIn = members.expiresIn.map { Self.bounded($0.value) }
+        self.answer = answer
+    }
+
+    /// The answer's members as a type that has further ones; nil if they aren't of its types.
+    package func members<Members: Decodable>(_ type: Members.Type) -> Members? {
+        answer.json(type)
+    }
+
+    /// The error for an answer that isn't one.
+    package static func unreadable(from authority: String, status: Int = 200) -> OAuthError {
+        OAuthError(
+            .unavailable, "\(authority) answered with something that is no token response (HTTP \(status))",
+            hint: "check that no proxy or network sign-in page stands between")
+    }
+
+    /// A lifetime that was told in seconds, or until a time since 1970; nil if neither was.
+    package func lifetime(_ seconds: LenientNumber?, until time: LenientNumber? = nil) -> Int? {
+        if let seconds { return Self.bounded(seconds.value) }
+        let now = (sent ?? .now).timeIntervalSince1970
+        // Bounded first: not every number of seconds is one that can be subtracted from, or be an integer again.
+        return time.map { Int(min(max(Double($0.value) - now, 0), Double(Self.longestLifetime)).rounded(.down)) }
+    }
+
+    private static func bounded(_ seconds: Int) -> Int {
+        min(max(seconds, 0), longestLifetime)
+    }
+
+    private static func secret(_ text: String, from authority: String) throws(OAuthError) -> Secret {
+        guard text.utf8.count <= longestToken, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw OAuthError(.broken, "\(authority) gave a token that is too long or not of printable characters")
+        }
+        return Secret(text)
+    }
+
+    private struct Members: Decodable {
+        var accessToken: String?
+        var tokenType: String?
+        var refreshToken: String?
+        var idToken: String?
+        var scope: String?
+        var expiresIn: LenientNumber?
+
+        enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token"
+            case tokenType = "token_type"
+            case refreshToken = "refresh_token"
+            case idToken = "id_token"
+            case scope
+            case expiresIn = "expires_in"
+        }
+    }
+}

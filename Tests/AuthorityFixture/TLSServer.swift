@@ -1,0 +1,156 @@
+public import Crypto
+public import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import SwiftASN1
+import Synchronization
+public import X509
+
+/// A TLS server on 127.0.0.1 whose certificate and answer a test chooses.
+///
+/// The certificate is its own issuer, so that who trusts the file trusts exactly this one.
+public final class TLSServer: Sendable {
+    /// What the certificate says.
+    public struct Identity: Sendable {
+        var names: [GeneralName]
+        /// From when on it is good.
+        public var notValidBefore = Date.now.addingTimeInterval(-3_600)
+        /// Until when it is good.
+        public var notValidAfter = Date.now.addingTimeInterval(3_600)
+
+        /// Names it, good for an hour.
+        public init(_ names: GeneralName...) { self.names = names }
+    }
+
+    /// What the server does with each request.
+    public enum Behaviour: Sendable {
+        /// Answers with this text.
+        case answer(String)
+        /// Ends the connection, with a reset or without a word.
+        case drop(byReset: Bool)
+    }
+
+    private let log = Log()
+    private let channel: any Channel
+    private let directory: URL
+
+    /// The certificate in a file.
+    public var caFile: String { directory.appending(path: "ca.pem").path }
+    /// Where it listens.
+    public var port: Int { channel.localAddress?.port ?? 0 }
+    /// The requests that came through, as text.
+    public var requests: [String] { log.texts.withLock { $0 } }
+
+    /// Runs the body with a server.
+    public static func run(
+        _ identity: Identity,
+        _ behaviour: @escaping @Sendable (String) -> Behaviour = { _ in TLSServer.nothingHere },
+        _ body: (TLSServer) async throws -> Void
+    ) async throws {
+        let (certificate, key) = try certificate(identity)
+        let server = try await TLSServer(certificate, key, behaviour)
+        do { try await body(server) } catch {
+            try await server.stop()
+            throw error
+        }
+        try await server.stop()
+    }
+
+    /// A certificate that signed itself, and its key.
+    public static func certificate(_ identity: Identity) throws -> (Certificate, P256.Signing.PrivateKey) {
+        let key = P256.Signing.PrivateKey()
+        let name = try DistinguishedName { CommonName("localhost") }
+        let certificate = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
+            notValidBefore: identity.notValidBefore, notValidAfter: identity.notValidAfter, issuer: name, subject: name,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+                SubjectAlternativeNames(identity.names)
+            },
+            issuerPrivateKey: .init(key))
+        return (certificate, key)
+    }
+
+    private init(
+        _ certificate: Certificate, _ key: P256.Signing.PrivateKey,
+        _ behaviour: @escaping @Sendable (String) -> Behaviour
+    ) async throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let pem = try certificate.serializeAsPEM().pemString
+        try Data((pem + "\n").utf8).write(to: directory.appending(path: "ca.pem"))
+        let context = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: [.certificate(try NIOSSLCertificate(bytes: [UInt8](pem.utf8), format: .pem))],
+                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: [UInt8](key.pemRepresentation.utf8), format: .pem)))
+        )
+        let log = log
+        channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers(
+                        NIOSSLServerHandler(context: context), Answerer(log, behaviour))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    /// An answer that there is nothing.
+    public static let nothingHere = Behaviour.answer("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
+
+    private func stop() async throws {
+        try await channel.close()
+        try FileManager.default.removeItem(at: directory)
+    }
+
+    private final class Log: Sendable {
+        let texts = Mutex<[String]>([])
+    }
+
+    /// Reads requests whole, and does with each as the test wants.
+    private final class Answerer: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let log: Log
+        private let behaviour: @Sendable (String) -> Behaviour
+        private var text = ""
+
+        init(_ log: Log, _ behaviour: @escaping @Sendable (String) -> Behaviour) {
+            self.log = log
+            self.behaviour = behaviour
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            text += String(buffer: unwrapInboundIn(data))
+            guard isWhole else { return }
+            let request = text
+            text = ""
+            log.texts.withLock { $0.append(request) }
+            switch behaviour(request) {
+            case .answer(let answer):
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+            case .drop(let byReset):
+                drop(byReset: byReset, context: context)
+            }
+        }
+
+        private var isWhole: Bool {
+            guard let end = text.range(of: "\r\n\r\n") else { return false }
+            let length = text[..<end.lowerBound].lowercased().split(separator: "content-length: ").dropFirst().first
+            let expected = length.flatMap { Int($0.prefix { $0.isNumber }) } ?? 0
+            return text[end.upperBound...].utf8.count >= expected
+        }
+
+        /// Below TLS, which would take leave properly.
+        private func drop(byReset: Bool, context: ChannelHandlerContext) {
+            let option = linger(l_onoff: byReset ? 1 : 0, l_linger: 0)
+            _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(option)
+            let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+            tls?.close(promise: nil)
+        }
+    }
+}

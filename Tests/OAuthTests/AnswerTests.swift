@@ -1,0 +1,112 @@
+import Foundation
+import NIOHTTP1
+import Secrets
+import Testing
+
+@testable import OAuth
+
+/// What authorities answer, read.
+struct AnswerTests {
+    private static func answer(_ body: String, status: Int = 200, headers: HTTPHeaders = [:]) -> HTTPAnswer {
+        HTTPAnswer(status: status, headers: headers, body: Data(body.utf8))
+    }
+
+    private static func tokens(_ body: String) throws(OAuthError) -> TokenResponse {
+        try TokenResponse(answer(body), from: "host", stage: .redemption)
+    }
+
+    @Test func `a token response has what RFC 6749 says, and more for who knows it`() throws {
+        struct Further: Decodable { var foci: String }
+        let response = try Self.tokens(
+            #"{"access_token":"at","token_type":"bearer","expires_in":"3599","refresh_token":"rt","foci":"1"}"#)
+        #expect(response.accessToken == Secret("at"))
+        #expect(response.refreshToken == Secret("rt"))
+        #expect(response.expiresIn == 3_599)
+        #expect(response.scope == nil && response.idToken == nil)
+        #expect(response.members(Further.self)?.foci == "1")
+    }
+
+    @Test func `a lifetime that isn't told is unknown, and one that is too long is bounded`() throws {
+        #expect(try Self.tokens(#"{"access_token":"at"}"#).expiresIn == nil)
+        #expect(try Self.tokens(#"{"access_token":"at","expires_in":1e17}"#).expiresIn == 315_360_000)
+        #expect(try Self.tokens(#"{"access_token":"at","expires_in":-1}"#).expiresIn == 0)
+    }
+
+    @Test(arguments: [
+        ("<!doctype html><title>Welcome to the hotel</title>", OAuthError.Kind.unavailable),
+        ("{\"access_token\":\"a", .unavailable), ("", .unavailable), ("[]", .unavailable),
+        ("{\"id_token\":\"x\"}", .noAccessToken), ("{\"access_token\":\"a\\nb\"}", .broken),
+        ("{\"access_token\":\"a\",\"token_type\":\"pop\"}", .broken),
+    ])
+    func `what is no token response is an error`(_ body: String, _ kind: OAuthError.Kind) {
+        let error = #expect(throws: OAuthError.self) { try Self.tokens(body) }
+        #expect(error?.kind == kind)
+    }
+
+    @Test(arguments: [200, 400])
+    func `an error is one whatever the status`(_ status: Int) throws {
+        let body = #"{"error":"Bad_Verification_Code","error_description":"It is \u001b[31mold. \nMore: 1","more":[1]}"#
+        struct Further: Decodable { var more: [Int] }
+        let response = try #require(ErrorResponse(Self.answer(body, status: status)))
+        #expect(response.error == "bad_verification_code")
+        #expect(response.summary() == "It is ?[31mold")
+        #expect(response.summary(endingAt: [" ?"]) == "It is ?[31mold")
+        #expect(response.summary(endingAt: [" is"]) == "It")
+        #expect(response.members(Further.self)?.more == [1])
+        let error = #expect(throws: OAuthError.self) {
+            try TokenResponse(Self.answer(body, status: status), from: "host", stage: .refresh)
+        }
+        #expect(error?.kind == .refused(response, .refresh))
+        #expect(error?.message == "the authority refuses: It is ?[31mold")
+    }
+
+    @Test func `an error without words is told by its name`() throws {
+        let response = try #require(ErrorResponse(response: ["error": "access_denied", "claims": "{}"]))
+        struct Further: Decodable { var claims: String }
+        #expect(response.summary() == "access_denied")
+        #expect(response.members(Further.self)?.claims == "{}")
+        #expect(ErrorResponse(response: ["error": "", "code": "c"]) == nil)
+    }
+
+    @Test func `a configuration has its endpoints`() throws {
+        let document = try #require(
+            Self.answer(
+                #"{"issuer":"https://a.example","token_endpoint":"https://a.example/t","mtls":1}"#
+            ).json(ProviderMetadata.self))
+        #expect(document.tokenEndpoint == "https://a.example/t")
+        #expect(document.authorizationEndpoint == nil)
+    }
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ])
+    func `HTTP's dates are read in all three forms`(_ text: String) {
+        #expect(HTTPDate.parse(text) == Date(timeIntervalSince1970: 784_111_777))
+    }
+
+    @Test(arguments: [
+        "", "0", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 2027 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT",
+        "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "06 Nov 1994 08:49:37",
+    ])
+    func `what is no date of HTTP's is none`(_ text: String) {
+        #expect(HTTPDate.parse(text) == nil)
+    }
+
+    @Test func `a year of two digits is of this century unless it is more than 50 years ahead`() throws {
+        let date = try #require(HTTPDate.parse("Saturday, 07-Nov-26 08:49:37 GMT"))
+        #expect(date == HTTPDate.parse("Sat, 07 Nov 2026 08:49:37 GMT"))
+    }
+
+    @Test(
+        arguments: [
+            ("7", nil, 7), ("-7", nil, 0), ("99999", nil, 3_600), ("soon", nil, nil),
+            ("Sat, 07 Nov 2026 08:49:47 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 10),
+            ("Sat, 07 Nov 2026 08:49:27 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 0),
+            ("Sat, 07 Nov 2026 18:49:27 GMT", "Sat, 07 Nov 2026 08:49:37 GMT", 3_600),
+        ] as [(String, String?, Int?)])
+    func `Retry-After is seconds or a date, by the authority's clock`(_ after: String, _ date: String?, _ wait: Int?) {
+        var answer = HTTPAnswer(status: 503, headers: ["retry-after": after], body: Data())
+        if let date { answer = HTTPAnswer(status: 503, headers: ["retry-after": after, "date": date], body: Data()) }
+        #expect(answer.retryAfter == wait)
+    }
+}

@@ -1,0 +1,257 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Secrets
+import Subprocess
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import OAuth
+
+/// The loopback listener, as a browser and as whoever else is on this computer sees it.
+struct LoopbackTests {
+    private static let request = AuthorizationRequest(redirectURI: "http://localhost", responseMode: .formPost)
+
+    /// Serves a catcher while the body runs; gives how many answers were taken.
+    private func listening(
+        path: String = "/", _ body: (Int) async throws -> Void
+    ) async throws -> Int {
+        let listener = try await LoopbackListener.open(port: nil)
+        let taken = Mutex(0)
+        let catcher = RedirectCatcher(request: Self.request, port: listener.port, path: path) { response in
+            taken.withLock { $0 += 1 }
+            return response.refusal == nil ? .success : .declined
+        }
+        let server = Task { await listener.serve(answer: { await catcher.answer($0) }, delivered: { _ in }) }
+        try await body(listener.port)
+        server.cancel()
+        await server.value
+        return taken.withLock { $0 }
+    }
+
+    private func send(
+        _ url: String, method: HTTPMethod = .POST, body: String = "",
+        headers: HTTPHeaders = ["content-type": "application/x-www-form-urlencoded"]
+    ) async throws -> (response: HTTPClientResponse, text: String) {
+        var request = HTTPClientRequest(url: url)
+        request.method = method
+        request.headers = headers
+        if method == .POST { request.body = .bytes(ByteBuffer(string: body)) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        return (response, String(buffer: try await response.body.collect(upTo: 1 << 20)))
+    }
+
+    @Test func `a posted answer with the right state is taken`() async throws {
+        let taken = try await listening { port in
+            let (response, text) = try await send(
+                "http://localhost:\(port)/", body: "code=c&state=\(Self.request.state)")
+            #expect(response.status == .ok)
+            #expect(text.contains("You are signed in"))
+            #expect(response.headers.first(name: "cache-control") == "no-store")
+            let policy = try #require(response.headers.first(name: "content-security-policy"))
+            #expect(policy.hasPrefix("default-src 'none'; style-src 'sha256-"))
+        }
+        #expect(taken == 1)
+    }
+
+    @Test func `both loopback addresses answer`() async throws {
+        let taken = try await listening { port in
+            for host in ["127.0.0.1", "[::1]"] {
+                let (response, _) = try await send(
+                    "http://\(host):\(port)/", body: "code=c&state=\(Self.request.state)")
+                #expect(response.status == .ok)
+            }
+        }
+        #expect(taken == 2)
+    }
+
+    @Test func `a code in the address is refused and the wait goes on`() async throws {
+        let taken = try await listening { port in
+            let (response, text) = try await send(
+                "http://localhost:\(port)/?code=c&state=\(Self.request.state)", method: .GET)
+            #expect(response.status == .methodNotAllowed)
+            #expect(response.headers.first(name: "allow") == "POST")
+            #expect(text.contains("was not used"))
+        }
+        #expect(taken == 0)
+    }
+
+    @Test func `a refusal in the address is taken`() async throws {
+        let taken = try await listening { port in
+            let (response, text) = try await send(
+                "http://localhost:\(port)/?error=access_denied&state=\(Self.request.state)", method: .GET)
+            #expect(response.status == .ok)
+            #expect(text.contains("cancelled"))
+        }
+        #expect(taken == 1)
+    }
+
+    @Test(arguments: [
+        ("code=c&state=wrong", 400), ("code=c", 400), ("code=c&state=", 400), ("hello=1", 415),
+        ("code=" + String(repeating: "c", count: 70_000), 413),
+    ])
+    func `an answer that is not ours is not taken`(_ body: String, _ status: Int) async throws {
+        let taken = try await listening { port in
+            let (response, _) = try await send("http://localhost:\(port)/", body: body)
+            #expect(Int(response.status.code) == status)
+        }
+        #expect(taken == 0)
+    }
+
+    @Test func `a state given twice is no state`() async throws {
+        let taken = try await listening { port in
+            let state = Self.request.state
+            let (response, _) = try await send(
+                "http://localhost:\(port)/", body: "code=c&state=\(state)&state=\(state)")
+            #expect(response.status == .badRequest)
+        }
+        #expect(taken == 0)
+    }
+
+    @Test func `another host name, path or content type is refused`() async throws {
+        let taken = try await listening(path: "/here") { port in
+            let body = "code=c&state=\(Self.request.state)"
+            let form = "application/x-www-form-urlencoded"
+            let rebound = try await send(
+                "http://localhost:\(port)/here", body: body,
+                headers: ["host": "evil.example:\(port)", "content-type": form])
+            #expect(rebound.response.status == .misdirectedRequest)
+            let elsewhere = try await send("http://localhost:\(port)/", body: body)
+            #expect(elsewhere.response.status == .notFound)
+            let json = try await send(
+                "http://localhost:\(port)/here", body: body, headers: ["content-type": "application/json"])
+            #expect(json.response.status == .unsupportedMediaType)
+            let icon = try await send("http://localhost:\(port)/favicon.ico", method: .GET)
+            #expect(icon.response.status == .notFound)
+        }
+        #expect(taken == 0)
+    }
+
+    /// Sends the right answer as another user, with curl.
+    private func answerAsAnother(_ port: Int, host: String) async throws -> String {
+        let arguments: [String] = [
+            "--reuid", "54321", "--clear-groups", "curl", "--silent", "--max-time", "10",
+            "--data", "code=c&state=\(Self.request.state)", "http://\(host):\(port)/",
+        ]
+        let result = try await Subprocess.run(
+            .name("setpriv"), arguments: Arguments(arguments), output: .string(limit: 1 << 16), error: .discarded)
+        return result.standardOutput
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can be another user"), arguments: ["127.0.0.1", "[::1]"])
+    func `another user's answer is not taken`(_ host: String) async throws {
+        let taken = try await listening { port in
+            let page = try await answerAsAnother(port, host: host)
+            #expect(page.contains("another user’s"))
+        }
+        #expect(taken == 0)
+    }
+
+    @Test(arguments: ["[::ffff:127.0.0.1]", "127.0.0.1", "[::1]"])
+    func `an own process is found, by either family`(_ host: String) async throws {
+        let listener = try await LoopbackListener.open(port: nil)
+        let server = Task { await listener.serve(answer: { _ in .notHere }, delivered: { _ in }) }
+        let bare = host.filter { !"[]".contains($0) }
+        let client = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .connect(to: SocketAddress(ipAddress: bare, port: listener.port)).get()
+        let here = try #require(client.localAddress), there = try #require(client.remoteAddress)
+        // The other end sees a mapped address as what it maps.
+        let (near, far) = bare.hasPrefix("::ffff:") ? (try unmapped(here), try unmapped(there)) : (here, there)
+        #expect(SocketTable(from: near, to: far).search() == .peer(.user(getuid())))
+        try await client.close()
+        #expect(SocketTable(from: near, to: far).search() != .peer(.user(getuid())))
+        server.cancel()
+        await server.value
+    }
+
+    private func unmapped(_ address: SocketAddress) throws -> SocketAddress {
+        try SocketAddress(ipAddress: "127.0.0.1", port: address.port ?? 0)
+    }
+
+    private static let peers: [(LoopbackPeer, UInt32, Bool)] = [
+        (.user(1000), 1000, true), (.user(1001), 1000, false), (.user(0), 1000, true), (.user(1000), 0, false),
+        (.user(0), 0, true), (.nobody, 1000, false), (.nobody, 0, false), (.elsewhere, 1000, true),
+    ]
+
+    @Test(arguments: peers)
+    func `the user, root and who is not of this computer may answer`(
+        _ peer: LoopbackPeer, _ user: UInt32, _ may: Bool
+    ) {
+        #expect(peer.mayAnswer(to: user) == may)
+    }
+
+    private static let lines: [(String, SocketTable.Finding)] = [
+        ("   3: 0100007F:C6B8 0100007F:B5C7 01 0:0 0:0 0 12345 0 265477 1 0", .peer(.user(12_345))),
+        // Closed already: newer kernels tell whose it was, older ones say root's.
+        ("   3: 0100007F:C6B8 0100007F:B5C7 04 0:0 1:2 0 12345 0 0 2 0", .peer(.nobody)),
+        ("   3: 0100007F:C6B8 0100007F:B5C7 06 0:0 3:4 0 0 0 0 3 0", .peer(.nobody)),
+        // The listener's own end, and others'.
+        ("   2: 0100007F:B5C7 0100007F:C6B8 01 0:0 0:0 0 7 0 265472 1 0", .absent),
+        ("   2: 0100007F:C6B8 0200007F:B5C7 01 0:0 0:0 0 7 0 265472 1 0", .absent),
+        (
+            "   1: 0000000000000000FFFF00000100007F:C6B8 0000000000000000FFFF00000100007F:B5C7 01 0:0 0:0 0 7 0 9 1 0",
+            .peer(.user(7))
+        ),
+        ("", .absent), ("   3: 0100007F:C6B8 0100007F:B5C7 01", .absent),
+    ]
+
+    @Test(arguments: lines)
+    func `the kernel's table is read`(_ line: String, _ finding: SocketTable.Finding) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "tcp-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        // The line may lie across what is read at once.
+        let others = String(repeating: "   0: 0100007F:0001 0100007F:0002 01 0:0 0:0 0 8 0 10 1 0\n", count: 3_000)
+        try Data("  sl  local_address\n\(others)\(line)\n\(others)".utf8).write(to: URL(filePath: file))
+        let table = SocketTable(
+            from: try SocketAddress(ipAddress: "127.0.0.1", port: 0xC6B8),
+            to: try SocketAddress(ipAddress: "127.0.0.1", port: 0xB5C7))
+        #expect(table.search(FilePath(file)) == finding)
+    }
+
+    @Test func `a table that cannot be read, or has no end, is told apart`() throws {
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        let table = SocketTable(from: address, to: address)
+        #expect(table.search("/nowhere/tcp") == .unreadable)
+        #expect(table.search("/dev/zero") == .peer(.nobody))
+    }
+
+    @Test func `a fixed port in use is an error that names it`() async throws {
+        _ = try await listening { port in
+            let error = await #expect(throws: OAuthError.self) { try await LoopbackListener.open(port: port) }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.message.contains("\(port)") == true)
+        }
+    }
+
+    private static let redirects: [(String, String?)] = [
+        ("http://localhost", "http://localhost:4711"),
+        ("http://localhost:8400", "http://localhost:8400"), ("http://127.0.0.1/cb", "http://127.0.0.1:4711/cb"),
+        ("https://login.microsoftonline.com/common/oauth2/nativeclient", nil),
+    ]
+
+    @Test(arguments: redirects)
+    func `redirect URIs get the listener's port unless they fix one`(_ text: String, _ uri: String?) throws {
+        let target = try RedirectTarget(text)
+        #expect(target.isLoopback == (uri != nil))
+        #expect(target.uri(port: 4711) == uri ?? text)
+    }
+
+    @Test(arguments: ["http://example.com", "http://localhost#x", "localhost", "http://localhost.evil.example"])
+    func `a redirect URI that leaves this computer in the clear is refused`(_ text: String) {
+        #expect(throws: OAuthError.self) { try RedirectTarget(text) }
+    }
+
+    @Test(arguments: [
+        "http://localhost/?code=c&state=s", "http://localhost:1/#code=c&state=s",
+        " 'http://localhost?state=s&code=c'\n",
+        "code=c&state=s", "http://localhost/?code=c&state=s#",
+    ])
+    func `a pasted address is read`(_ text: String) {
+        let response = AuthorizationResponse(pasted: Secret(text))
+        #expect(response.code == Secret("c"))
+        #expect(response.answers(state: "s"))
+    }
+}

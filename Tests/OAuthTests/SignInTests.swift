@@ -1,0 +1,168 @@
+import AsyncHTTPClient
+import AuthorityFixture
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Secrets
+import Testing
+import X509
+
+@testable import OAuth
+
+/// A person signs in at an authority that follows the standards and nothing else.
+struct SignInTests {
+    private struct PlainRules: AuthorityRules {
+        func accept(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> TokenResponse { response }
+    }
+
+    /// A person whose browser goes where the authority would send it.
+    private struct Visitor: Person {
+        /// What the authority sends back.
+        var fields: [FormEncoding.Field] = [("code", "the-code")]
+        var hasBrowser = true
+
+        func open(_ url: String, redirectURI: String) async -> PersonReply {
+            guard hasBrowser else { return .unavailable }
+            let asked = FormEncoding.decode(url.split(separator: "?", maxSplits: 1).last ?? "")
+            let answer = FormEncoding.encode(fields + [("state", asked["state"] ?? "")])
+            guard redirectURI.hasPrefix("http://") else { return .pasted(Secret("\(redirectURI)?\(answer)")) }
+            var request = HTTPClientRequest(url: redirectURI)
+            if asked["response_mode"] == "form_post" {
+                request.method = .POST
+                request.headers = ["content-type": "application/x-www-form-urlencoded"]
+                request.body = .bytes(ByteBuffer(string: answer))
+            } else {
+                request.url += "?\(answer)"
+            }
+            _ = try? await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            return .done
+        }
+
+        func show(_ code: DeviceAuthorization) async -> PersonReply { code.userCode == "ABCD" ? .done : .cancelled }
+        func progress(_ message: String) async {}
+    }
+
+    private static func json(_ body: String, status: Int = 200) -> TLSServer.Behaviour {
+        .answer("HTTP/1.1 \(status) X\r\ncontent-length: \(body.utf8.count)\r\n\r\n\(body)")
+    }
+
+    private static let tokens = json(#"{"access_token":"gho_x","token_type":"bearer","scope":"repo,gist"}"#)
+
+    /// Runs the body with a client at a server that answers so.
+    private static func withClient(
+        _ behaviour: @escaping @Sendable (String) -> TLSServer.Behaviour = { _ in tokens },
+        _ body: (inout OAuthClient, TLSServer) async throws -> Void
+    ) async throws {
+        try await TLSServer.run(.init(.dnsName("localhost")), behaviour) { server in
+            var settings = Transport.Settings(userAgent: "tests", environment: [:])
+            settings.caFile = server.caFile
+            settings.limits.pause = .milliseconds(50)
+            let transport = try Transport(settings)
+            defer { transport.close() }
+            let base = "https://localhost:\(server.port)"
+            var client = OAuthClient(
+                "the-client", at: "localhost:\(server.port)",
+                endpoints: Endpoints(
+                    authorization: "\(base)/authorize", token: "\(base)/token", deviceAuthorization: "\(base)/device"),
+                scope: "repo", redirectURI: "http://127.0.0.1/callback", transport: transport)
+            try await body(&client, server)
+        }
+    }
+
+    private static func form(_ request: String) -> String {
+        request.components(separatedBy: "\r\n\r\n").last ?? ""
+    }
+
+    @Test(arguments: [true, false])
+    func `a browser signs in, its answer posted or in the address`(_ posts: Bool) async throws {
+        try await Self.withClient { client, server in
+            client.postsAnswers = posts
+            let response = try await SignIn(client, by: PlainRules()).run([.browser], Visitor())
+            #expect(response.accessToken == Secret("gho_x"))
+            #expect(response.expiresIn == nil)
+            let request = try #require(server.requests.first)
+            let fields = FormEncoding.decode(Self.form(request)[...])
+            #expect(
+                Set(fields.keys) == ["grant_type", "code", "redirect_uri", "code_verifier", "client_id", "scope"])
+            #expect(fields["redirect_uri"]?.hasSuffix("/callback") == true)
+            let names = request.split(separator: "\r\n").dropFirst().prefix { $0.contains(": ") }
+                .compactMap { $0.split(separator: ":").first?.lowercased() }
+            #expect(Set(names) == ["content-type", "accept", "user-agent", "host", "content-length"])
+        }
+    }
+
+    @Test func `a scope that isn't named isn't sent`() async throws {
+        try await Self.withClient { client, server in
+            client.scope = ""
+            _ = try await SignIn(client, by: PlainRules()).run([.browser], Visitor())
+            #expect(server.requests.allSatisfy { !$0.contains("scope") })
+        }
+    }
+
+    @Test func `an error in an answer of success is one`() async throws {
+        let refusal = Self.json(#"{"error":"incorrect_client_credentials","error_description":"No such client."}"#)
+        try await Self.withClient({ _ in refusal }) { client, _ in
+            let signIn = SignIn(client, by: PlainRules())
+            let error = await #expect(throws: OAuthError.self) { try await signIn.run([.browser], Visitor()) }
+            #expect(error?.message == "the authority refuses: No such client")
+        }
+    }
+
+    @Test func `a refusal at the page ends the sign-in`() async throws {
+        try await Self.withClient { client, server in
+            let signIn = SignIn(client, by: PlainRules())
+            let error = await #expect(throws: OAuthError.self) {
+                try await signIn.run([.browser], Visitor(fields: [("error", "access_denied")]))
+            }
+            #expect(error.map { LoopbackPage(after: $0) } == .declined)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `an address is pasted`() async throws {
+        try await Self.withClient { client, _ in
+            client.redirectURI = "https://example.com/done"
+            let response = try await SignIn(client, by: PlainRules()).run([.browser], Visitor())
+            #expect(response.accessToken == Secret("gho_x"))
+        }
+    }
+
+    @Test func `a code is shown if there is no browser`() async throws {
+        let code = #"{"device_code":"D","user_code":"ABCD","verification_uri":"https://a.example","interval":1}"#
+        try await Self.withClient({ $0.contains("/device ") ? Self.json(code) : Self.tokens }) { client, server in
+            let response = try await SignIn(client, by: PlainRules())
+                .run([.browser, .deviceCode], Visitor(hasBrowser: false))
+            #expect(response.scope == "repo,gist")
+            #expect(
+                server.requests.map(Self.form) == [
+                    "client_id=the-client&scope=repo",
+                    "client_id=the-client&grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code"
+                        + "&device_code=D",
+                ])
+        }
+    }
+
+    @Test func `what the authority lacks is unsupported`() async throws {
+        try await Self.withClient { client, _ in
+            client.endpoints = Endpoints(authorization: nil, token: client.endpoints.token)
+            let signIn = SignIn(client, by: PlainRules())
+            for flows in [[], [.browser], [.deviceCode]] as [[Flow]] {
+                let error = await #expect(throws: OAuthError.self) { try await signIn.run(flows, Visitor()) }
+                #expect(error?.kind == .unsupported)
+            }
+        }
+    }
+
+    @Test(arguments: [(false, 1), (true, 2)])
+    func `a refresh token is sent again only where that does no harm`(_ repeats: Bool, _ times: Int) async throws {
+        try await Self.withClient({ _ in Self.json("", status: 502) }) { client, server in
+            client.repeatsRenewals = repeats
+            let renewing = client
+            let error = await #expect(throws: OAuthError.self) {
+                try await renewing.redeem(.refreshToken(Secret("rt")))
+            }
+            #expect(error?.kind == .unavailable)
+            #expect(server.requests.count == times)
+        }
+    }
+}
