@@ -9,7 +9,7 @@ extension World {
         if let id = visit.form["ctx"] { return proceed(visit, interaction: id, at: authority) }
         let parameters = visit.method == .post ? visit.form : visit.query
         do throws(AuthorizationRefusal) {
-            let request = try AuthorizationRequest.read(parameters, at: authority, in: directory)
+            let request = try SignInRequest.read(parameters, at: authority, in: directory)
             var interaction = Interaction(purpose: .authorization(request))
             interaction.signedIn = silentAccount(for: request, visit)
             return advance(interaction, visit, at: authority)
@@ -35,7 +35,7 @@ extension World {
     }
 
     /// The account that needs no page: the hinted one, or the only one, unless a prompt wants the person.
-    private func silentAccount(for request: AuthorizationRequest, _ visit: Visit) -> SignedIn? {
+    private func silentAccount(for request: SignInRequest, _ visit: Visit) -> SignedIn? {
         guard request.prompts.isDisjoint(with: ["login", "select_account", "create"]) else { return nil }
         var accounts = eligibleAccounts(visit, realm: request.authority.realm, domainHint: request.domainHint)
         if let hint = request.loginHint { accounts.removeAll { $0.username.lowercased() != hint.lowercased() } }
@@ -142,7 +142,7 @@ extension World {
 }
 
 extension Interaction {
-    var request: AuthorizationRequest? {
+    var request: SignInRequest? {
         guard case .authorization(let request) = purpose else { return nil }
         return request
     }
@@ -169,8 +169,8 @@ extension Interaction {
     }
 }
 
-extension AuthorizationRequest {
-    var target: RedirectTarget { RedirectTarget(uri: redirectURI, mode: responseMode, state: state) }
+extension SignInRequest {
+    var target: ReturnAddress { ReturnAddress(uri: redirectURI, mode: responseMode, state: state) }
 }
 
 extension OAuthFailure {

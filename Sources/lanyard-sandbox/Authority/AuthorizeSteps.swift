@@ -173,7 +173,7 @@ extension World {
         }
     }
 
-    func answer(_ failure: OAuthFailure, to target: RedirectTarget, _ visit: Visit) -> Response {
+    func answer(_ failure: OAuthFailure, to target: ReturnAddress, _ visit: Visit) -> Response {
         var fields = [
             (name: "error", value: failure.error),
             (name: "error_description", value: failure.description(of: visit, trace: newIdentifier())),
@@ -183,7 +183,7 @@ extension World {
     }
 
     private func redirect(
-        _ fields: [(name: String, value: String)], to target: RedirectTarget, _ visit: Visit
+        _ fields: [(name: String, value: String)], to target: ReturnAddress, _ visit: Visit
     ) -> Response {
         var form = Form(fields)
         let forged = faults.take(\.state, at: visit.path)

@@ -68,7 +68,7 @@ struct RefreshToken: Sendable {
 /// A sign-in that has not come to its end: what it is for and how far it got.
 struct Interaction: Sendable {
     enum Purpose: Sendable {
-        case authorization(AuthorizationRequest)
+        case authorization(SignInRequest)
         /// Approving the device with this user code.
         case device(String)
     }

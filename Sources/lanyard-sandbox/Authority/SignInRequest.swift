@@ -1,7 +1,7 @@
 import JSON
 
 /// A request to the authorization endpoint that may be answered by a redirect.
-struct AuthorizationRequest: Sendable {
+struct SignInRequest: Sendable {
     enum ResponseMode: String, Sendable { case query, fragment, formPost = "form_post" }
 
     let authority: AuthorityPath
@@ -22,29 +22,29 @@ struct AuthorizationRequest: Sendable {
 }
 
 /// Where an answer of the authorization endpoint goes.
-struct RedirectTarget: Sendable {
+struct ReturnAddress: Sendable {
     let uri: String
-    let mode: AuthorizationRequest.ResponseMode
+    let mode: SignInRequest.ResponseMode
     let state: String?
 }
 
 /// Why there will be no sign-in: told to the person if the redirect URI can't be trusted, else to the client.
 enum AuthorizationRefusal: Error {
     case onPage(OAuthFailure)
-    case redirected(OAuthFailure, RedirectTarget)
+    case redirected(OAuthFailure, ReturnAddress)
 }
 
-extension AuthorizationRequest {
+extension SignInRequest {
     /// Checks a request in Entra's order, and stricter than Entra in one thing: PKCE with S256 is a must.
     static func read(
         _ parameters: Form, at authority: AuthorityPath, in directory: Directory
-    ) throws(AuthorizationRefusal) -> AuthorizationRequest {
+    ) throws(AuthorizationRefusal) -> SignInRequest {
         let client = try client(of: parameters, at: authority, in: directory)
         let target = try target(of: parameters, for: client)
         do throws(OAuthFailure) {
             try checkForm(of: parameters)
             guard let scope = parameters["scope"] else { throw .missing("scope") }
-            return AuthorizationRequest(
+            return SignInRequest(
                 authority: authority, client: client, redirectURI: target.uri, responseMode: target.mode,
                 scopes: try ScopeRequest(scope, client: client, realm: authority.realm, in: directory),
                 challenge: parameters["code_challenge"] ?? "", prompts: try prompts(of: parameters),
@@ -66,11 +66,11 @@ extension AuthorizationRequest {
 
     private static func target(
         of parameters: Form, for client: Client
-    ) throws(AuthorizationRefusal) -> RedirectTarget {
+    ) throws(AuthorizationRefusal) -> ReturnAddress {
         guard let redirect = parameters["redirect_uri"] else { throw .onPage(.missing("redirect_uri")) }
         guard client.accepts(redirect: redirect) else { throw .onPage(.redirectMismatch) }
         let mode = ResponseMode(rawValue: parameters["response_mode"] ?? "query")
-        let target = RedirectTarget(uri: redirect, mode: mode ?? .query, state: parameters["state"])
+        let target = ReturnAddress(uri: redirect, mode: mode ?? .query, state: parameters["state"])
         if mode == nil {
             throw .redirected(
                 OAuthFailure("invalid_request", 90100, "The 'response_mode' parameter is not supported."), target)
