@@ -17,23 +17,22 @@ let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-
 let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 
-/// What an executable needs to stay small: no unused section survives the link, nothing to strip later.
+/// What an executable needs to start fast, stay small and be hard to misuse; script/lint checks that it has come to that.
 let small: [LinkerSetting] = [
+    // No unused section survives the link, and there is nothing to strip later.
     .unsafeFlags(["-Xlinker", "--gc-sections", "-Xlinker", "-s"], .when(configuration: .release)),
     // Nothing looks for symbols in an executable, and relative relocations, of which Swift makes many, need a bit each:
     // GNU ld packs them so, gold, which swiftc uses else, does not.
     .unsafeFlags(
         ["-use-ld=bfd", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
         .when(configuration: .release)),
-    // The folder holds libstdc++.a and nothing else (script/build makes it): Swift's runtime is in C++, and loading the
-    // shared library takes longer than what a cached answer does.
+    // Swift's runtime is in C++, and loading the shared library takes longer than what a cached answer does: -lstdc++ finds
+    // script/link/libstdc++.so first, which stands for the archive.
     .unsafeFlags(
-        ["-L\(Context.packageDirectory)/.build/static", "-Xclang-linker", "-static-libgcc"],
-        .when(configuration: .release)),
-    // Constants of Swift's that hold addresses are to be read-only once the program has started, and code that answers need
-    // is to stand together; script/build says how.
-    .unsafeFlags(
-        ["-Xlinker", "--script=\(Context.packageDirectory)/.build/static/layout.ld"], .when(configuration: .release)),
+        [
+            "-L\(Context.packageDirectory)/script/link", "-Xclang-linker", "-static-libgcc",
+            "-Xlinker", "--script=\(Context.packageDirectory)/script/link/layout.ld",
+        ], .when(configuration: .release)),
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
 ]
 
