@@ -39,7 +39,7 @@ let small: [LinkerSetting] = [
 /// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "Claims", "CredentialProtocol", "JSON", "LanyardCommands", "MicrosoftIdentity", "OAuth", "OtherCaches",
+    "Addresses", "Claims", "ConsumerProtocols", "JSON", "LanyardCommands", "MicrosoftIdentity", "OAuth", "OtherCaches",
     "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile", "TokenStore",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -77,9 +77,18 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "Addresses", "Claims", "CLinux", "CredentialProtocol", "JSON", "OtherCaches", "PluginConformance",
-                "PluginHost", "PluginWire", "QRCode", "Rules", "Secrets", "SettingsFile", "TokenAcquisition",
-                "TokenStore", argumentParser, subprocess, system,
+                "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "JSON", "OtherCaches",
+                "PluginConformance", "PluginHost", "PluginWire", "QRCode", "Rules", "Secrets", "SettingsFile",
+                "TokenAcquisition", "TokenStore", argumentParser, subprocess, system,
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "ConsumerProtocols", dependencies: ["Addresses", "CredentialEngine", "Rules", "Secrets"],
+            swiftSettings: strict),
+        .target(
+            name: "CredentialEngine",
+            dependencies: [
+                "Addresses", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition", "TokenStore",
             ],
             swiftSettings: strict),
         .target(
@@ -91,7 +100,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Rules",
-            dependencies: ["Addresses", "Claims", "CredentialProtocol", "Secrets", "SettingsFile", system],
+            dependencies: ["Addresses", "Claims", "Secrets", "SettingsFile", system],
             swiftSettings: strict),
         .target(name: "SettingsFile", dependencies: ["Addresses", "Secrets", toml], swiftSettings: strict),
         .target(
@@ -101,7 +110,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "OtherCaches", dependencies: ["Addresses", "CredentialProtocol", "JSON", "Secrets", "TokenStore"],
+            name: "OtherCaches", dependencies: ["Addresses", "JSON", "Rules", "Secrets", "TokenStore"],
             swiftSettings: strict),
         .target(
             name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],
@@ -113,7 +122,6 @@ let package = Package(
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
         .target(name: "PluginWire", dependencies: ["Addresses", "Secrets"], swiftSettings: strict),
         .target(name: "Claims", dependencies: ["Addresses", "JSON"], swiftSettings: strict),
-        .target(name: "CredentialProtocol", dependencies: ["Addresses", "Secrets"], swiftSettings: strict),
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
@@ -179,7 +187,11 @@ let package = Package(
             name: "AddressesTests", dependencies: ["Addresses", "KeyringFixture"], exclude: ["readers.py"],
             swiftSettings: strict),
         .testTarget(
-            name: "CredentialProtocolTests", dependencies: ["Addresses", "CredentialProtocol", "Secrets"],
+            name: "ConsumerProtocolsTests",
+            dependencies: ["Addresses", "ConsumerProtocols", "CredentialEngine", "Rules", "Secrets"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CredentialEngineTests", dependencies: ["Claims", "CredentialEngine", "Rules", "Secrets"],
             swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
         .testTarget(
@@ -189,14 +201,14 @@ let package = Package(
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
-                "Claims", "CredentialProtocol", "KeyringFixture", "LanyardCommands", "PluginWire",
+                "Claims", "KeyringFixture", "LanyardCommands", "PluginWire",
                 "Rules", "Secrets", "SettingsFile", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests",
             dependencies: [
-                "Addresses", "Claims", "CredentialProtocol", "Rules", "Secrets", "SeededRandom", "SettingsFile",
+                "Addresses", "Claims", "ConsumerProtocols", "Rules", "Secrets", "SeededRandom", "SettingsFile",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -260,7 +272,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "OtherCachesTests",
-            dependencies: ["Addresses", "CredentialProtocol", "OtherCaches", "Secrets", "TokenStore"],
+            dependencies: ["Addresses", "OtherCaches", "Rules", "Secrets", "TokenStore"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["PluginKit", "PluginWire", "Secrets"], path: "Tests/ExamplePlugin",

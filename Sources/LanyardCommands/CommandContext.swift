@@ -1,3 +1,4 @@
+import CredentialEngine
 import Glibc
 import Rules
 import SystemPackage
@@ -28,6 +29,11 @@ struct CommandContext: Sendable {
 
     /// A variable's value as git would read a boolean; nil where it is absent or no boolean.
     func boolean(_ name: String) -> Bool? { environment[name].flatMap(Bool.init(gitWord:)) }
+
+    /// What of it the engine depends on.
+    var surroundings: Surroundings {
+        Surroundings(environment: environment, executable: executable, version: Version.current)
+    }
 
     /// What was answered before.
     var answers: SealedAnswers { SealedAnswers(environment: environment) }

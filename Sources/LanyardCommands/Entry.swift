@@ -1,11 +1,12 @@
 import Addresses
 import ArgumentParser
 import CLinux
+import ConsumerProtocols
 import Dispatch
 import Glibc
 import PluginHost
 
-/// The program: argv[0] and argv[1] pick a command.
+/// The program: argv[0] and argv[1] pick a consumer's protocol or a command.
 public enum Lanyard {
     /// Runs the command that the arguments name, and ends the process with its exit status.
     ///
@@ -13,7 +14,7 @@ public enum Lanyard {
     /// succeeds: git may come to know more of them (gitcredentials(7)).
     public static func run(arguments: [String]) -> Never {
         let rest = Array(arguments.dropFirst())
-        let verb = rest.count == 1 ? ProtocolVerb(rawValue: rest[0]) : nil
+        let verb = rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
         // What `exec` gives its command back, which git's verbs never need; only the main thread still has it.
         if verb == nil { _ = Inheritance.atStart }
         // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
@@ -21,9 +22,10 @@ public enum Lanyard {
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
         if let verb {
-            switch verb.begin(InteractionOptions.Values()) {
-            case .ended(let status): leave(status.rawValue)
-            case .pending(let get): finish { await get.finish().rawValue }
+            var run = ConsumerRun(GitConsumer(verb), in: .current, InteractionOptions.Values())
+            switch run.untilOthersAreNeeded() {
+            case .end(let status): leave(status)
+            case .needsOthers(let errand): finish { [run] in await run.goingOn(with: errand) }
             }
         }
         let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
@@ -33,7 +35,7 @@ public enum Lanyard {
             leave(ExitStatus.usage.rawValue)
         }
         let isOption = last.hasPrefix("-")
-        guard isOption || ProtocolVerb(rawValue: last) != nil else { leave(ExitStatus.done.rawValue) }
+        guard isOption || GitConsumer.Verb(rawValue: last) != nil else { leave(ExitStatus.done.rawValue) }
         // Options come before the verb where they stand in credential.helper.
         finish { await LanyardCommand.run(isOption ? rest : [last] + rest.dropLast()) }
     }

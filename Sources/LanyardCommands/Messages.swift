@@ -1,4 +1,5 @@
-import CredentialProtocol
+import ConsumerProtocols
+import CredentialEngine
 import PluginHost
 import PluginWire
 import Rules
@@ -15,8 +16,32 @@ extension Failure {
         self.init(error.description, hints: error.hints)
     }
 
+    /// What the engine refuses.
+    init(_ refusal: Refusal) {
+        switch refusal {
+        case .noPlace(let part):
+            let name = part == .host ? "host" : "protocol"
+            self.init("the request names no \(name)", hints: [Self.protocolHint])
+        case .settings(let error): self = error as? Failure ?? Failure("\(error)".displayable(limit: 300))
+        case .unresolved(let error): self.init(error)
+        case .noToken(let error, let request, let place): self.init(error, request: request, url: place)
+        case .store(let error): self.init(error)
+        }
+    }
+
+    /// What keeps a consumer from being served; `refusal` is what the engine refused last.
+    init(_ complaint: Turn.Complaint, _ refusal: Refusal?) {
+        switch complaint {
+        case .refusal: self = refusal.map(Failure.init) ?? Failure("the request can't be answered")
+        case .unreadable(let error): self.init(error)
+        case .invalid(let error): self.init(error)
+        case .unwritable(let request):
+            self.init("what is stored for \(request.url) cannot be written in git's format")
+        }
+    }
+
     /// A request that can't be read.
-    init(_ error: ProtocolError) {
+    private init(_ error: ProtocolError) {
         let reason =
             switch error {
             case .malformedLine: "a line is not of the form key=value"
@@ -29,7 +54,7 @@ extension Failure {
     }
 
     /// A request with a value that its key can't have.
-    init(_ error: RequestError) {
+    private init(_ error: RequestError) {
         switch error {
         case .invalid(let key):
             self.init("the request's `\(key.displayable(limit: 60))` is not valid", hints: [Self.protocolHint])

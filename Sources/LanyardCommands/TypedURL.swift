@@ -1,5 +1,4 @@
 import Addresses
-import CredentialProtocol
 import Rules
 import Secrets
 
@@ -13,13 +12,7 @@ extension String {
 extension CredentialRequest {
     /// What git would ask for a URL.
     init(url: String) throws(Failure) {
-        var attributes = Attributes()
-        do {
-            try attributes.append("url", url.withScheme)
-            try self.init(attributes)
-        } catch {
-            throw Failure(notURL: url)
-        }
+        do { self.init(try RequestURL(url.withScheme)) } catch { throw Failure(notURL: url) }
     }
 }
 

@@ -1,3 +1,4 @@
+import ConsumerProtocols
 import PluginWire
 
 /// The version of this program; the newest heading of CHANGELOG.md and the plugins' manifests say the same.
@@ -11,7 +12,7 @@ public enum Version {
     /// a keyring is needed, and `doctor` looks at that.
     static let description = """
         lanyard \(current)
-        credential protocol: \(ProtocolVerb.formatVersion) (\(ProtocolVerb.understood.joined(separator: ", ")))
+        credential protocol: \(GitConsumer.formatVersion) (\(GitConsumer.understood.joined(separator: ", ")))
         plugin protocol: \(PluginProtocol.version)
         """
 }

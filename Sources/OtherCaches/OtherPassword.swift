@@ -1,5 +1,5 @@
 import Addresses
-public import CredentialProtocol
+public import Rules
 public import Secrets
 public import TokenStore
 
@@ -7,17 +7,16 @@ public import TokenStore
 public struct OtherPassword: Sendable, Equatable {
     /// Where git uses it; host and scheme are there.
     public var request: CredentialRequest
+    /// What it is.
+    public var stored: StoredPassword
 
     /// Takes a password that git's own helper stored; nil where its host is none.
     public init?(_ listed: PasswordStore.Listed) {
-        guard let host = RequestHost(listed.query.host), case .password(let secret) = listed.password.proof else {
-            return nil
-        }
+        guard let host = RequestHost(listed.query.host), case .password = listed.password.proof else { return nil }
         request = CredentialRequest()
         (request.scheme, request.host, request.path) = (listed.query.scheme, host, listed.query.path)
-        (request.username, request.password) = (listed.password.username, secret)
-        request.passwordExpiry = listed.password.expiresOn.map(Int64.init)
-        request.oauthRefreshToken = listed.password.oauthRefreshToken
+        request.username = listed.password.username
+        stored = listed.password
     }
 
     /// Reads an item of Git Credential Manager: `service` is `git:` and a URL.
@@ -27,24 +26,20 @@ public struct OtherPassword: Sendable, Equatable {
         guard let service = attributes["service"], service.hasPrefix("git:"), let secret,
             let account = attributes["account"], secret.isPassword, !account.isEmpty
         else { throw .malformed }
-        var lines = Attributes()
-        do {
-            try lines.append("url", String(service.dropFirst(4)))
-            try lines.append("username", account)
-            request = try CredentialRequest(lines)
-        } catch {
+        guard let url = try? RequestURL(String(service.dropFirst(4))), !account.hasControlCharacter else {
             throw .malformed
         }
-        guard let host = request.host else { throw .malformed }
+        request = CredentialRequest(url)
+        request.username = account
+        stored = StoredPassword(username: account, proof: .password(secret))
         var path = request.path ?? ""
         while path.hasSuffix("/") { path.removeLast() }
         // Bitbucket's, GitLab's and the generic provider's own ways to file them.
         let isRefreshToken =
-            path.hasSuffix("refresh_token") || host.name.hasPrefix("refresh_token.")
-            || host.name.hasPrefix("oauth-refresh-token.")
+            path.hasSuffix("refresh_token") || url.host.name.hasPrefix("refresh_token.")
+            || url.host.name.hasPrefix("oauth-refresh-token.")
         guard !isRefreshToken else { throw .programsOwn }
         request.path = path.isEmpty ? nil : path
-        request.password = secret
     }
 }
 

@@ -1,6 +1,5 @@
 public import Addresses
 import Claims
-public import CredentialProtocol
 
 /// A resource that a plugin's manifest knows by its hosts.
 public struct WellKnownResource: Sendable, Equatable {

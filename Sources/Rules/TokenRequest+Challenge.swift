@@ -1,6 +1,5 @@
 public import Addresses
 import Claims
-public import CredentialProtocol
 
 extension TokenRequest {
     /// Takes over what the server of a mapped host says about the token it wants (`wwwauth[]`).

@@ -1,5 +1,4 @@
 public import Addresses
-public import CredentialProtocol
 
 /// A rule's `url`, matched as git matches `http.<url>.*` (git-config(1)).
 ///

@@ -25,7 +25,7 @@ public struct TokenAcquirer: Sendable {
     }
 
     let store: any RecordStore
-    let registry: PluginRegistry
+    private let plugins: InstalledPlugins
     let host: PluginRunner
     let singleFlight: SingleFlight
     let setbacks: Setbacks
@@ -43,12 +43,12 @@ public struct TokenAcquirer: Sendable {
     /// `selection` is where chosen accounts are kept, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
     /// what may take long, before it does.
     public init(
-        store: any RecordStore, registry: PluginRegistry, host: PluginRunner, singleFlight: SingleFlight,
+        store: any RecordStore, plugins: InstalledPlugins, host: PluginRunner, singleFlight: SingleFlight,
         notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
         clock: @escaping @Sendable () -> Int, tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
-        self.registry = registry
+        self.plugins = plugins
         self.host = host
         self.singleFlight = singleFlight
         setbacks = Setbacks(notes: notes)
@@ -60,6 +60,8 @@ public struct TokenAcquirer: Sendable {
         self.clock = clock
         self.tell = tell
     }
+
+    var registry: PluginRegistry { plugins.registry }
 
     /// What is stored for a request.
     public enum Stored: Sendable {

@@ -1,7 +1,7 @@
 import Addresses
 
 @testable import Claims
-@testable import CredentialProtocol
+@testable import ConsumerProtocols
 @testable import Rules
 @testable import Secrets
 
@@ -14,7 +14,7 @@ extension FuzzTarget {
             blocks == parsed([Array(input[..<half]), Array(input[half...])]), "two reads give other blocks than one")
         for block in blocks ?? [] {
             try requireRoundTrip(block)
-            guard let request = accepted({ try CredentialRequest(block) }) else { continue }
+            guard let request = accepted({ try GitRequest(block) }) else { continue }
             try requirePlain(request)
             try requireLines(request)
         }
@@ -25,13 +25,13 @@ extension FuzzTarget {
         guard let text = input.text else { return }
         var block = Attributes()
         guard accepted({ try block.append("url", text) }) != nil,
-            let request = accepted({ try CredentialRequest(block) }), let host = request.host
+            let request = accepted({ try GitRequest(block) }), let host = request.wanted.host
         else { return }
         try requirePlain(request)
         for asBrowsers in [false, true] {
             let other = OtherURL(input, asBrowsers: asBrowsers)
             try require(other != nil, "no URL to others")
-            try require(request.scheme.map { Array($0.utf8) } == other?.scheme, "others read another scheme")
+            try require(request.wanted.scheme.map { Array($0.utf8) } == other?.scheme, "others read another scheme")
             try requireSame(host, other?.host ?? [], port: other?.port ?? [])
         }
     }
@@ -39,7 +39,7 @@ extension FuzzTarget {
     /// Which requests a rule matches: the URL that counts is the one that others read.
     static let rule = FuzzTarget("rule") { input in
         for block in parsed([input]) ?? [] {
-            guard let request = accepted({ try CredentialRequest(block) }), let host = request.host else { continue }
+            guard let request = accepted({ try GitRequest(block).wanted }), let host = request.host else { continue }
             for pattern in patterns where pattern.fit(request) != nil {
                 try require(pattern.mismatch(request) == nil, "\(pattern.text) fits, and doesn't match")
                 try require(request.scheme == "https", "another scheme")
@@ -95,17 +95,19 @@ extension FuzzTarget {
             again?.count == 1 && again?.first?.encoded == block.encoded, "a block is another after a round trip")
     }
 
-    private static func requirePlain(_ request: CredentialRequest) throws {
+    private static func requirePlain(_ request: GitRequest) throws {
+        let request = request.wanted
         for text in [request.scheme, request.host?.name, request.path, request.username].compactMap(\.self) {
             try require(text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "a control character was accepted")
         }
     }
 
     /// What of a request may stand in an answer makes one line for each key.
-    private static func requireLines(_ request: CredentialRequest) throws {
+    private static func requireLines(_ request: GitRequest) throws {
+        let wanted = request.wanted
         var answer = Attributes()
         var count = 0
-        let texts = [request.scheme, request.host?.text, request.path, request.username, request.password?.reveal()]
+        let texts = [wanted.scheme, wanted.host?.text, wanted.path, wanted.username, request.password?.reveal()]
         for text in (texts + request.state).compactMap(\.self) where accepted({ try answer.append("key", text) }) != nil
         {
             count += 1

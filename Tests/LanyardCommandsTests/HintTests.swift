@@ -1,5 +1,3 @@
-import Claims
-import CredentialProtocol
 import PluginWire
 import SettingsFile
 import Testing
@@ -162,18 +160,5 @@ import TokenStore
             ])
         request.account = "bob"
         #expect(hints().count == 2, "a choice changes nothing about who is named")
-    }
-}
-
-/// What decides a remembered answer.
-@Suite struct RememberedAnswerTests {
-    @Test(arguments: ["authority", "authorization", "authorization_uri"])
-    func `a challenge counts by every parameter that can name the tenant`(_ parameter: String) {
-        var request = CredentialRequest()
-        request.wwwAuthenticate = ["Bearer \(parameter)=\"https://login.microsoftonline.com/contoso.com\""]
-        #expect(ClaimsChallenge(request.wwwAuthenticate).authority == "https://login.microsoftonline.com/contoso.com")
-        #expect(RememberedAnswer.fields(of: request) != RememberedAnswer.fields(of: CredentialRequest()))
-        request.wwwAuthenticate = ["Basic realm=\"x\""]
-        #expect(RememberedAnswer.fields(of: request) == RememberedAnswer.fields(of: CredentialRequest()))
     }
 }

@@ -1,8 +1,9 @@
 import Addresses
-import CredentialProtocol
 import OtherCaches
+import Rules
 import Secrets
 import Testing
+import TokenStore
 
 /// Items of Git Credential Manager.
 @Suite struct OtherPasswordTests {
@@ -17,7 +18,7 @@ import Testing
         let password = try OtherPassword(gcmItem: ["service": service, "account": "alice"], secret: Secret("pat"))
         #expect((password.request.scheme, password.request.host?.text) == (scheme, host))
         #expect((password.request.path, password.request.username) == (path, "alice"))
-        #expect(password.request.password == Secret("pat"))
+        #expect(password.stored.proof == .password(Secret("pat")))
     }
 
     @Test(arguments: [

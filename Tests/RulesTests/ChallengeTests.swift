@@ -1,6 +1,6 @@
 import Addresses
 import Claims
-import CredentialProtocol
+import ConsumerProtocols
 import Rules
 import Secrets
 import SettingsFile
@@ -35,7 +35,7 @@ import Testing
         if !url.isEmpty { try attributes.append("url", url) }
         try attributes.append("wwwauth[]", list: headers)
         for (key, value) in lines { try attributes.append(key, value) }
-        let request = try CredentialRequest(attributes)
+        let request = try GitRequest(attributes).wanted
         let known = WellKnownResource(name: "Azure DevOps", scopes: ["devops/.default"])
         guard var wanted = try configuration.resolve(request, wellKnown: { $0.name == "dev.azure.com" ? known : nil })
         else { return nil }

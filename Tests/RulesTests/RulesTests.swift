@@ -1,5 +1,5 @@
 import Addresses
-import CredentialProtocol
+import ConsumerProtocols
 import Rules
 import Secrets
 import SettingsFile
@@ -12,7 +12,7 @@ private func request(_ url: String, _ lines: [String] = []) throws -> Credential
         let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
         try attributes.append(parts[0], parts[1])
     }
-    return try CredentialRequest(attributes)
+    return try GitRequest(attributes).wanted
 }
 
 private func configuration(_ text: String, isSystem: Bool = false) throws -> Configuration {
@@ -210,13 +210,13 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         var attributes = Attributes()
         try attributes.append("authority", "https://login.other/t/")
         try attributes.append("scope[]", "s")
-        let resolved = try configuration(text).resolve(CredentialRequest(attributes)) { _ in nil }
+        let resolved = try configuration(text).resolve(GitRequest(attributes).wanted) { _ in nil }
         #expect(resolved?.authority == "https://login.other/t")
         #expect(resolved?.clientID == "default")
         #expect(resolved?.authorityIsConfigured == false)
         attributes.remove("scope[]")
         #expect(throws: ResolutionError.incomplete) {
-            try configuration(text).resolve(CredentialRequest(attributes)) { _ in nil }
+            try configuration(text).resolve(GitRequest(attributes).wanted) { _ in nil }
         }
     }
 }

@@ -25,7 +25,7 @@ import TokenStore
     }
 
     private static let acquirer = TokenAcquirer(
-        store: NoRecordStore(), registry: PluginRegistry(plugins: [acme]),
+        store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [acme])),
         host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(environment: [:]),
         notes: SharedNotes(runtimeDirectory: nil), configuration: Configuration(), clock: { Int(time(nil)) })
 

@@ -13,7 +13,8 @@ import TokenStore
         configuration.timeout = timeout
         return TokenAcquirer(
             store: SecretServiceStore(configuration: KeyringConfiguration(group: configuration.group)),
-            registry: PluginRegistry(plugins: []), host: PluginRunner(environment: [:]), singleFlight: locks,
+            plugins: InstalledPlugins(PluginRegistry(plugins: [])), host: PluginRunner(environment: [:]),
+            singleFlight: locks,
             notes: SharedNotes(runtimeDirectory: nil),
             configuration: configuration, clock: { 0 })
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CredentialProtocol
 import PluginHost
 import Rules
 import Secrets

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CredentialProtocol
 import Rules
 
 /// The options that shape a sign-in, where there is one.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CredentialProtocol
 import Rules
 import Secrets
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ConsumerProtocols
 import JSON
 
 /// A command as the argument parser describes it.
@@ -23,8 +24,8 @@ struct CommandTree {
     var asHelper: CommandTree {
         CommandTree(
             name: "git-credential-lanyard", note: note,
-            subcommands: subcommands.filter { ProtocolVerb(rawValue: $0.name) != nil },
-            options: subcommand(ProtocolVerb.get.rawValue)?.options ?? [])
+            subcommands: subcommands.filter { GitConsumer.Verb(rawValue: $0.name) != nil },
+            options: subcommand(GitConsumer.Verb.get.rawValue)?.options ?? [])
     }
 
     /// The subcommand of a name or alias.

@@ -1,7 +1,7 @@
 import Addresses
-import CredentialProtocol
 import JSON
 import OtherCaches
+import Rules
 import Secrets
 
 /// What was taken over and what not, for people and for programs; no secrets.

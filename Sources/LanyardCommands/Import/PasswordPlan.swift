@@ -1,4 +1,4 @@
-import CredentialProtocol
+import CredentialEngine
 import OtherCaches
 import TokenStore
 
@@ -20,24 +20,22 @@ struct PasswordPlan {
     }
 
     private static func objection(to password: OtherPassword, in session: Session) throws(Failure) -> SkipReason? {
-        guard let query = PasswordQuery(password.request), let new = password.request.password else {
-            return .malformed
-        }
+        guard let query = PasswordQuery(password.request) else { return .malformed }
         // Where a token answers, a password is never asked for.
         if (try? session.resolve(password.request)) != nil { return .tokenAnswers }
         let stored = try session.keeping { () throws(StoreError) in
             try session.passwords.get(query, now: Int(session.context.now))
         }
         guard let stored else { return nil }
-        return stored.proof == .password(new) ? .stored : .newerStored
+        return stored.proof == password.stored.proof ? .stored : .newerStored
     }
 
     /// Stores what is taken.
     func store(in session: Session) throws(Failure) {
         for entry in entries where entry.skipped == nil {
-            let request = entry.password.request
-            guard let query = PasswordQuery(request), let password = StoredPassword(request) else { continue }
-            try session.keeping { () throws(StoreError) in try session.passwords.store(password, for: query) }
+            let password = entry.password
+            guard let query = PasswordQuery(password.request) else { continue }
+            try session.keeping { () throws(StoreError) in try session.passwords.store(password.stored, for: query) }
         }
     }
 }

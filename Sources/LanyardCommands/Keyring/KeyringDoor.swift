@@ -13,8 +13,8 @@ struct KeyringDoor {
     /// Finds the daemon to give the password to.
     ///
     /// - Throws: `Failure` with the remedy if only the provider's own window can open the keyring.
-    init(_ session: Session) throws(Failure) {
-        store = SecretServiceStore(configuration: KeyringConfiguration(group: session.configuration.group))
+    init(_ context: CommandContext, group: String) throws(Failure) {
+        store = SecretServiceStore(configuration: KeyringConfiguration(group: group))
         let found: KeyringProvider?
         do { found = try KeyringProvider.running() } catch { throw Failure(error) }
         guard let found else { throw Failure(StoreError(.noProvider)) }
@@ -25,7 +25,7 @@ struct KeyringDoor {
                 hints: ["unlock its database or wallet in its window"])
         }
         provider = found
-        guard let control = GnomeKeyringControl(of: found, environment: session.context.environment) else {
+        guard let control = GnomeKeyringControl(of: found, environment: context.environment) else {
             throw Failure(
                 "\(Self.daemon) listens at no control socket of this session",
                 hints: [Hint("restart it and try again", run: "pkill gnome-keyring-d")])

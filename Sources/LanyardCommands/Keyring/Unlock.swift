@@ -25,11 +25,11 @@ struct Unlock: AsyncParsableCommand {
         switch state {
         case .unlocked: console.note("the keyring is unlocked already")
         case .locked:
-            let door = try KeyringDoor(session)
+            let door = try KeyringDoor(session.context, group: session.configuration.group)
             try door.unlock(with: try await password(session.context, ["password of the keyring"]))
             console.note("the keyring is unlocked")
         case .noDefaultCollection:
-            let door = try KeyringDoor(session)
+            let door = try KeyringDoor(session.context, group: session.configuration.group)
             try await door.make(
                 with: try await password(session.context, ["password of the new keyring", "the same once more"]))
             console.note("the keyring is made, and unlocked")

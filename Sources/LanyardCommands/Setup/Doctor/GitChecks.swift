@@ -1,5 +1,4 @@
 import Addresses
-import CredentialProtocol
 import Rules
 import Secrets
 

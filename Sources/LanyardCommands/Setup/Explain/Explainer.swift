@@ -1,5 +1,5 @@
 import Addresses
-import CredentialProtocol
+import CredentialEngine
 import PluginHost
 import PluginWire
 import Rules
@@ -93,18 +93,14 @@ struct Explainer {
         return .init(helpers: GitHelpers(entries, for: request), sendsPath: sendsPath)
     }
 
-    /// Whether `get` would answer from memory: git's question differs with its release and its configuration.
+    /// Whether `get` would answer from memory: git's configuration says whether it tells the path.
     private var isRemembered: Bool {
         guard session.configuration.answerCache else { return false }
-        for path in [request.path, nil] {
-            for capabilities in [[], [CredentialRequest.Capability.authtype]] {
-                var asked = request
-                asked.path = path
-                asked.capabilities = Set(capabilities)
-                if RememberedAnswer(asked, in: session.context)?.recalled != nil { return true }
-            }
+        return [request.path, nil].contains { path in
+            var asked = request
+            asked.path = path
+            return RememberedCredential(asked, in: session.context.surroundings)?.recalled != nil
         }
-        return false
     }
 
     private func password() -> Explanation.Next {

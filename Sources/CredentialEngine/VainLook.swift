@@ -1,6 +1,6 @@
 import Addresses
-import CredentialProtocol
 import JSON
+import Rules
 import TokenStore
 
 /// The note that no password was found for a request the last time, as for a host whose passwords another helper has.
@@ -13,11 +13,11 @@ struct VainLook {
     private let notes: SharedNotes
     private let isNoted: Bool
 
-    init(_ request: CredentialRequest, in context: CommandContext) {
+    init(_ request: CredentialRequest, in surroundings: Surroundings) {
         query = PasswordQuery(request)
         let parts = [request.scheme, request.host?.text, request.path, request.username]
         key = "vain\n" + parts.map { $0.map { "\($0.utf8.count) \($0)" } ?? "-" }.joined(separator: "\n")
-        notes = SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR"))
+        notes = SharedNotes(runtimeDirectory: surroundings.environment["XDG_RUNTIME_DIR"])
         isNoted = notes.note(about: key) != nil
     }
 

@@ -1,16 +1,19 @@
 import Addresses
-import CredentialProtocol
+import CredentialEngine
+import Rules
 import Secrets
 import Testing
 
-@Suite struct CredentialRequestTests {
-    private func request(_ text: String) throws -> CredentialRequest {
-        var parser = AttributeParser(longestInput: 1 << 20)
-        var blocks = try parser.consume(text.utf8)
-        if let last = try parser.finish() { blocks.append(last) }
-        return try CredentialRequest(try #require(blocks.first))
-    }
+@testable import ConsumerProtocols
 
+private func request(_ text: String) throws -> GitRequest {
+    var parser = AttributeParser(longestInput: 1 << 20)
+    var blocks = try parser.consume(text.utf8)
+    if let last = try parser.finish() { blocks.append(last) }
+    return try GitRequest(try #require(blocks.first))
+}
+
+@Suite struct GitRequestTests {
     @Test func `every key of git's is read`() throws {
         let read = try request(
             """
@@ -32,27 +35,26 @@ import Testing
             state[]=lanyard.x
             unknown=ignored
             """)
-        #expect(read.scheme == "https")
-        #expect(read.host == RequestHost(name: "example.com", port: 8443))
-        #expect(read.path == "org/repo?x=1")
-        #expect(read.username == "alice")
+        #expect(read.wanted.scheme == "https")
+        #expect(read.wanted.host == RequestHost(name: "example.com", port: 8443))
+        #expect(read.wanted.path == "org/repo?x=1")
+        #expect(read.wanted.username == "alice")
         #expect(read.password == Secret("p"))
         #expect(read.passwordExpiry == 1_790_000_000)
         #expect(read.oauthRefreshToken == Secret("r"))
-        #expect(read.wwwAuthenticate == ["Basic realm=\"x\"", "Bearer"])
+        #expect(read.wanted.wwwAuthenticate == ["Basic realm=\"x\"", "Bearer"])
         #expect(read.capabilities == [.authtype, .state])
         #expect(read.authtype == "Bearer")
         #expect(read.credential == Secret("c"))
         #expect(read.isEphemeral)
-        #expect(read.isContinued)
         #expect(read.state == ["lanyard.x"])
-        #expect(read.wish.isEmpty)
+        #expect(read.wanted.wish.isEmpty)
     }
 
     @Test func `lanyard's own keys are read`() throws {
         let wish = try request(
             "authority=https://a.example/t\nclient_id=c\nscope[]=s1\nscope[]=s2\naccount=alice\nclaims={}\nprompt=login\n"
-        ).wish
+        ).wanted.wish
         #expect(wish.authority == "https://a.example/t")
         #expect(wish.clientID == "c")
         #expect(wish.scopes == ["s1", "s2"])
@@ -62,9 +64,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("0", nil), ("-5", nil), ("99999999999999999999", nil), ("soon", nil), ("9999999999", 9_999_999_999 as Int64),
+        ("0", nil), ("-5", nil), ("99999999999999999999", nil), ("soon", nil), ("9999999999", 9_999_999_999 as Int),
     ])
-    func `an expiry of 0, or that overflows, means never`(text: String, expected: Int64?) throws {
+    func `an expiry of 0, or that overflows, means never`(text: String, expected: Int?) throws {
         #expect(try request("password_expiry_utc=\(text)\n").passwordExpiry == expected)
     }
 
@@ -97,12 +99,12 @@ import Testing
     @Test func `a URL is cut into its parts, and what came before it is forgotten`() throws {
         let read = try request(
             "host=forgotten\nusername=forgotten\nurl=https://al%40ce:p%3Aw@h.example:8443/a/b?q\nusername=bob\n")
-        #expect(read.scheme == "https")
-        #expect(read.host == RequestHost(name: "h.example", port: 8443))
-        #expect(read.path == "a/b?q")
-        #expect(read.username == "bob")
+        #expect(read.wanted.scheme == "https")
+        #expect(read.wanted.host == RequestHost(name: "h.example", port: 8443))
+        #expect(read.wanted.path == "a/b?q")
+        #expect(read.wanted.username == "bob")
         #expect(read.password == Secret("p:w"))
-        #expect(try request("username=forgotten\nurl=https://h.example/\n").username == nil)
+        #expect(try request("username=forgotten\nurl=https://h.example/\n").wanted.username == nil)
     }
 
     // CVE-2020-5260 and CVE-2020-11008.
@@ -124,18 +126,17 @@ import Testing
     }
 }
 
-@Suite struct CredentialAnswerTests {
-    private func lines(_ answer: CredentialAnswer, capabilities: Set<CredentialRequest.Capability>, user: String? = nil)
-        throws
+@Suite struct GitAnswerTests {
+    private func lines(_ credential: Credential, capabilities: Set<GitRequest.Capability>, user: String? = nil) throws
         -> [String]
     {
-        var request = CredentialRequest()
+        var request = GitRequest()
         request.capabilities = capabilities
-        request.username = user
-        return try answer.attributes(for: request).lines.map { "\($0.key)=\($0.value)" }
+        request.wanted.username = user
+        return try request.answer(credential).lines.map { "\($0.key)=\($0.value)" }
     }
 
-    private let token = CredentialAnswer.token(Secret("t"), username: "alice@contoso.example", expiry: 5)
+    private let token = Credential(.accessToken, Secret("t"), username: "alice@contoso.example", expiresOn: 5)
 
     @Test func `a consumer that offers authtype gets a Bearer token, the capability first`() throws {
         #expect(
@@ -144,27 +145,21 @@ import Testing
     }
 
     @Test func `a consumer that carries state too is asked to come back, unless it does so already`() throws {
-        let token = CredentialAnswer.token(Secret("t"), username: "alice", expiry: 5, fingerprint: "0f")
-        var request = CredentialRequest()
-        request.capabilities = [.authtype, .state]
-        request.state = ["other:lanyard:1"]
-        func answered() throws -> [String] {
-            try token.attributes(for: request).lines.map { "\($0.key)=\($0.value)" }
-        }
+        let state = ["capability[]=state", "continue=1", "state[]=lanyard:\(token.fingerprint)"]
         let final = [
             "capability[]=authtype", "authtype=Bearer", "credential=t", "ephemeral=1", "password_expiry_utc=5",
         ]
+        #expect(try lines(token, capabilities: [.authtype, .state]) == final.dropLast() + state + final.suffix(1))
+        #expect(try lines(token, capabilities: [.authtype]) == final)
         #expect(
-            try answered() == Array(final.prefix(4)) + ["capability[]=state", "continue=1", "state[]=lanyard:0f"]
-                + Array(final.suffix(1)))
-        request.state.append("lanyard:0e")
-        #expect(request.refusedToken == "0e")
-        #expect(try answered() == final)
-        request.state = []
-        request.capabilities = [.authtype]
-        #expect(try answered() == final)
-        request.capabilities = [.state]
-        #expect(try answered() == ["username=alice", "password=t", "password_expiry_utc=5"])
+            try lines(token, capabilities: [.state])
+                == ["username=alice@contoso.example", "password=t", "password_expiry_utc=5"])
+        var again = try request("capability[]=authtype\ncapability[]=state\nstate[]=other:lanyard:1\n")
+        #expect(again.wanted.refusedToken == nil)
+        again = try request(
+            "capability[]=authtype\ncapability[]=state\nstate[]=other:lanyard:1\nstate[]=lanyard:0e\n")
+        #expect(again.wanted.refusedToken == "0e")
+        #expect(try again.answer(token).lines.map { "\($0.key)=\($0.value)" } == final)
     }
 
     @Test func `any other consumer gets the token as a password`() throws {
@@ -172,18 +167,24 @@ import Testing
             try lines(token, capabilities: [.state])
                 == ["username=alice@contoso.example", "password=t", "password_expiry_utc=5"])
         #expect(try lines(token, capabilities: [], user: "org").first == "username=org")
+        let nameless = Credential(.accessToken, Secret("t"), username: nil, expiresOn: 5)
+        #expect(try lines(nameless, capabilities: []).first == "username=token")
+        #expect(try lines(nameless, capabilities: [], user: "a@b.example").first == "username=token")
     }
 
     @Test func `a stored credential of another scheme goes only to who can use it`() throws {
-        let answer = CredentialAnswer.credential(Secret("c"), authtype: "Bearer", username: "u", expiry: nil)
+        let answer = Credential(.authorization(scheme: "Bearer"), Secret("c"), username: "u", expiresOn: 9)
         #expect(try lines(answer, capabilities: []).isEmpty)
         #expect(
             try lines(answer, capabilities: [.authtype])
-                == ["capability[]=authtype", "authtype=Bearer", "credential=c", "username=u"])
+                == [
+                    "capability[]=authtype", "authtype=Bearer", "credential=c", "username=u", "password_expiry_utc=9",
+                ])
     }
 
     @Test func `a password comes with what was stored beside it`() throws {
-        let answer = CredentialAnswer.password(Secret(""), username: "", expiry: 7, oauthRefreshToken: Secret("r"))
+        let answer = Credential(
+            .password, Secret(""), username: nil, expiresOn: 7, oauthRefreshToken: Secret("r"))
         #expect(
             try lines(answer, capabilities: [])
                 == ["username=", "password=", "password_expiry_utc=7", "oauth_refresh_token=r"])

@@ -1,0 +1,83 @@
+public import CredentialEngine
+public import Rules
+public import Secrets
+
+/// The protocol of one tool that asks for credentials, as a state machine without any input or output.
+///
+/// It is made of the program's arguments. Whoever runs it does what a `Turn` says, and gives it what came of that, until it
+/// ends: git and docker need one request, cargo is greeted and then sends several, NuGet holds a long session, and Go calls
+/// twice, the second time with what its server said.
+public protocol Consumer: Sendable {
+    /// What is done first.
+    mutating func begin() -> Turn
+    /// What is done next, now that this has come.
+    mutating func take(_ event: ConsumerEvent) -> Turn
+}
+
+/// What comes of a turn.
+public enum ConsumerEvent: Sendable, Equatable {
+    /// The tool's bytes that were read; none at their end.
+    case input([UInt8])
+    /// The engine has this.
+    case credential(Credential)
+    /// The engine has nothing, or nothing to say.
+    case nothing
+    /// The engine refuses.
+    case refused(ReportedRefusal)
+}
+
+/// A refusal as the tool's protocol may tell of it.
+public struct ReportedRefusal: Sendable, Equatable {
+    /// Where it lies.
+    public var cause: Refusal.Cause
+    /// What people read, for protocols that carry it; nothing in it is secret.
+    public var message: String
+    /// The exit status of a program that ends by it.
+    public var status: Int32
+
+    /// Makes a report.
+    public init(cause: Refusal.Cause, message: String, status: Int32) {
+        self.cause = cause
+        self.message = message
+        self.status = status
+    }
+}
+
+/// What is to be done, in this order: write, complain, and then the next step.
+public struct Turn: Sendable, Equatable {
+    /// What the tool reads.
+    public var output: [UInt8] = []
+    /// What a person is told on stderr.
+    public var complaint: Complaint?
+    /// How it goes on.
+    public var next: Step
+
+    /// How it goes on.
+    public enum Step: Sendable, Equatable {
+        /// With more of the tool's bytes.
+        case read
+        /// With what the engine says to this.
+        case ask(Question)
+        /// Not at all: the program ends with this status.
+        case end(Int32)
+    }
+
+    /// What a person is told.
+    public enum Complaint: Sendable, Equatable {
+        /// The engine's refusal, which came last.
+        case refusal
+        /// The tool sent what can't be read.
+        case unreadable(ProtocolError)
+        /// The tool sent a value that can't be one.
+        case invalid(RequestError)
+        /// What is stored for this request can't be written in the tool's format.
+        case unwritable(CredentialRequest)
+    }
+
+    /// Makes a turn.
+    public init(output: [UInt8] = [], complaint: Complaint? = nil, _ next: Step) {
+        self.output = output
+        self.complaint = complaint
+        self.next = next
+    }
+}

@@ -1,0 +1,91 @@
+import CredentialEngine
+import Rules
+import Secrets
+
+/// git as a consumer (gitcredentials(7), git-credential(1)): one verb, one request on stdin, one answer on stdout.
+public struct GitConsumer: Consumer {
+    /// git's verbs.
+    public enum Verb: String, Sendable, CaseIterable {
+        case get, store, erase, capability
+    }
+
+    /// The version of the format of `capability`'s answer.
+    public static let formatVersion = 0
+    /// The capabilities of git's protocol that lanyard understands.
+    public static let understood = ["authtype", "state"]
+    /// The longest request that is read: 1 MiB.
+    static let longestRequest = 1 << 20
+
+    private let verb: Verb
+    private var parser = AttributeParser(longestInput: longestRequest)
+    private var request = GitRequest()
+
+    /// Serves a verb.
+    public init(_ verb: Verb) {
+        self.verb = verb
+    }
+
+    /// `capability` asks for nothing (git 2.46): the format's version, then what lanyard understands.
+    public mutating func begin() -> Turn {
+        guard verb == .capability else { return Turn(.read) }
+        let lines = ["version \(Self.formatVersion)"] + Self.understood.map { "capability \($0)" }
+        return Turn(output: lines.flatMap { Array($0.utf8) + [0x0A] }, .end(Self.done))
+    }
+
+    /// Reads the request, asks the engine once, and answers.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .input(let bytes): read(bytes)
+        case .credential(let credential): answer(credential)
+        case .nothing: Turn(.end(Self.done))
+        case .refused(let refusal): tell(refusal)
+        }
+    }
+
+    // git ignores the status, but whoever runs the helper by hand does not.
+    private static let done: Int32 = 0
+    private static let failed: Int32 = 1
+
+    /// Reads up to a blank line or the end of the input.
+    private mutating func read(_ bytes: [UInt8]) -> Turn {
+        do throws(ProtocolError) {
+            if let block = try parser.consume(bytes).first { return ask(block) }
+            return bytes.isEmpty ? ask(try parser.finish() ?? Attributes()) : Turn(.read)
+        } catch {
+            return Turn(complaint: .unreadable(error), .end(Self.failed))
+        }
+    }
+
+    private mutating func ask(_ block: Attributes) -> Turn {
+        do throws(RequestError) { request = try GitRequest(block) } catch {
+            return Turn(complaint: .invalid(error), .end(Self.failed))
+        }
+        switch verb {
+        case .get: return Turn(.ask(.get(request.wanted)))
+        case .erase: return Turn(.ask(.erase(request.wanted, .init(request.password, request.credential))))
+        case .store:
+            guard !request.isEphemeral, let credential = request.brought else { break }
+            return Turn(.ask(.store(credential, request.wanted)))
+        case .capability: break
+        }
+        return Turn(.end(Self.done))
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        do throws(ProtocolError) {
+            return Turn(output: try request.answer(credential).encoded, .end(Self.done))
+        } catch {
+            return Turn(complaint: .unwritable(request.wanted), .end(Self.failed))
+        }
+    }
+
+    /// A refusal is told on stderr.
+    ///
+    /// If the keyring is the reason, `get` abstains: git goes on to its next helper. If the person said no, git must not go on
+    /// to ask for a password.
+    private func tell(_ refusal: ReportedRefusal) -> Turn {
+        let isAbstention = verb == .get && refusal.cause == .keyring
+        let output = verb == .get && refusal.cause == .person ? Array("quit=1\n".utf8) : []
+        return Turn(output: output, complaint: .refusal, .end(isAbstention ? Self.done : refusal.status))
+    }
+}

@@ -1,0 +1,145 @@
+import Addresses
+import CredentialEngine
+public import Rules
+public import Secrets
+
+/// One request of git's: what git, or a script, wrote on stdin (git-credential(1), INPUT/OUTPUT FORMAT).
+public struct GitRequest: Sendable, Equatable {
+    /// What the credential is for; lanyard's own keys beyond git's ask for a token by name.
+    public var wanted = CredentialRequest()
+    /// The password, on `store` and `erase`.
+    public var password: Secret?
+    /// When the password ends, in seconds since 1970; nil for never, which 0 and what overflows mean too.
+    public var passwordExpiry: Int?
+    /// A refresh token that another helper got; kept with the password and never looked into.
+    public var oauthRefreshToken: Secret?
+    /// What the consumer understands beyond a user name and a password.
+    public var capabilities: Set<Capability> = []
+    /// The scheme of `credential`, such as `Bearer`.
+    public var authtype: String?
+    /// What follows `authtype` in the `Authorization` header.
+    public var credential: Secret?
+    /// Whether the credential must not be kept.
+    public var isEphemeral = false
+    /// What helpers asked git to send back to them, each prefixed by its helper's name.
+    public var state: [String] = []
+    /// What lanyard's own state begins with.
+    static let statePrefix = "lanyard:"
+
+    /// A capability of git's protocol (`capability[]`).
+    public struct Capability: RawRepresentable, Sendable, Hashable {
+        /// The name on the wire.
+        public let rawValue: String
+        /// Makes a capability of any name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Bearer and other schemes, and ephemeral credentials (git 2.46).
+        public static let authtype = Capability(rawValue: "authtype")
+        /// State that git carries between calls (git 2.46).
+        public static let state = Capability(rawValue: "state")
+    }
+
+    /// Whether git asks again, in the same exchange, if it is told to.
+    var mayContinue: Bool { capabilities.isSuperset(of: [.authtype, .state]) && wanted.refusedToken == nil }
+
+    /// What git brings to keep; nil if a part is missing.
+    var brought: Credential? {
+        if let authtype, let credential {
+            return Credential(
+                .authorization(scheme: authtype), credential, username: wanted.username, expiresOn: passwordExpiry,
+                oauthRefreshToken: oauthRefreshToken)
+        }
+        guard let username = wanted.username, let password else { return nil }
+        return Credential(
+            .password, password, username: username, expiresOn: passwordExpiry, oauthRefreshToken: oauthRefreshToken)
+    }
+
+    /// Makes an empty request.
+    public init() {}
+
+    /// Reads a request from its attributes.
+    ///
+    /// Unknown keys are ignored; of `url` the parts are taken and all that came before it is forgotten, as git does.
+    ///
+    /// - Throws: `RequestError` if a value cannot be what its key says.
+    public init(_ attributes: Attributes) throws(RequestError) {
+        var current = attributes
+        if let last = attributes.lines.lastIndex(where: { $0.key == "url" }) {
+            let url = try RequestURL(attributes.lines[last].value)
+            current = try url.attributes(followedBy: attributes.lines[(last + 1)...])
+        }
+        try readLocation(current)
+        try readCredential(current)
+        readWish(current)
+    }
+
+    private mutating func readWish(_ attributes: Attributes) {
+        func value(_ key: String) -> String? { attributes[key].flatMap { $0.isEmpty ? nil : $0 } }
+        wanted.wish.authority = attributes["authority"]
+        wanted.wish.clientID = attributes["client_id"]
+        wanted.wish.scopes = attributes.list("scope[]")
+        wanted.wish.account = attributes["account"]
+        wanted.wish.claims = attributes["claims"]
+        wanted.wish.prompt = value("prompt")
+        wanted.wish.loginHint = value("login_hint")
+        wanted.wish.domainHint = value("domain_hint")
+        wanted.wish.queryParameters = attributes.list("query_parameter[]")
+        wanted.wish.redirectPort = value("redirect_port")
+        wanted.wish.resetPolicy = value("reset_policy")
+    }
+
+    private mutating func readLocation(_ attributes: Attributes) throws(RequestError) {
+        if let text = attributes["protocol"], !text.isEmpty {
+            guard StrictURL.isScheme(text) else { throw .invalid("protocol") }
+            wanted.scheme = text.lowercased()
+        }
+        if let text = attributes["host"], !text.isEmpty {
+            guard let host = RequestHost(text) else { throw .invalid("host") }
+            wanted.host = host
+        }
+        wanted.path = attributes["path"]
+        wanted.username = attributes["username"]
+        for (key, value) in [("path", wanted.path), ("username", wanted.username)]
+        where value?.hasControlCharacter == true {
+            throw .invalid(key)
+        }
+    }
+
+    private mutating func readCredential(_ attributes: Attributes) throws(RequestError) {
+        password = attributes["password"].map(Secret.init)
+        passwordExpiry = attributes["password_expiry_utc"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        oauthRefreshToken = attributes["oauth_refresh_token"].map(Secret.init)
+        capabilities = Set(attributes.list("capability[]").map(Capability.init))
+        authtype = attributes["authtype"]
+        credential = attributes["credential"].map(Secret.init)
+        isEphemeral = attributes["ephemeral"].isTrue
+        state = attributes.list("state[]")
+        if authtype?.hasControlCharacter == true { throw .invalid("authtype") }
+        wanted.wwwAuthenticate = attributes.list("wwwauth[]")
+        wanted.takesAuthorizations = capabilities.contains(.authtype)
+        let own = state.last { $0.utf8.starts(with: Self.statePrefix.utf8) }?.utf8
+        wanted.refusedToken = own.map { String(Substring($0.dropFirst(Self.statePrefix.utf8.count))) }
+    }
+}
+
+extension RequestURL {
+    /// The URL's parts as git would send them, then further lines.
+    fileprivate func attributes(followedBy lines: ArraySlice<Attributes.Line>) throws(RequestError) -> Attributes {
+        var all = Attributes()
+        let parts = [
+            ("protocol", scheme), ("host", host.text), ("username", username), ("password", password?.reveal()),
+            ("path", path),
+        ]
+        for case (let key, let value?) in parts {
+            do { try all.append(key, value) } catch { throw .invalid("url") }
+        }
+        for line in lines {
+            do { try all.append(line.key, line.value) } catch { throw .invalid(line.key) }
+        }
+        return all
+    }
+}
+
+extension String? {
+    /// How git reads booleans of the protocol.
+    fileprivate var isTrue: Bool { self == "1" || self == "true" }
+}

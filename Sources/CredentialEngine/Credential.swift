@@ -1,0 +1,99 @@
+public import Secrets
+import TokenAcquisition
+import TokenStore
+
+/// What the engine has for a request.
+public struct Credential: Sendable, Equatable {
+    /// What sort of secret it is.
+    public enum Kind: Sendable, Equatable {
+        /// An access token, which the engine keeps itself (RFC 6750).
+        case accessToken
+        /// A user's password, or a certificate's passphrase.
+        case password
+        /// What follows the scheme in an `Authorization` header.
+        case authorization(scheme: String)
+    }
+
+    /// What sort of secret it is.
+    public var kind: Kind
+    /// The token, password or authorization.
+    public var secret: Secret
+    /// Whose it is; nil if it has no user name.
+    public var username: String?
+    /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
+    public var expiresOn: Int?
+    /// A refresh token of another helper's, which is carried with a password.
+    public var oauthRefreshToken: Secret?
+
+    /// Makes a credential.
+    public init(
+        _ kind: Kind, _ secret: Secret, username: String?, expiresOn: Int? = nil, oauthRefreshToken: Secret? = nil
+    ) {
+        self.kind = kind
+        self.secret = secret
+        self.username = username
+        self.expiresOn = expiresOn
+        self.oauthRefreshToken = oauthRefreshToken
+    }
+
+    /// What tells a token from others without giving it away.
+    public var fingerprint: String { secret.fingerprint }
+}
+
+extension Credential {
+    init(_ token: AcquiredToken) {
+        let username = token.account.username
+        self.init(
+            .accessToken, token.accessToken, username: username.isEmpty ? nil : username, expiresOn: token.expiresOn)
+    }
+
+    init(_ stored: StoredPassword) {
+        switch stored.proof {
+        case .password(let password): self.init(.password, password, username: stored.username)
+        case .authorization(let scheme, let credential):
+            self.init(.authorization(scheme: scheme), credential, username: stored.username)
+        }
+        expiresOn = stored.expiresOn
+        oauthRefreshToken = stored.oauthRefreshToken
+    }
+}
+
+extension Credential {
+    /// An access token as it is remembered; nil if it can't be.
+    var remembered: [UInt8]? {
+        guard kind == .accessToken, let expiresOn else { return nil }
+        var lines = Attributes()
+        do throws(ProtocolError) {
+            try lines.append("token", secret.reveal())
+            if let username { try lines.append("username", username) }
+            try lines.append("expires_on", String(expiresOn))
+        } catch {
+            return nil
+        }
+        return lines.encoded
+    }
+
+    /// Reads a token that was remembered; nil if it is something else.
+    init?(remembered bytes: [UInt8]) {
+        var parser = AttributeParser(longestInput: bytes.count)
+        guard (try? parser.consume(bytes).isEmpty) == true, let lines = try? parser.finish(),
+            let token = lines["token"], let expiresOn = lines["expires_on"].flatMap({ Int($0) })
+        else { return nil }
+        self.init(.accessToken, Secret(token), username: lines["username"], expiresOn: expiresOn)
+    }
+}
+
+extension StoredPassword {
+    /// What a consumer brings to keep; nil for a token, which the engine keeps by itself.
+    init?(_ credential: Credential) {
+        switch credential.kind {
+        case .accessToken: return nil
+        case .password: self.init(username: credential.username, proof: .password(credential.secret))
+        case .authorization(let scheme):
+            self.init(
+                username: credential.username, proof: .authorization(type: scheme, credential: credential.secret))
+        }
+        expiresOn = credential.expiresOn
+        oauthRefreshToken = credential.oauthRefreshToken
+    }
+}

@@ -1,0 +1,35 @@
+import Rules
+
+/// Answers what consumers ask: with what was answered before, else with what the rules say is stored, else by the authority
+/// and the person.
+///
+/// It knows no consumer's protocol, and neither the terminal nor the process's streams.
+public struct CredentialEngine: Sendable {
+    let surroundings: Surroundings
+    private let reading: @Sendable () throws -> CredentialSources
+
+    /// Makes an engine; `reading` reads the settings, which an answer from before never needs.
+    public init(in surroundings: Surroundings, reading: @escaping @Sendable () throws -> CredentialSources) {
+        self.surroundings = surroundings
+        self.reading = reading
+    }
+
+    /// Goes as far as what is stored goes.
+    public func attempt(_ question: Question) -> Attempt {
+        do throws(Refusal) {
+            switch question {
+            case .get(let request): return try get(request)
+            case .store(let credential, let request): try store(credential, for: request)
+            case .erase(let request, let refused): try erase(request, refused)
+            }
+            return .settled(.nothing)
+        } catch {
+            return .settled(.refused(error))
+        }
+    }
+
+    /// What answers come from; reads the settings.
+    func readSources() throws(Refusal) -> CredentialSources {
+        do { return try reading() } catch { throw .settings(error) }
+    }
+}

@@ -1,0 +1,105 @@
+import Addresses
+public import PluginHost
+public import Rules
+public import TokenAcquisition
+public import TokenStore
+
+/// Where credentials come from, once the settings have been read: the rules, the keyring, the plugins and the person.
+public struct CredentialSources: Sendable {
+    /// The rules and settings.
+    public let configuration: Configuration
+    /// The plugins; they are looked for when they are first needed, which a stored password never does.
+    public let plugins: InstalledPlugins
+    /// The passwords in the keyring.
+    public let passwords: PasswordStore
+    /// What gets tokens.
+    public let acquirer: TokenAcquirer
+    /// Who finds the person.
+    public let attendant: any Attendant
+
+    /// Puts them together.
+    public init(
+        configuration: Configuration, plugins: InstalledPlugins, passwords: PasswordStore, acquirer: TokenAcquirer,
+        attendant: any Attendant
+    ) {
+        self.configuration = configuration
+        self.plugins = plugins
+        self.passwords = passwords
+        self.acquirer = acquirer
+        self.attendant = attendant
+    }
+
+    /// The token that a request comes to, or nil if it comes to none.
+    public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
+        do throws(ResolutionError) {
+            return try configuration.resolve(request) { host in
+                plugins.registry.resource(forHost: host.name).map {
+                    WellKnownResource(name: $0.name, scopes: $0.scopes)
+                }
+            }
+        } catch {
+            throw .unresolved(error)
+        }
+    }
+
+    /// The token that a request comes to once its server has been heard, or nil if it comes to none.
+    func resolveHeedingServer(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
+        guard var wanted = try resolve(request) else { return nil }
+        do throws(ResolutionError) {
+            try wanted.heedServer(of: request) { [wanted] there, here in
+                let match = plugins.registry.match(
+                    authority: wanted.authority, kind: wanted.kind, isConfigured: wanted.authorityIsConfigured)
+                let hosts = match?.environmentHosts ?? []
+                return hosts.contains(there.text) && hosts.contains(here.text)
+            }
+        } catch {
+            throw .unresolved(error)
+        }
+        return wanted
+    }
+
+    /// What is stored for a request; nil if only a person can tell what is meant.
+    func stored(for request: TokenRequest, place: String?) throws(Refusal) -> TokenAcquirer.Stored? {
+        do throws(AcquisitionError) {
+            return try acquirer.stored(for: request)
+        } catch {
+            guard case .store = error else { return nil }
+            throw .noToken(error, request, place: place)
+        }
+    }
+
+    /// Gets a token, asking the person if the attendant finds one.
+    ///
+    /// `place` is what the token is for, if it is for a URL. A keyring that is locked is tried once more after the person
+    /// has unlocked it.
+    public func token(
+        for request: TokenRequest, place: String?, stored: TokenAcquirer.Stored? = nil
+    ) async throws(Refusal) -> AcquiredToken {
+        do throws(Refusal) {
+            return try await acquire(request, place, stored)
+        } catch {
+            guard error.isLockedKeyring, await attendant.hasKeyringUnlocked(for: place) else { throw error }
+            return try await acquire(request, place, stored)
+        }
+    }
+
+    private func acquire(
+        _ request: TokenRequest, _ place: String?, _ stored: TokenAcquirer.Stored?
+    ) async throws(Refusal) -> AcquiredToken {
+        do throws(AcquisitionError) {
+            return try await acquirer.token(for: request, stored: stored) { await attendant.person(for: place) }
+        } catch {
+            throw .noToken(error, request, place: place)
+        }
+    }
+}
+
+/// Who finds the person for the engine, which knows neither terminals nor windows.
+public protocol Attendant: Sendable {
+    /// The person; nil if nobody can be asked on behalf of this URL.
+    func person(for url: String?) async -> TokenAcquirer.Person?
+    /// Whether the person may be asked to unlock the keyring.
+    var mayAskToUnlock: Bool { get }
+    /// Has the person unlock the keyring; whether they have.
+    func hasKeyringUnlocked(for url: String?) async -> Bool
+}

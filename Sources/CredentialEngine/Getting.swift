@@ -1,0 +1,121 @@
+import Addresses
+public import Rules
+import Secrets
+import TokenAcquisition
+public import TokenStore
+
+extension CredentialEngine {
+    /// Answers from what is stored, if that is enough; what remains to be done is an errand.
+    func get(_ request: CredentialRequest) throws(Refusal) -> Attempt {
+        try request.requireTarget()
+        let remembered = RememberedCredential(request, in: surroundings)
+        if let credential = remembered?.recalled { return .settled(.credential(credential)) }
+        let look = Look(
+            request: request, remembered: remembered?.place(), vainLook: VainLook(request, in: surroundings),
+            now: surroundings.now)
+        look.vainLook.beginLooking()
+        let sources = try readSources()
+        do throws(Refusal) {
+            return try look.attempt(in: sources)
+        } catch {
+            guard error.isLockedKeyring, sources.attendant.mayAskToUnlock else { throw error }
+            return .needsOthers(look.onceUnlocked(in: sources, error))
+        }
+    }
+}
+
+/// The look at what is stored for a request that nothing is remembered for.
+private struct Look: Sendable {
+    let request: CredentialRequest
+    let remembered: RememberedCredential.Place?
+    let vainLook: VainLook
+    /// Seconds since 1970.
+    let now: Int
+
+    func attempt(in sources: CredentialSources) throws(Refusal) -> Attempt {
+        guard let wanted = try sources.resolveHeedingServer(request) else {
+            let password = try password(in: sources)
+            vainLook.note(wasVain: password == nil)
+            return .settled(password.map(Outcome.credential) ?? .nothing)
+        }
+        let stored = try storedToken(for: wanted, in: sources)
+        if case .token(let token) = stored { return .settled(keep(token, for: wanted, in: sources)) }
+        return .needsOthers(
+            Errand { () async throws(Refusal) in
+                let token = try await sources.token(for: wanted, place: request.place, stored: stored)
+                return keep(token, for: wanted, in: sources)
+            })
+    }
+
+    /// Looks again once the person has unlocked the keyring; else what was wrong stays so.
+    func onceUnlocked(in sources: CredentialSources, _ refusal: Refusal) -> Errand {
+        Errand { () async throws(Refusal) in
+            guard await sources.attendant.hasKeyringUnlocked(for: request.place) else { throw refusal }
+            return switch try attempt(in: sources) {
+            case .settled(let outcome): outcome
+            case .needsOthers(let errand): await errand.run()
+            }
+        }
+    }
+
+    private func keep(_ token: AcquiredToken, for wanted: TokenRequest, in sources: CredentialSources) -> Outcome {
+        remembered?.keep(token, for: wanted, from: sources)
+        return .credential(Credential(token))
+    }
+
+    /// What is stored for a request, less a token that the server has just refused.
+    ///
+    /// If the server misses claims, they are reason enough to pass the stored token over. Else the refusal counts as one
+    /// that `erase` tells of, if it is of the token that is stored: another process may have renewed it meanwhile.
+    private func storedToken(
+        for wanted: TokenRequest, in sources: CredentialSources
+    ) throws(Refusal) -> TokenAcquirer.Stored? {
+        let stored = try sources.stored(for: wanted, place: request.place)
+        guard let refused = request.refusedToken, wanted.claims == nil, case .token(let token) = stored,
+            token.accessToken.fingerprint == refused
+        else { return stored }
+        try sources.reject(token.accessToken, for: wanted, place: request.place)
+        return try sources.stored(for: wanted, place: request.place)
+    }
+
+    private func password(in sources: CredentialSources) throws(Refusal) -> Credential? {
+        guard let query = PasswordQuery(request) else { return nil }
+        do throws(StoreError) {
+            return try sources.passwords.get(query, now: now).map(Credential.init)
+        } catch {
+            throw .store(error)
+        }
+    }
+}
+
+extension CredentialSources {
+    /// Takes note that a consumer says a token was refused.
+    func reject(_ token: Secret?, for wanted: TokenRequest, place: String?) throws(Refusal) {
+        do throws(AcquisitionError) { try acquirer.reject(token, for: wanted) } catch {
+            throw .noToken(error, wanted, place: place)
+        }
+    }
+}
+
+extension CredentialRequest {
+    /// Refuses a request that names neither a place nor a token: an absent host is no wildcard (CVE-2020-11008).
+    ///
+    /// Only a certificate's file has no host; its path is what it is found by.
+    fileprivate func requireTarget() throws(Refusal) {
+        if isCertificate, wish.isEmpty { return }
+        guard host == nil || scheme == nil else { return }
+        guard wish.isEmpty || host != nil || scheme != nil else { return }
+        throw .noPlace(missing: host == nil ? .host : .scheme)
+    }
+}
+
+extension PasswordQuery {
+    /// What a request asks of the password store; nil if it names no place.
+    public init?(_ request: CredentialRequest) {
+        guard let scheme = request.scheme, let host = request.host?.text ?? (request.isCertificate ? "" : nil) else {
+            return nil
+        }
+        self.init(scheme: scheme, host: host, path: request.path, username: request.username)
+        acceptsAuthtype = request.takesAuthorizations
+    }
+}

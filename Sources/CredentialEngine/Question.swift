@@ -1,0 +1,60 @@
+public import Rules
+public import Secrets
+
+/// What a consumer asks of the engine.
+public enum Question: Sendable, Equatable {
+    /// A credential for this.
+    case get(CredentialRequest)
+    /// That this is kept, which was found to work.
+    case store(Credential, CredentialRequest)
+    /// That what was found not to work is forgotten; without a secret, whatever is stored for this.
+    case erase(CredentialRequest, Refused)
+
+    /// The secret that a server refused, as far as the consumer tells.
+    public struct Refused: Sendable, Equatable {
+        /// The password, or a token that was presented as one.
+        public var password: Secret?
+        /// What was presented in an `Authorization` header.
+        public var authorization: Secret?
+
+        /// Makes the secret.
+        public init(_ password: Secret? = nil, _ authorization: Secret? = nil) {
+            self.password = password
+            self.authorization = authorization
+        }
+    }
+}
+
+/// What the engine says to a question.
+public enum Outcome: Sendable {
+    /// This is the credential.
+    case credential(Credential)
+    /// There is none, and nobody objects to another source; to `store` and `erase`: it is done.
+    case nothing
+    /// There is none, for this reason.
+    case refused(Refusal)
+}
+
+/// How far the engine comes by itself.
+public enum Attempt: Sendable {
+    /// It is through.
+    case settled(Outcome)
+    /// It has to wait for others: another process, the authority, or the person.
+    case needsOthers(Errand)
+}
+
+/// What is left to do for a question if what is stored doesn't settle it.
+///
+/// It is apart from what goes before because waiting takes Swift's threads, and starting them takes longer than most answers.
+public struct Errand: Sendable {
+    private let body: @Sendable () async throws(Refusal) -> Outcome
+
+    init(_ body: @escaping @Sendable () async throws(Refusal) -> Outcome) {
+        self.body = body
+    }
+
+    /// Does it.
+    public func run() async -> Outcome {
+        do throws(Refusal) { return try await body() } catch { return .refused(error) }
+    }
+}

@@ -1,0 +1,54 @@
+import PluginWire
+public import Rules
+public import TokenAcquisition
+public import TokenStore
+
+/// Why the engine has no credential.
+public enum Refusal: Error, Sendable {
+    /// The request names neither a place nor a token: this part is missing, and what is absent is no wildcard.
+    case noPlace(missing: Part)
+    /// The settings can't be read; the error is of whoever reads them.
+    case settings(any Error)
+    /// The request needs a token that can't be had.
+    case unresolved(ResolutionError)
+    /// There is no token for this request; with its place, if it is for one.
+    case noToken(AcquisitionError, TokenRequest, place: String?)
+    /// The keyring can't be used now; what it holds is untouched.
+    case store(StoreError)
+
+    /// A part of a URL.
+    public enum Part: Sendable {
+        /// `https`, or another.
+        case scheme
+        /// The host.
+        case host
+    }
+
+    /// Where it lies, as far as consumers do something about it.
+    public enum Cause: Sendable {
+        /// In the keyring, which can't be used now.
+        case keyring
+        /// In the person, who said no or gave no answer.
+        case person
+        /// Anywhere else.
+        case other
+    }
+
+    /// Where it lies.
+    public var cause: Cause {
+        switch self {
+        case .store, .noToken(.store, _, _): .keyring
+        case .noToken(.noAccountChosen, _, _): .person
+        case .noToken(.plugin(let error, _), _, _) where error.code == .cancelled: .person
+        default: .other
+        }
+    }
+
+    /// Whether the keyring is locked, and the person may unlock it.
+    public var isLockedKeyring: Bool {
+        switch self {
+        case .store(let error), .noToken(.store(let error), _, _): error.reason == .locked
+        default: false
+        }
+    }
+}

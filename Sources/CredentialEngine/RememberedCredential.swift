@@ -1,0 +1,109 @@
+import Addresses
+import PluginHost
+public import Rules
+import Secrets
+import TokenAcquisition
+import TokenStore
+
+/// The token that one request was answered with before, whichever consumer asked.
+///
+/// It is found by all that decides it: the request, the variables and the state of the files of configuration and
+/// selection. How a person would be asked doesn't decide it, and so doesn't count.
+public struct RememberedCredential: Sendable {
+    private let request: CredentialRequest
+    private let surroundings: Surroundings
+    private let name: AnswerName
+
+    /// Looks at what decides the answer; nil if each answer must be made anew.
+    public init?(_ request: CredentialRequest, in surroundings: Surroundings) {
+        guard !Configuration.turnsOffAnswerCache(environment: surroundings.environment) else { return nil }
+        guard request.wish.claims == nil, request.wish.prompt == nil, request.refusedToken == nil,
+            !request.wwwAuthenticate.contains(where: \.bringsClaims)
+        else { return nil }
+        self.request = request
+        self.surroundings = surroundings
+        // Which of the two counts is in the configuration, which isn't read for this.
+        let selections = [false, true].map { SelectionFile(environment: surroundings.environment, isShared: $0)?.path }
+        name = surroundings.answers.name(
+            fields: Self.fields(of: request) + Self.fields(of: surroundings),
+            files: Self.settings(in: surroundings) + selections.compactMap(\.self))
+    }
+
+    /// The token, if it was given before and still counts.
+    public var recalled: Credential? {
+        surroundings.answers.answer(name, now: surroundings.now).flatMap(Credential.init(remembered:))
+    }
+
+    /// What a token that is about to be found is kept under; nil if it can't be kept.
+    ///
+    /// To be asked for before anything is read that decides the answer.
+    func place() -> Place? {
+        surroundings.answers.key().map { Place(remembered: self, key: $0, settings: settings) }
+    }
+
+    /// Where a token is kept that is on its way.
+    struct Place: Sendable {
+        fileprivate let remembered: RememberedCredential
+        fileprivate let key: AnswerKey
+        /// The state of the settings before they were read.
+        fileprivate let settings: AnswerName
+
+        /// Keeps the token for as long as it needs no renewal.
+        ///
+        /// If getting the token was itself a change, which replaced the key, what counts is what is stored after it.
+        func keep(_ token: AcquiredToken, for wanted: TokenRequest, from sources: CredentialSources) {
+            let now = remembered.surroundings.now
+            guard sources.configuration.answerCache, wanted.claims == nil, token.freshUntil > now else { return }
+            guard token.source != .cache else { return remembered.write(token, key) }
+            // The person may have chosen an account as well, which makes it another answer. What was asked for comes from
+            // the configuration of before, though: if that has been edited since, it is nobody's answer.
+            guard let renewed = RememberedCredential(remembered.request, in: remembered.surroundings),
+                renewed.settings == settings, let key = remembered.surroundings.answers.key(),
+                case .token(let stored) = try? sources.acquirer.stored(for: wanted)
+            else { return }
+            renewed.write(stored, key)
+        }
+    }
+
+    private func write(_ token: AcquiredToken, _ key: AnswerKey) {
+        guard let bytes = Credential(token).remembered else { return }
+        surroundings.answers.keep(bytes, as: name, now: surroundings.now, until: token.freshUntil, key: key)
+    }
+
+    /// What stands for the present state of the files that nothing here writes.
+    private var settings: AnswerName { surroundings.answers.name(fields: [], files: Self.settings(in: surroundings)) }
+
+    /// The configuration's files and the plugins' folders.
+    private static func settings(in surroundings: Surroundings) -> [String] {
+        let userFile = Configuration.userFile(environment: surroundings.environment)
+        return [Configuration.systemFile] + [userFile].compactMap(\.self)
+            + PluginRegistry.folders(environment: surroundings.environment, executable: surroundings.executable)
+    }
+
+    /// What of a request decides which token it gets.
+    static func fields(of request: CredentialRequest) -> [String?] {
+        let wish = request.wish
+        let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
+        return [
+            request.scheme, request.host?.text, request.path, request.username, wish.authority, wish.clientID,
+            wish.account, String(wish.scopes.count), String(challenges.count),
+        ] + wish.scopes + challenges
+    }
+
+    /// What of the surroundings does: lanyard's own version and variables, and where files and plugins are looked for.
+    private static func fields(of surroundings: Surroundings) -> [String?] {
+        let variables = surroundings.environment.filter { $0.key.hasPrefix("LANYARD_") }
+            .map { "\($0.key)=\($0.value)" }.sorted()
+        return [surroundings.version, surroundings.executable, String(variables.count)] + variables
+    }
+}
+
+extension String {
+    /// Whether a challenge asks for claims, as continuous access evaluation does.
+    fileprivate var bringsClaims: Bool { lowercased().contains("claims") }
+
+    /// Whether a challenge names an authority, and so perhaps the tenant.
+    ///
+    /// The parameters that are heeded for it are `authority`, `authorization` and `authorization_uri`.
+    fileprivate var namesAuthority: Bool { lowercased().contains("authori") }
+}

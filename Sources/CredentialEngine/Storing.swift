@@ -1,0 +1,16 @@
+import Rules
+import TokenStore
+
+extension CredentialEngine {
+    /// Keeps a password, or an authorization of another scheme, that a consumer found to work.
+    func store(_ credential: Credential, for request: CredentialRequest) throws(Refusal) {
+        guard let password = StoredPassword(credential), let query = PasswordQuery(request) else { return }
+        if let expiry = credential.expiresOn, expiry <= surroundings.now { return }
+        let sources = try readSources()
+        // If a token answers, what comes back is that token, which is stored already.
+        if (try? sources.resolve(request)) != nil { return }
+        // It is read first, for mostly it is stored already.
+        KeyringOpening.begin()
+        do throws(StoreError) { try sources.passwords.store(password, for: query) } catch { throw .store(error) }
+    }
+}

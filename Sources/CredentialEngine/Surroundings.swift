@@ -1,0 +1,25 @@
+internal import Glibc
+public import TokenStore
+
+/// What of the process the engine depends on.
+public struct Surroundings: Sendable {
+    /// The process's variables.
+    public var environment: [String: String]
+    /// The running program's real path; plugins are looked for beside it.
+    public var executable: String
+    /// The program's version: another one may answer otherwise.
+    public var version: String
+
+    /// Describes a process.
+    public init(environment: [String: String], executable: String, version: String) {
+        self.environment = environment
+        self.executable = executable
+        self.version = version
+    }
+
+    /// What was answered before.
+    public var answers: SealedAnswers { SealedAnswers(environment: environment) }
+
+    /// Seconds since 1970.
+    public var now: Int { time(nil) }
+}

@@ -1,0 +1,93 @@
+import ConsumerProtocols
+import CredentialEngine
+import SystemPackage
+
+/// A consumer that is being served on the process's streams: does what its protocol says, with what the engine has.
+struct ConsumerRun<Protocol: Consumer>: Sendable {
+    /// Where it came to.
+    enum Stop {
+        /// The process is to end with this status.
+        case end(Int32)
+        /// It goes on once this has been done.
+        case needsOthers(Errand)
+    }
+
+    private var consumer: Protocol
+    private let engine: CredentialEngine
+    private let context: CommandContext
+    /// What the engine refused last.
+    private var refusal: Refusal?
+
+    init(_ consumer: Protocol, in context: CommandContext, _ options: InteractionOptions.Values) {
+        self.consumer = consumer
+        self.context = context
+        engine = CredentialEngine(in: context.surroundings) { try Session(context, options: options).sources }
+    }
+
+    /// Begins, and goes as far as what is stored goes.
+    mutating func untilOthersAreNeeded() -> Stop { proceed(consumer.begin()) }
+
+    /// Begins, and ends; gives the exit status.
+    mutating func toTheEnd() async -> Int32 {
+        switch untilOthersAreNeeded() {
+        case .end(let status): status
+        case .needsOthers(let errand): await goingOn(with: errand)
+        }
+    }
+
+    /// Does what has to wait for others, and goes on to the end; gives the exit status.
+    func goingOn(with errand: Errand) async -> Int32 {
+        var (run, errand) = (self, errand)
+        while true {
+            let outcome = await errand.run()
+            context.console.endProgress()
+            switch run.proceed(run.take(outcome)) {
+            case .end(let status): return status
+            case .needsOthers(let next): errand = next
+            }
+        }
+    }
+
+    private mutating func proceed(_ first: Turn) -> Stop {
+        var turn = first
+        while true {
+            if !turn.output.isEmpty { context.console.write(turn.output) }
+            if let complaint = turn.complaint { context.console.report(Failure(complaint, refusal)) }
+            switch turn.next {
+            case .end(let status): return .end(status)
+            case .read:
+                guard let bytes = read() else { return .end(ExitStatus.failed.rawValue) }
+                turn = consumer.take(.input(bytes))
+            case .ask(let question):
+                switch engine.attempt(question) {
+                case .settled(let outcome): turn = take(outcome)
+                case .needsOthers(let errand): return .needsOthers(errand)
+                }
+            }
+        }
+    }
+
+    private mutating func take(_ outcome: Outcome) -> Turn {
+        switch outcome {
+        case .credential(let credential): return consumer.take(.credential(credential))
+        case .nothing: return consumer.take(.nothing)
+        case .refused(let refusal):
+            self.refusal = refusal
+            let failure = Failure(refusal)
+            return consumer.take(
+                .refused(.init(cause: refusal.cause, message: failure.message, status: failure.status.rawValue)))
+        }
+    }
+
+    /// What comes next on stdin, nothing at its end; nil once it is told that it can't be read.
+    private func read() -> [UInt8]? {
+        do {
+            return try [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
+                count = try context.input.read(into: UnsafeMutableRawBufferPointer(buffer))
+            }
+        } catch {
+            context.console.report(Failure("stdin cannot be read"))
+            return nil
+        }
+    }
+}

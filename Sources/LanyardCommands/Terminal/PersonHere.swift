@@ -1,0 +1,46 @@
+import CredentialEngine
+import PluginWire
+import Rules
+import Secrets
+import TokenAcquisition
+
+/// Finds the person at the terminal, or before the screen.
+struct PersonHere: Attendant {
+    let context: CommandContext
+    let configuration: Configuration
+    let presence: Presence
+    let browser: Browser?
+
+    func person(for url: String?) async -> TokenAcquirer.Person? {
+        guard presence.isSomebodyThere else { return nil }
+        if let url, await GitConfiguration.forbidsPrompts(for: url) { return nil }
+        let interface = PersonAtTerminal(
+            context: context, presence: presence, browser: browser, patience: configuration.timeout)
+        let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
+        let chooser = presence.hasTerminal ? AccountPicker(console: context.console, title: title) : nil
+        return TokenAcquirer.Person(interface: interface, flows: presence.flows(configuration), chooser: chooser)
+    }
+
+    var mayAskToUnlock: Bool { offer != nil }
+
+    func hasKeyringUnlocked(for url: String?) async -> Bool {
+        context.console.endProgress()
+        return await offer?.isTaken(for: url) ?? false
+    }
+
+    private var offer: UnlockOffer? { UnlockOffer(context, presence, group: configuration.group) }
+}
+
+extension Presence {
+    /// What to try when somebody signs in, best first; if the page is opened elsewhere, pasting comes first, for then the
+    /// answer is in the address.
+    func flows(_ configuration: Configuration) -> [PluginRequest.Flow] {
+        switch configuration.flow {
+        case .browser: hasBrowser ? [.browser, .paste] : [.paste, .browser]
+        case .deviceCode: [.deviceCode]
+        case .automatic where hasBrowser: [.browser, .deviceCode, .paste]
+        case .automatic where configuration.browser == Configuration.noBrowser: [.paste, .browser, .deviceCode]
+        case .automatic: [.deviceCode, .paste]
+        }
+    }
+}

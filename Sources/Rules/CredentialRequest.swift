@@ -1,0 +1,75 @@
+public import Addresses
+import Secrets
+
+/// What a tool needs a credential for: a place, or a token by name; the same whichever protocol it was asked by.
+public struct CredentialRequest: Sendable, Equatable {
+    /// The URL's scheme, lower-cased; nil if none was given.
+    public var scheme: String?
+    /// The URL's host and port; nil if none was given, or it is empty.
+    public var host: RequestHost?
+    /// The URL's path without its leading slash, with the query if there was one; nil unless the tool tells it.
+    public var path: String?
+    /// Who to be.
+    public var username: String?
+    /// The values of the server's `WWW-Authenticate` headers, in order.
+    public var wwwAuthenticate: [String] = []
+    /// The fingerprint of the token that was handed out for this and that the server refused; nil for none.
+    public var refusedToken: String?
+    /// Whether an authorization of another scheme than a password's would do.
+    public var takesAuthorizations = false
+    /// A token asked for by name.
+    public var wish = TokenWish()
+
+    /// What of a token a tool asks for by name.
+    public struct TokenWish: Sendable, Equatable {
+        /// The authority's URL.
+        public var authority: String?
+        /// The application.
+        public var clientID: String?
+        /// The scopes.
+        public var scopes: [String] = []
+        /// A user name or a home account id.
+        public var account: String?
+        /// An OpenID Connect claims request.
+        public var claims: String?
+        /// OpenID Connect's `prompt`.
+        public var prompt: String?
+
+        /// Who is likely to sign in.
+        public var loginHint: String?
+        /// The domain of who is likely to sign in.
+        public var domainHint: String?
+        /// Further parameters of the sign-in page, each `NAME=VALUE`.
+        public var queryParameters: [String] = []
+        /// The loopback port that the sign-in comes back to.
+        public var redirectPort: String?
+        /// The B2C policy that resets a forgotten password.
+        public var resetPolicy: String?
+
+        /// Whether nothing was asked for by name.
+        public var isEmpty: Bool { self == Self() }
+
+        /// Makes an empty wish.
+        public init() {}
+    }
+
+    /// Makes an empty request.
+    public init() {}
+
+    /// The request for a URL.
+    public init(_ url: RequestURL) {
+        (scheme, host, path, username) = (url.scheme, url.host, url.path, url.username)
+    }
+
+    /// Whether it is for the passphrase of a client certificate's key: it names the file as `path`, and no host.
+    public var isCertificate: Bool { scheme == "cert" && host == nil && path?.isEmpty == false }
+
+    /// The request's place as a URL, fit to show; nil if it names none, as a script's own may.
+    public var place: String? {
+        guard let scheme, let host else { return nil }
+        return "\(scheme)://\(host.urlText)/\((path ?? "").percentEncodedPath)".displayable(limit: 500)
+    }
+
+    /// The request's place in a sentence.
+    public var url: String { place ?? "the request" }
+}

@@ -1,0 +1,140 @@
+import Addresses
+import ConsumerProtocols
+import CredentialEngine
+import Rules
+import Secrets
+import Testing
+
+/// What git says, what the engine has, and what git is told.
+@Suite struct GitConsumerTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let verb: GitConsumer.Verb
+        /// What git writes, a read at a time; then its input ends.
+        var input: [String] = []
+        /// What comes of a question; nil if none is to be asked.
+        var event: ConsumerEvent?
+        var output = ""
+        var complaint: Turn.Complaint?
+        var status: Int32 = 0
+        let testDescription: String
+    }
+
+    private static let request = "protocol=https\nhost=git.example\n"
+    private static let token = Credential(.accessToken, Secret("t"), username: "alice", expiresOn: 5)
+
+    private static func refusal(_ cause: Refusal.Cause, _ status: Int32 = 2) -> ConsumerEvent {
+        .refused(ReportedRefusal(cause: cause, message: "no", status: status))
+    }
+
+    private static let cases = [
+        Case(
+            verb: .capability, output: "version 0\ncapability authtype\ncapability state\n",
+            testDescription: "capability asks nothing"),
+        Case(
+            verb: .get, input: [request], event: .credential(token),
+            output: "username=alice\npassword=t\npassword_expiry_utc=5\n", testDescription: "get up to the end"),
+        Case(
+            verb: .get, input: ["protocol=ht", "tps\nhost=git.exam", "ple\n\nhost=no\n"], event: .credential(token),
+            output: "username=alice\npassword=t\npassword_expiry_utc=5\n",
+            testDescription: "get in pieces, up to a blank line"),
+        Case(verb: .get, input: [request], event: .nothing, testDescription: "get of nothing"),
+        Case(
+            verb: .get, input: [request], event: refusal(.other), complaint: .refusal, status: 2,
+            testDescription: "get that is refused"),
+        Case(
+            verb: .get, input: [request], event: refusal(.keyring, 1), complaint: .refusal,
+            testDescription: "get abstains if the keyring can't be used"),
+        Case(
+            verb: .get, input: [request], event: refusal(.person, 1), output: "quit=1\n", complaint: .refusal,
+            status: 1,
+            testDescription: "get that the person declined keeps git from asking for a password"),
+        Case(
+            verb: .get, input: [request],
+            event: .credential(Credential(.password, Secret("two\nlines"), username: "u")),
+            complaint: .unwritable(CredentialRequest(host: "git.example")), status: 1,
+            testDescription: "get of what git can't read"),
+        Case(
+            verb: .get, input: ["nonsense\n"], complaint: .unreadable(.malformedLine), status: 1,
+            testDescription: "get without ="),
+        Case(
+            verb: .get, input: ["host=a b\n"], complaint: .invalid(.invalid("host")), status: 1,
+            testDescription: "get of no host"),
+        Case(
+            verb: .store, input: [request + "username=u\npassword=p\n"], event: .nothing,
+            testDescription: "store"),
+        Case(verb: .store, input: [request + "username=u\n"], testDescription: "store without a password"),
+        Case(
+            verb: .store, input: [request + "ephemeral=1\nusername=u\npassword=p\n"],
+            testDescription: "store of what is not to be kept"),
+        Case(
+            verb: .store, input: [request + "username=u\npassword=p\n"], event: refusal(.keyring, 1),
+            complaint: .refusal, status: 1, testDescription: "store fails if the keyring can't be used"),
+        Case(verb: .erase, input: [request], event: .nothing, testDescription: "erase"),
+        Case(
+            verb: .erase, input: [request], event: refusal(.person, 1), complaint: .refusal, status: 1,
+            testDescription: "erase says quit to nobody"),
+    ]
+
+    @Test(arguments: cases)
+    func `git is served`(_ given: Case) {
+        var consumer = GitConsumer(given.verb)
+        var turn = consumer.begin()
+        var (output, complaint) = (turn.output, turn.complaint)
+        var (input, event) = (given.input, given.event)
+        while true {
+            switch turn.next {
+            case .read: turn = consumer.take(.input(input.isEmpty ? [] : Array(input.removeFirst().utf8)))
+            case .ask:
+                guard let came = event.take() else {
+                    Issue.record("it asks, or asks again")
+                    return
+                }
+                turn = consumer.take(came)
+            case .end(let status):
+                #expect(String(decoding: output, as: UTF8.self) == given.output)
+                #expect(complaint == given.complaint)
+                #expect(status == given.status)
+                #expect(event == nil, "it never asked")
+                return
+            }
+            output += turn.output
+            complaint = turn.complaint ?? complaint
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.get, "capability[]=authtype\nusername=u\n", .get(CredentialRequest(host: "git.example", "u", true))),
+            (
+                .store, "username=u\npassword=p\npassword_expiry_utc=7\noauth_refresh_token=r\n",
+                .store(
+                    Credential(.password, Secret("p"), username: "u", expiresOn: 7, oauthRefreshToken: Secret("r")),
+                    CredentialRequest(host: "git.example", "u"))
+            ),
+            (
+                .store, "authtype=Bearer\ncredential=c\n",
+                .store(
+                    Credential(.authorization(scheme: "Bearer"), Secret("c"), username: nil),
+                    CredentialRequest(host: "git.example"))
+            ),
+            (
+                .erase, "password=p\ncredential=c\n",
+                .erase(CredentialRequest(host: "git.example"), .init(Secret("p"), Secret("c")))
+            ),
+        ] as [(GitConsumer.Verb, String, Question)])
+    func `each verb asks the engine its question`(_ verb: GitConsumer.Verb, _ lines: String, _ question: Question) {
+        var consumer = GitConsumer(verb)
+        #expect(consumer.begin().next == .read)
+        #expect(consumer.take(.input(Array((Self.request + lines + "\n").utf8))) == Turn(.ask(question)))
+    }
+}
+
+extension CredentialRequest {
+    fileprivate init(host: String, _ username: String? = nil, _ takesAuthorizations: Bool = false) {
+        self.init()
+        scheme = "https"
+        self.host = RequestHost(host)
+        self.username = username
+        self.takesAuthorizations = takesAuthorizations
+    }
+}
