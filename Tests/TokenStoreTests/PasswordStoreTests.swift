@@ -1,7 +1,6 @@
 import KeyringFixture
 import Testing
 
-
 /// What git of later releases sends to a helper, and what no git helper was careful about.
 @Suite struct PasswordStoreTests {
     private static let host = "protocol=https\nhost=git.example.com\n"
