@@ -14,6 +14,8 @@ package struct OAuthClient: Sendable {
     package var parameters: [FormEncoding.Field] = []
     /// Further parameters of requests that name the scope once more: for tokens, and for a device code.
     package var grantParameters: [FormEncoding.Field] = []
+    /// What answers of the authorization endpoint have to name as `iss` (RFC 9207); nil takes any and none.
+    package var issuer: Issuer?
     /// Whether the authority can post the answer to an authorization request (OAuth 2.0 Form Post Response Mode).
     package var postsAnswers = true
     /// Whether a refresh token may be sent a second time if the first answer was lost.
@@ -41,6 +43,28 @@ package struct OAuthClient: Sendable {
     /// `client_id` and, unless it is empty, `scope`.
     var identity: [FormEncoding.Field] {
         [("client_id", id)] + (scope.isEmpty ? [] : [("scope", scope)])
+    }
+}
+
+extension OAuthClient {
+    /// Who an authorization response must come from, so that no other authority's code is redeemed here.
+    package struct Issuer: Sendable, Equatable {
+        /// The issuer as the authority's own metadata spell it.
+        package var name: String
+        /// Whether the authority says that it always names it; else an answer may leave it out.
+        package var isAlwaysNamed: Bool
+
+        /// Makes an issuer.
+        package init(_ name: String, isAlwaysNamed: Bool) {
+            self.name = name
+            self.isAlwaysNamed = isAlwaysNamed
+        }
+
+        /// Whether an answer that names this issuer, or none, may be the authority's.
+        func accepts(_ named: String?) -> Bool {
+            guard let named else { return !isAlwaysNamed }
+            return named.utf8.elementsEqual(name.utf8)
+        }
     }
 }
 

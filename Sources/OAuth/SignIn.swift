@@ -38,8 +38,8 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
 
     /// Turns the answer to an authorization request into tokens (RFC 6749, 4.1.3).
     ///
-    /// - Throws: `invalidRequest` if the answer belongs to another request: then nothing is sent; else what the authority
-    ///   refuses with, in the answer or at the token endpoint.
+    /// - Throws: `invalidRequest` if the answer belongs to another request, `broken` if it is another issuer's: then nothing is
+    ///   sent; else what the authority refuses with, in the answer or at the token endpoint.
     func redeem(
         _ response: AuthorizationResponse, of request: AuthorizationRequest
     ) async throws(OAuthError) -> Rules.Tokens {
@@ -47,6 +47,9 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
             throw OAuthError(
                 .invalidRequest, "this answer belongs to another sign-in",
                 hint: "paste the address that the page opened last ends at")
+        }
+        if let issuer = client.issuer, !issuer.accepts(response["iss"]) {
+            throw OAuthError(.broken, "the answer to the sign-in is not of \(client.authority)")
         }
         if let refusal = response.refusal { throw OAuthError(refusal, at: .authorization) }
         guard let code = response.code else {

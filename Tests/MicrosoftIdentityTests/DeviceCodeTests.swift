@@ -12,7 +12,7 @@ struct DeviceCodeTests {
         let authority = try Authority("https://login.microsoftonline.com/contoso")
         let document = ProviderMetadata(
             issuer: authority.url, authorizationEndpoint: authority.url, tokenEndpoint: authority.url,
-            deviceAuthorizationEndpoint: nil, endSessionEndpoint: nil)
+            deviceAuthorizationEndpoint: nil, endSessionEndpoint: nil, namesIssuer: nil)
         let metadata = InstanceMetadata.single(authority.host)
         let session = AuthoritySession(
             request: request, profile: AuthorityProfile(name: "aad-tenant", kind: .aad),

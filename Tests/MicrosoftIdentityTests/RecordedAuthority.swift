@@ -4,7 +4,6 @@ import Foundation
 import JSON
 import NIOCore
 import NIOHTTP1
-import PluginKit
 import PluginWire
 import Secrets
 import Synchronization

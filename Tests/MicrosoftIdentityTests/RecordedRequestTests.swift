@@ -3,7 +3,6 @@ import AADCommon
 import AADTenant
 import AuthorityFixture
 import Foundation
-import PluginKit
 import PluginWire
 import Secrets
 import Testing

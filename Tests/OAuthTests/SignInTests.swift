@@ -119,6 +119,33 @@ struct SignInTests {
         }
     }
 
+    private static let issuers: [(named: String?, isAlwaysNamed: Bool, isRedeemed: Bool)] = [
+        ("https://a.example", true, true), ("https://a.example", false, true), (nil, false, true), (nil, true, false),
+        ("https://a.example/", false, false), ("https://b.example", true, false),
+    ]
+
+    @Test(arguments: issuers)
+    func `a code of another issuer is not redeemed`(
+        _ named: String?, _ isAlwaysNamed: Bool, _ isRedeemed: Bool
+    ) async throws {
+        try await Self.withClient { client, server in
+            client.issuer = OAuthClient.Issuer("https://a.example", isAlwaysNamed: isAlwaysNamed)
+            let visitor = Visitor(fields: [("code", "the-code")] + (named.map { [("iss", $0)] } ?? []))
+            let outcome = await Self.outcome(of: SignIn(client, by: PlainRules()), visitor)
+            #expect(server.requests.count == (isRedeemed ? 1 : 0))
+            #expect(outcome == (isRedeemed ? nil : .broken))
+        }
+    }
+
+    private static func outcome(of signIn: SignIn<PlainRules>, _ visitor: Visitor) async -> OAuthError.Kind? {
+        do throws(OAuthError) {
+            _ = try await signIn.run([.browser], visitor)
+            return nil
+        } catch {
+            return error.kind
+        }
+    }
+
     @Test func `an address is pasted`() async throws {
         try await Self.withClient { client, _ in
             client.redirectURI = "https://example.com/done"

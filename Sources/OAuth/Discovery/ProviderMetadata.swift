@@ -11,6 +11,9 @@ package struct ProviderMetadata: Sendable, Equatable, Decodable {
     /// OpenID Connect RP-Initiated Logout 1.0, 2.1.
     package let endSessionEndpoint: String?
 
+    /// Whether answers of the authorization endpoint always name the issuer (RFC 9207, 3); nil if it isn't said.
+    package let namesIssuer: Bool?
+
     /// Asks an authority.
     ///
     /// - Parameters:
@@ -48,5 +51,6 @@ package struct ProviderMetadata: Sendable, Equatable, Decodable {
         case tokenEndpoint = "token_endpoint"
         case deviceAuthorizationEndpoint = "device_authorization_endpoint"
         case endSessionEndpoint = "end_session_endpoint"
+        case namesIssuer = "authorization_response_iss_parameter_supported"
     }
 }
