@@ -77,9 +77,9 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "JSON", "OtherCaches",
-                "PluginConformance", "PluginHost", "PluginWire", "QRCode", "Rules", "Secrets", "SettingsFile",
-                "TokenAcquisition", "TokenStore", argumentParser, subprocess, system,
+                "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "Files", "JSON",
+                "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "QRCode", "Rules", "Secrets",
+                "SettingsFile", "TokenAcquisition", "TokenStore", argumentParser, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
@@ -100,13 +100,13 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Rules",
-            dependencies: ["Addresses", "Claims", "Secrets", "SettingsFile", system],
+            dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile"],
             swiftSettings: strict),
-        .target(name: "SettingsFile", dependencies: ["Addresses", "Secrets", toml], swiftSettings: strict),
+        .target(name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", toml], swiftSettings: strict),
         .target(
             name: "TokenStore",
             dependencies: [
-                "Addresses", "CLinux", "CSecret", "JSON", "Secrets", crypto,
+                "Addresses", "CLinux", "CSecret", "Files", "JSON", "Secrets", crypto,
             ],
             swiftSettings: strict),
         .target(
@@ -117,11 +117,12 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PluginHost",
-            dependencies: ["Addresses", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
+            dependencies: ["Addresses", "Files", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
             swiftSettings: strict),
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
         .target(name: "PluginWire", dependencies: ["Addresses", "Secrets"], swiftSettings: strict),
         .target(name: "Claims", dependencies: ["Addresses", "JSON"], swiftSettings: strict),
+        .target(name: "Files", dependencies: ["Addresses", system], swiftSettings: strict),
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
@@ -167,7 +168,8 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "CLinux", "JSON", "Secrets", "SettingsFile", argumentParser, logging, subprocess, system, toml, crypto,
+                "CLinux", "Files", "JSON", "Secrets", "SettingsFile", argumentParser, logging, subprocess, system, toml,
+                crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -193,6 +195,7 @@ let package = Package(
         .testTarget(
             name: "CredentialEngineTests", dependencies: ["Claims", "CredentialEngine", "Rules", "Secrets"],
             swiftSettings: strict),
+        .testTarget(name: "FilesTests", dependencies: ["Files", "KeyringFixture", system], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "ClaimsTests", dependencies: ["Claims", "JSON", "Secrets", "SeededRandom", "Vectors"],
@@ -214,7 +217,7 @@ let package = Package(
         .testTarget(
             name: "TokenAcquisitionTests",
             dependencies: [
-                "ExamplePlugin", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition",
+                "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition",
                 "TokenStore", "Vectors",
             ],
             swiftSettings: strict),
@@ -281,8 +284,8 @@ let package = Package(
         .testTarget(
             name: "PluginTests",
             dependencies: [
-                "ExamplePlugin", "FakePlugin", "PluginConformance", "PluginHost", "PluginKit", "PluginWire", "Secrets",
-                "SeededRandom", system,
+                "ExamplePlugin", "FakePlugin", "Files", "PluginConformance", "PluginHost", "PluginKit", "PluginWire",
+                "Secrets", "SeededRandom", system,
             ],
             swiftSettings: strict),
         .testTarget(

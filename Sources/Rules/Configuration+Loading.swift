@@ -1,6 +1,6 @@
 import Addresses
+import Files
 public import SettingsFile
-import SystemPackage
 
 extension Configuration {
     /// The system's file.
@@ -80,30 +80,18 @@ extension Configuration {
 
     private static func read(_ path: String, isSystem: Bool) throws(SettingsError) -> String? {
         do {
-            // A pipe that nobody writes to would be waited for without end.
-            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
-            defer { try? file.close() }
-            try requireTrust(in: file, path, isSystem: isSystem)
-            // Left as it comes: to clear what no file fills would take longer than all the rest.
-            let bytes = try [UInt8](unsafeUninitializedCapacity: longestFile + 1) { buffer, count in
-                while count < buffer.count {
-                    let rest = UnsafeMutableRawBufferPointer(buffer)[count...]
-                    let more = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: rest))
-                    if more == 0 { break }
-                    count += more
-                }
-            }
-            guard bytes.count <= longestFile, let text = String(validating: bytes, as: UTF8.self) else {
-                throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
-            }
-            return text
+            let file = try OpenFile(path)
+            try requireTrust(in: try file.status(), path, isSystem: isSystem)
+            let bytes = try file.contents(atMost: longestFile)
+            if let text = String(validating: bytes, as: UTF8.self) { return text }
         } catch let error as SettingsError {
             throw error
-        } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
+        } catch let problem as FileProblem where problem.isMissing {
             return nil
-        } catch {
+        } catch let problem as FileProblem where problem != .tooLong {
             throw SettingsError(
-                file: path, line: nil, message: "cannot be read: \(error)", hint: "check its permissions")
-        }
+                file: path, line: nil, message: "cannot be read: \(problem.reason)", hint: "check its permissions")
+        } catch {}
+        throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
     }
 }

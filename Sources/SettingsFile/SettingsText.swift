@@ -1,4 +1,5 @@
 import Addresses
+import Files
 import Glibc
 
 /// A settings file's text, read to be changed and put back all at once.
@@ -20,6 +21,7 @@ public struct SettingsText: Sendable {
     }
 
     private static let longest = 1 << 20
+    private static let patience = Duration.seconds(5)
 
     /// Reads a file; a missing one is no error.
     ///
@@ -37,23 +39,25 @@ public struct SettingsText: Sendable {
     /// - Throws: `SettingsError` where it can't be written, or is no longer what was read.
     public func replace(with new: String, for readers: Readers = .owner) throws(SettingsError) {
         let target = Self.target(of: path)
-        let folder = Self.parent(of: target)
-        Self.makeFolder(folder, for: readers)
-        // Whoever else edits by this code waits, and then finds that the file has changed.
-        guard let lock = FolderLock(folder) else {
+        let around = FileTrust.parent(of: target)
+        Self.makeFolder(around, for: readers)
+        let folder = try writing { () throws(FileProblem) in try Folder(around) }
+        // Whoever else edits by this code waits, and then finds that the file has changed. A file system that can't lock
+        // folders, such as NFS, lets everybody go on.
+        defer { withExtendedLifetime(folder) {} }
+        guard (try? folder.lock(within: Self.patience)) ?? true else {
             throw SettingsError(file: path, line: nil, message: "is being edited by another lanyard", hint: "try again")
         }
-        defer { withExtendedLifetime(lock) {} }
-        let draft = "\(folder)/.\(target.pieces(between: "/").last ?? "").\(getpid())"
-        try write(new, to: draft, insteadOf: target, in: folder, for: readers)
-        do throws(SettingsError) {
-            guard try Self.read(path) == text else {
-                throw SettingsError(file: path, line: nil, message: "changed while it was edited", hint: "try again")
-            }
-            guard rename(draft, target) == 0 else { throw unwritable(errno) }
+        let draft = try writing { () throws(FileProblem) in
+            try Self.draft(of: new, insteadOf: target, in: folder, for: readers)
+        }
+        guard try Self.read(path) == text else {
+            throw SettingsError(file: path, line: nil, message: "changed while it was edited", hint: "try again")
+        }
+        do throws(FileProblem) {
+            try draft.place(as: target.pieces(between: "/").last.map(String.init) ?? "")
         } catch {
-            unlink(draft)
-            throw error
+            throw unwritable(error)
         }
     }
 
@@ -61,78 +65,56 @@ public struct SettingsText: Sendable {
     ///
     /// - Throws: `SettingsError` where it can't be written.
     public func requireReplaceable() throws(SettingsError) {
-        var folder = Self.parent(of: Self.target(of: path))
+        var folder = FileTrust.parent(of: Self.target(of: path))
         while access(folder, F_OK) != 0, errno == ENOENT, folder != "/", folder != "." {
-            folder = Self.parent(of: folder)
+            folder = FileTrust.parent(of: folder)
         }
-        guard access(folder, W_OK | X_OK) == 0 else { throw unwritable(errno) }
+        guard access(folder, R_OK | W_OK | X_OK) == 0 else { throw unwritable(.last) }
     }
 
-    private func write(
-        _ new: String, to draft: String, insteadOf target: String, in folder: String, for readers: Readers
-    ) throws(SettingsError) {
-        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw unwritable(errno) }
-        var status = stat()
-        if stat(target, &status) == 0 {
-            // Who is in a group that the file can't be given to may not read it for that.
-            let isKept = fchown(file, status.st_uid, status.st_gid) == 0
-            fchmod(file, status.st_mode & (isKept ? 0o7777 : 0o7707))
+    private func writing<Result: ~Copyable>(
+        _ body: () throws(FileProblem) -> Result
+    ) throws(SettingsError) -> Result {
+        do throws(FileProblem) { return try body() } catch { throw unwritable(error) }
+    }
+
+    private static func draft(
+        of new: String, insteadOf target: String, in folder: borrowing Folder, for readers: Readers
+    ) throws(FileProblem) -> Draft {
+        Draft.removeStale(in: folder)
+        let draft = try Draft(in: folder)
+        if let old = FileStatus(of: target) {
+            // If the file can't be given to its old group, another group must not get that group's permissions.
+            let isKept = draft.give(toOwnerOf: old)
+            draft.setPermissions(old.permissions & (isKept ? 0o7777 : 0o7707))
         } else {
-            // Whatever the umask says.
-            fchmod(file, readers.file)
-            Self.give(file, toOwnerOf: folder)
+            draft.setPermissions(readers.file)
+            if let heir = heir(of: FileTrust.parent(of: target)) { draft.give(toOwnerOf: heir) }
         }
-        let isWritten = Self.write(Array(new.utf8), to: file) && fsync(file) == 0
-        let reason = errno
-        close(file)
-        guard isWritten else {
-            unlink(draft)
-            throw unwritable(reason)
-        }
+        try draft.write(Array(new.utf8))
+        try draft.flush()
+        return draft
     }
 
-    private func unwritable(_ reason: CInt) -> SettingsError {
+    private func unwritable(_ problem: FileProblem) -> SettingsError {
         SettingsError(
-            file: path, line: nil, message: "cannot be written: \(String(cString: strerror(reason)).lowercased())",
-            hint: "make it writable, or change it by hand", lacksPermission: [EACCES, EPERM].contains(reason))
-    }
-
-    private static func unreadable(_ path: String) -> SettingsError {
-        SettingsError(
-            file: path, line: nil, message: "cannot be read: \(String(cString: strerror(errno)).lowercased())",
-            hint: "check its permissions")
+            file: path, line: nil, message: "cannot be written: \(problem.reason.lowercased())",
+            hint: "make it writable, or change it by hand", lacksPermission: problem.lacksPermission)
     }
 
     private static func read(_ path: String) throws(SettingsError) -> String? {
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else {
-            guard errno != ENOENT, errno != ENOTDIR else { return nil }
-            throw unreadable(path)
+        do throws(FileProblem) {
+            let bytes = try OpenFile(path).contents(atMost: longest)
+            if let text = String(validating: bytes, as: UTF8.self) { return text }
+        } catch {
+            guard !error.isMissing else { return nil }
+            guard error == .tooLong else {
+                throw SettingsError(
+                    file: path, line: nil, message: "cannot be read: \(error.reason.lowercased())",
+                    hint: "check its permissions")
+            }
         }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count <= longest {
-            let count = Glibc.read(file, &chunk, chunk.count)
-            guard count >= 0 else { throw unreadable(path) }
-            if count == 0 { break }
-            bytes += chunk[..<count]
-        }
-        guard bytes.count <= longest, let text = String(validating: bytes, as: UTF8.self) else {
-            throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
-        }
-        return text
-    }
-
-    private static func write(_ bytes: [UInt8], to file: CInt) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
+        throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
     }
 
     /// What a path leads to, link by link, so that one that leads to a file not made yet leads there too.
@@ -143,33 +125,26 @@ public struct SettingsText: Sendable {
             let count = readlink(current, &buffer, buffer.count)
             guard count > 0 else { break }
             let next = String(decoding: buffer[..<count], as: UTF8.self)
-            current = next.hasPrefix("/") ? next : "\(parent(of: current))/\(next)"
+            current = next.hasPrefix("/") ? next : "\(FileTrust.parent(of: current))/\(next)"
         }
         return current
     }
 
-    private static func parent(of path: String) -> String {
-        guard let (parent, _) = path.cut(atLast: "/") else { return "." }
-        return parent.isEmpty ? "/" : String(parent)
-    }
-
     private static func makeFolder(_ path: String, for readers: Readers) {
-        var status = stat()
-        guard stat(path, &status) != 0, path != "/", path != "." else { return }
-        let around = parent(of: path)
+        guard FileStatus(of: path) == nil, path != "/", path != "." else { return }
+        let around = FileTrust.parent(of: path)
         makeFolder(around, for: readers)
         guard mkdir(path, 0o700) == 0 else { return }
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { return }
         fchmod(folder, readers.folder)
-        give(folder, toOwnerOf: around)
+        if let heir = heir(of: around) { fchown(folder, heir.owner, heir.group) }
         close(folder)
     }
 
-    /// Gives what root makes in somebody's folder to them, as under sudo; it would be of no use to them otherwise.
-    private static func give(_ file: CInt, toOwnerOf folder: String) {
-        var status = stat()
-        guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0 else { return }
-        fchown(file, status.st_uid, status.st_gid)
+    /// Who gets what root makes in somebody's folder, as under sudo; it would be of no use to them otherwise.
+    private static func heir(of folder: String) -> FileStatus? {
+        guard geteuid() == 0, let status = FileStatus(of: folder), status.owner != 0 else { return nil }
+        return status
     }
 }

@@ -1,3 +1,4 @@
+import Files
 import FoundationEssentials
 import Glibc
 
@@ -33,16 +34,13 @@ struct Home: Sendable {
     var description: String { path + "/sandbox.json" }
     var repositories: String { path + "/repositories" }
 
-    /// Writes a file in one step, so that nobody reads half of it.
+    /// Writes a file of this directory in one step, so that nobody reads half of it.
     func write(_ text: String, to file: String) throws(SandboxError) {
-        let temporary = "\(file).\(newSecret(bytes: 6))"
-        do {
-            try Data(text.utf8).write(to: URL(filePath: temporary))
+        do throws(FileProblem) {
+            let name = String(file.utf8.dropFirst(path.utf8.count + 1)) ?? ""
+            try Folder(path).write(Array(text.utf8), to: name, isDurable: false)
         } catch {
-            throw SandboxError("cannot write \(file): \(error)")
-        }
-        guard chmod(temporary, 0o600) == 0, rename(temporary, file) == 0 else {
-            throw SandboxError("cannot write \(file): error \(errno)")
+            throw SandboxError("cannot write \(file): \(error.reason)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import OtherCaches
 import Secrets
@@ -19,9 +20,9 @@ struct SourceFile {
             var status = stat()
             let isFile = fstat(file.rawValue, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
             isOpenToOthers = isFile && status.st_mode & 0o077 != 0
-            contents = try Self.read(file)
+            contents = try OpenFile.bytes(from: file.rawValue, atMost: OtherCache.mostBytes + 1)
         } catch {
-            throw Failure("\(shown) can't be read: \(error)")
+            throw Failure("\(shown) can't be read: \((error as? FileProblem)?.reason ?? "\(error)")")
         }
         guard contents.count <= OtherCache.mostBytes else {
             throw Failure("\(shown) is longer than \(OtherCache.mostBytes >> 20) MiB")
@@ -30,16 +31,4 @@ struct SourceFile {
 
     /// Whether there is something at a path.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
-
-    /// Reads to the end, or one byte more than is taken.
-    private static func read(_ file: FileDescriptor) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count <= OtherCache.mostBytes {
-            let count = try chunk.withUnsafeMutableBytes { try file.read(into: $0) }
-            if count == 0 { break }
-            bytes += chunk[..<count]
-        }
-        return bytes
-    }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import Glibc
 import Rules
 import Secrets
@@ -63,15 +64,7 @@ extension CommandContext {
 
     /// Reads a password from stdin: all of it, less a line feed at its end.
     fileprivate func readPassword() throws(Failure) -> Secret {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: Self.longestPassword + 2)
-        do {
-            while bytes.count < buffer.count {
-                let count = try buffer.withUnsafeMutableBytes { try input.read(into: $0) }
-                if count == 0 { break }
-                bytes += buffer[..<count]
-            }
-        } catch {
+        guard var bytes = try? OpenFile.bytes(from: input.rawValue, atMost: Self.longestPassword + 2) else {
             throw Failure("stdin cannot be read")
         }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }

@@ -1,7 +1,7 @@
 import Addresses
+import Files
 import PluginWire
 import Secrets
-import SystemPackage
 
 /// One folder that may hold a plugin.
 struct PluginFolder {
@@ -68,26 +68,12 @@ struct PluginFolder {
     }
 
     private func text(of path: String) throws(PluginProblem) -> String {
-        guard let bytes = try? read(path) else { throw PluginProblem(file: file, "cannot be read") }
-        guard bytes.count <= ManifestReader.longestFile else { throw PluginProblem(file: file, "is too long") }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw PluginProblem(file: file, "is not UTF-8")
+        do throws(FileProblem) {
+            let bytes = try OpenFile(path).contents(atMost: ManifestReader.longestFile)
+            if let text = String(validating: bytes, as: UTF8.self) { return text }
+        } catch {
+            throw PluginProblem(file: file, error == .tooLong ? "is too long" : "cannot be read")
         }
-        return text
-    }
-
-    private func read(_ path: String) throws -> [UInt8] {
-        let descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
-        return try descriptor.closeAfter {
-            // Left as it comes: to clear what no manifest fills would take longer than all the rest.
-            try [UInt8](unsafeUninitializedCapacity: ManifestReader.longestFile + 1) { buffer, count in
-                while count < buffer.count {
-                    let rest = UnsafeMutableRawBufferPointer(buffer)[count...]
-                    let more = try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: rest))
-                    if more == 0 { break }
-                    count += more
-                }
-            }
-        }
+        throw PluginProblem(file: file, "is not UTF-8")
     }
 }

@@ -1,4 +1,5 @@
 import Addresses
+import Files
 
 /// Where plugins are looked for.
 struct PluginPlaces {

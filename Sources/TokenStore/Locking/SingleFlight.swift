@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Glibc
+internal import Files
 
 /// A lock that the processes of one user share, so that only one of them renews a token or asks the person.
 ///
@@ -8,9 +8,6 @@ internal import Glibc
 public struct SingleFlight: Sendable {
     /// The folders that may hold the lock files, best first; the first that is safely this user's does.
     public let directories: [String]
-
-    /// The longest pause between two attempts, in milliseconds.
-    private static let longestPause = 25
 
     /// How long a wait is nobody's concern.
     private static let quietWait = Duration.seconds(1)
@@ -22,7 +19,7 @@ public struct SingleFlight: Sendable {
     /// - Parameter environment: `XDG_RUNTIME_DIR`, which counts only if it is this user's; `XDG_CACHE_HOME` or `HOME`.
     public init(environment: [String: String]) {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        let runtime = absolute("XDG_RUNTIME_DIR").flatMap { LockDirectory.isOurs($0) ? $0 : nil }
+        let runtime = absolute("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
         let cache = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map { $0 + "/.cache" }
         directories = [runtime, cache].compactMap { $0.map { $0 + "/lanyard" } }
     }
@@ -42,18 +39,11 @@ public struct SingleFlight: Sendable {
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {
         let file = try open(key)
-        let start = ContinuousClock.now
-        let end = start + .seconds(deadline)
-        var isToldOf = false
-        var pause = 1
-        while !file.tryLock() {
-            guard ContinuousClock.now < end else { throw SingleFlightError.timedOut }
-            if !isToldOf, ContinuousClock.now - start > Self.quietWait {
-                isToldOf = true
-                waiting(file.holder)
-            }
-            try await Task.sleep(for: .milliseconds(pause))
-            pause = min(pause * 2, Self.longestPause)
+        do {
+            let isLocked = try await file.lock(within: deadline, quietFor: Self.quietWait, waiting: waiting)
+            guard isLocked else { throw SingleFlightError.timedOut }
+        } catch let problem as FileProblem {
+            throw SingleFlightError.unusable("no lock can be had: \(problem.reason)")
         }
         defer { withExtendedLifetime(file) {} }
         return try await body()
@@ -65,7 +55,13 @@ public struct SingleFlight: Sendable {
     public func withLock<Result>(key: String, blockingFor seconds: Double, _ body: () throws -> Result) throws -> Result
     {
         let file = try open(key)
-        guard file.lock(within: seconds) else { throw SingleFlightError.timedOut }
+        let isLocked: Bool
+        do throws(FileProblem) {
+            isLocked = try file.lock(within: seconds)
+        } catch {
+            throw SingleFlightError.unusable("no lock can be had: \(error.reason)")
+        }
+        guard isLocked else { throw SingleFlightError.timedOut }
         defer { withExtendedLifetime(file) {} }
         return try body()
     }
@@ -75,11 +71,10 @@ public struct SingleFlight: Sendable {
         let name = SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".lock"
         var last = SingleFlightError.unusable("neither XDG_RUNTIME_DIR nor HOME names a folder for locks")
         for directory in directories {
-            do throws(SingleFlightError) {
-                try LockDirectory.prepare(directory)
-                return try LockDirectory.open(name, in: directory)
+            do throws(FileProblem) {
+                return try LockFile(name, in: directory)
             } catch {
-                last = error
+                last = .unusable("\(directory) can't be used: \(error.reason)")
             }
         }
         throw last

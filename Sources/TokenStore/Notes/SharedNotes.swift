@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Files
 internal import Glibc
 public import JSON
 
@@ -12,17 +13,13 @@ public struct SharedNotes: Sendable {
     /// Seconds after which a note is removed, whatever it says.
     static let lifetime = 3600
 
-    private let folders: (base: String, notes: String)?
+    private let runtimeDirectory: String?
 
     /// Makes notes in the user's runtime directory; where there is none, nothing is kept.
     ///
     /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that is not absolute or not this user's counts as absent.
     public init(runtimeDirectory: String?) {
-        guard let runtimeDirectory, runtimeDirectory.hasPrefix("/"), LockDirectory.isOurs(runtimeDirectory) else {
-            folders = nil
-            return
-        }
-        folders = (runtimeDirectory + "/lanyard", runtimeDirectory + "/lanyard/throttle")
+        self.runtimeDirectory = runtimeDirectory.flatMap { $0.hasPrefix("/") && Folder.isOwn($0) ? $0 : nil }
     }
 
     /// Milliseconds since this computer was started, which no setting of its clock changes.
@@ -32,63 +29,38 @@ public struct SharedNotes: Sendable {
         return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
 
-    /// The note about something, or nil where there is none.
+    /// The note about something, or nil if there is none.
     public func note(about key: String) -> JSONValue? {
-        guard let folders else { return nil }
-        let file = open(Self.path(of: key, in: folders.notes), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_size <= Self.longest
-        else { return nil }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        let count = read(file, &bytes, bytes.count)
-        return count > 0 ? JSONValue(bytes: bytes[..<count]) : nil
+        guard let bytes = try? folder(making: false)?.read(Self.name(of: key), atMost: Self.longest) else { return nil }
+        return JSONValue(bytes: bytes[...])
     }
 
     /// Puts a note in place of any about the same; others see all of it or nothing.
     public func leave(_ note: JSONValue, about key: String) {
         let bytes = note.encoded()
-        guard let folders, bytes.count <= Self.longest, (try? LockDirectory.prepare(folders.base)) != nil,
-            (try? LockDirectory.prepare(folders.notes)) != nil
-        else { return }
-        sweep(folders.notes)
-        let draft = folders.notes + "/.\(getpid()).\(UInt64.random(in: .min ... .max))"
-        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return }
-        let count = write(file, bytes, bytes.count)
-        close(file)
-        guard count == bytes.count, rename(draft, Self.path(of: key, in: folders.notes)) == 0 else {
-            unlink(draft)
-            return
-        }
+        guard bytes.count <= Self.longest, let folder = folder(making: true) else { return }
+        sweep(folder)
+        try? folder.write(bytes, to: Self.name(of: key), isDurable: false)
     }
 
     /// Removes the note about something.
-    public func remove(about key: String) {
-        if let folders { unlink(Self.path(of: key, in: folders.notes)) }
+    public func remove(about key: String) { folder(making: false)?.remove(Self.name(of: key)) }
+
+    private func folder(making: Bool) -> Folder? {
+        guard let runtimeDirectory else { return nil }
+        return try? Folder(runtimeDirectory).privateFolder("lanyard", making: making)
+            .privateFolder("throttle", making: making)
     }
 
-    private static func path(of key: String, in folder: String) -> String {
-        folder + "/" + SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".json"
+    private static func name(of key: String) -> String {
+        SHA256.hash(data: [UInt8](key.utf8)).hexadecimal + ".json"
     }
 
     /// Removes what nobody will read any more.
-    private func sweep(_ folder: String) {
-        guard let stream = opendir(folder) else { return }
-        defer { closedir(stream) }
-        var seen = 0
-        while seen < 4096, let entry = readdir(stream) {
-            seen += 1
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            var status = stat()
-            guard name != ".", name != "..", lstat(folder + "/" + name, &status) == 0,
-                time(nil) - status.st_mtim.tv_sec > Self.lifetime
-            else { continue }
-            unlink(folder + "/" + name)
+    private func sweep(_ folder: borrowing Folder) {
+        for name in folder.names(atMost: 4096) {
+            guard let status = folder.status(of: name), time(nil) - status.modified > Self.lifetime else { continue }
+            folder.remove(name)
         }
     }
 }

@@ -51,7 +51,7 @@ public struct PasswordStore: Sendable {
     private static func lock(within seconds: Double) -> LockFile? {
         guard
             let file = try? SingleFlight(environment: SessionEnvironment.process.folders).open("passwords"),
-            file.lock(within: seconds)
+            (try? file.lock(within: seconds)) == true
         else { return nil }
         return file
     }

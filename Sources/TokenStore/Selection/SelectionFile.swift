@@ -1,4 +1,5 @@
 import Addresses
+internal import Files
 
 /// The accounts that the person chose, the last choice first: which of several is meant where nothing names one.
 ///
@@ -14,6 +15,12 @@ public struct SelectionFile: Sendable, Equatable {
     /// How many choices are kept: an account has one for each authority that it was chosen for.
     public static let most = 128
     private static let name = "selection"
+    /// The longest file that is read: more than as many lines as there may be, each as long as it may be.
+    private static let longest = 1 << 18
+    /// How long to wait for another process that changes the file.
+    ///
+    /// A process that holds it for longer has been stopped: what it would write is then overwritten.
+    private static let patience = Duration.seconds(2)
 
     /// The selection of a device in its mode; nil where the environment has no place for it.
     ///
@@ -37,7 +44,7 @@ public struct SelectionFile: Sendable, Equatable {
 
     /// The choices, the last one first.
     public func read() -> [SelectedAccount] {
-        guard let folder = try? SelectionFolder(folder, making: false) else { return [] }
+        guard let folder = try? opened() else { return [] }
         return Self.accounts(in: folder)
     }
 
@@ -53,33 +60,48 @@ public struct SelectionFile: Sendable, Equatable {
 
     /// Takes choices out.
     public func remove(_ isGone: (SelectedAccount) -> Bool) throws(SelectionError) {
-        do throws(SelectionError) {
-            _ = try SelectionFolder(folder, making: false)
+        do throws(FileProblem) {
+            _ = try opened()
         } catch {
             // What was never kept need not be taken out.
             guard !error.isMissing else { return }
-            throw error
+            throw SelectionError(path: folder, reason: error.reason)
         }
         try change { $0.removeAll(where: isGone) }
     }
 
     /// Changes the choices as they are while no other process does.
     private func change(_ body: (inout [SelectedAccount]) -> Void) throws(SelectionError) {
-        let folder = try SelectionFolder(folder, making: true)
-        folder.lock()
-        let before = Self.accounts(in: folder)
-        var accounts = before
-        body(&accounts)
-        guard accounts != before else { return }
-        let lines = accounts.prefix(Self.most).map(\.line).joined()
-        // The answers go before, so that a process killed here leaves none that the change would have taken away.
-        answers?.forget()
-        defer { answers?.forget() }
-        try folder.write(Array(lines.utf8), to: Self.name)
+        Folder.make(folder)
+        do throws(FileProblem) {
+            let folder = try opened()
+            _ = try? folder.lock(within: Self.patience)
+            let before = Self.accounts(in: folder)
+            var accounts = before
+            body(&accounts)
+            guard accounts != before else { return }
+            let lines = accounts.prefix(Self.most).map(\.line).joined()
+            // The answers go before, so that a process killed here leaves none that the change would have taken away.
+            answers?.forget()
+            defer { answers?.forget() }
+            Draft.removeStale(in: folder)
+            try folder.write(Array(lines.utf8), to: Self.name, isDurable: true)
+        } catch {
+            throw SelectionError(path: folder, reason: error.reason)
+        }
     }
 
-    private static func accounts(in folder: borrowing SelectionFolder) -> [SelectedAccount] {
-        guard let bytes = folder.read(name), let text = String(validating: bytes, as: UTF8.self) else { return [] }
+    /// The folder; nobody but this user can put anything into it.
+    private func opened() throws(FileProblem) -> Folder {
+        let folder = try Folder(folder)
+        try folder.requireOwn(closedTo: 0o022)
+        return folder
+    }
+
+    private static func accounts(in folder: borrowing Folder) -> [SelectedAccount] {
+        guard let bytes = try? folder.read(name, atMost: longest, closedTo: 0o022),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { return [] }
         var accounts: [SelectedAccount] = []
         for line in text.pieces(between: "\n") where accounts.count < most {
             guard let account = SelectedAccount(line: line), !accounts.contains(account) else { continue }

@@ -1,0 +1,52 @@
+internal import Addresses
+internal import Files
+internal import Glibc
+
+/// An open lock file that names who has the lock; closing it gives the lock back, however the process ends.
+struct LockFile: ~Copyable {
+    private let file: OpenFile
+
+    /// Opens a lock file in a folder of this user's; it, the folder and the one above are made if they are missing.
+    init(_ name: String, in path: String) throws(FileProblem) {
+        guard let (parent, last) = path.cut(atLast: "/") else { throw .irregular }
+        mkdir(String(parent), 0o700)
+        let folder = try Folder(parent.isEmpty ? "/" : String(parent)).privateFolder(String(last), making: true)
+        file = try folder.openFile(name)
+    }
+
+    /// Waits for the lock, blocking the thread; false if somebody else had it all the time.
+    func lock(within seconds: Double) throws(FileProblem) -> Bool {
+        guard try file.lock(within: .seconds(seconds)) else { return false }
+        sign()
+        return true
+    }
+
+    /// Waits for the lock; after a wait of `quiet`, `waiting` is told once who has it, if that is known.
+    func lock(
+        within seconds: Double, quietFor quiet: Duration, isolation: isolated (any Actor)? = #isolation,
+        waiting: (Int32?) -> Void
+    ) async throws -> Bool {
+        guard
+            try await file.lock(
+                within: .seconds(seconds), quietFor: quiet, isolation: isolation, waiting: { waiting(holder) })
+        else { return false }
+        sign()
+        return true
+    }
+
+    /// The process that says it holds the lock; nil if none does.
+    private var holder: Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(file.descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        let digits = bytes[..<count].prefix { (0x30...0x39).contains($0) }
+        return Int32(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private func sign() {
+        let name = Array("\(getpid())\n".utf8)
+        // The longer number of a holder before must not show behind it.
+        guard ftruncate(file.descriptor, 0) == 0 else { return }
+        _ = pwrite(file.descriptor, name, name.count, 0)
+    }
+}

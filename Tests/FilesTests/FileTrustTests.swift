@@ -1,0 +1,61 @@
+import Files
+import Glibc
+import KeyringFixture
+import Testing
+
+/// Who could have written a file.
+@Suite struct FileTrustTests {
+    private static func withProgram(_ body: (_ folder: String, _ program: String) async throws -> Void) async throws {
+        try await ScratchDirectory.with { scratch in
+            try await body(scratch.path + "/home", try scratch.write("", to: "home/program"))
+        }
+    }
+
+    @Test func `a file of this user's below folders of theirs and root's is trusted, and so is a link to it`()
+        async throws
+    {
+        try await Self.withProgram { folder, program in
+            #expect(FileTrust.judge(program) == .trusted(program))
+            #expect(symlink("program", folder + "/link") == 0)
+            #expect(FileTrust.judge(folder + "/link") == .trusted(program))
+            #expect(FileTrust.judge(folder + "/none") == .missing)
+        }
+    }
+
+    @Test(arguments: [(0o666, 0o700), (0o660, 0o700), (0o600, 0o777), (0o600, 0o770), (0o600, 0o1777)])
+    func `what others can write to, or replace, is not`(file: Int, folder mode: Int) async throws {
+        try await Self.withProgram { folder, program in
+            #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
+            // A sticky folder of root's is as good as root's own.
+            guard mode != 0o1777 || geteuid() != 0 else {
+                #expect(FileTrust.judge(program) == .trusted(program))
+                return
+            }
+            #expect(FileTrust.judge(program) == .writable(file == 0o600 ? folder : program))
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0), arguments: ["program", ""])
+    func `what belongs to another user is not`(_ name: String) async throws {
+        try await Self.withProgram { folder, program in
+            let foreign = name.isEmpty ? folder : program
+            #expect(chown(foreign, 65_534, 65_534) == 0)
+            #expect(FileTrust.judge(program) == .writable(foreign))
+        }
+    }
+
+    @Test func `a program is a regular file that may be run`() async throws {
+        try await Self.withProgram { folder, program in
+            #expect(!FileTrust.isProgram(program))
+            #expect(chmod(program, 0o700) == 0)
+            #expect(FileTrust.isProgram(program) && !FileTrust.isProgram(folder))
+        }
+    }
+
+    @Test(arguments: [
+        ("/a/b", "/a"), ("/a", "/"), ("/", "/"), ("a/b", "a"), ("a", "."), ("/a/\u{301}b", "/a"),
+    ])
+    func `the folder that a path is in`(path: String, folder: String) {
+        #expect(FileTrust.parent(of: path) == folder)
+    }
+}
