@@ -14,9 +14,9 @@ struct PluginPlaces {
     init(environment: [String: String], executable: String?) {
         self.executable = executable
         var folders = (environment["LANYARD_PLUGIN_PATH"] ?? "").pieces(between: ":").map { String($0) }
-        if let data = Self.absolute(environment["XDG_DATA_HOME"]) {
+        if let data = environment.absolutePath("XDG_DATA_HOME") {
             folders.append(data + "/lanyard/plugins")
-        } else if let home = Self.absolute(environment["HOME"]) {
+        } else if let home = environment.absolutePath("HOME") {
             folders.append(home + "/.local/share/lanyard/plugins")
         }
         if let executable {
@@ -38,11 +38,6 @@ struct PluginPlaces {
         guard let executable else { return [folder + "/" + name] }
         let beside = FileTrust.parent(of: executable)
         return [folder, beside, FileTrust.parent(of: beside) + "/lib/lanyard"].map { $0 + "/" + name }
-    }
-
-    private static func absolute(_ path: String?) -> String? {
-        guard let path, path.hasPrefix("/") else { return nil }
-        return path
     }
 
     /// The checkout whose build tree holds the folder.

@@ -1,4 +1,5 @@
 import Addresses
+import Files
 
 /// Answers given before, so that the next one needs neither keyring nor configuration nor plugin.
 ///
@@ -23,7 +24,7 @@ public struct SealedAnswers: Sendable, Equatable {
     /// The answers under another key than the user's own, which any lanyard of the user's may replace at any time.
     init(environment: [String: String], keyDescription: String) {
         self.keyDescription = keyDescription
-        let runtimeDirectory = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let runtimeDirectory = environment.absolutePath("XDG_RUNTIME_DIR")
         self.runtimeDirectory = runtimeDirectory
         var bus = environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
         // Without a variable it is where systemd puts it; a guid says nothing about where.

@@ -18,9 +18,9 @@ public struct SingleFlight: Sendable {
     ///
     /// - Parameter environment: `XDG_RUNTIME_DIR`, which counts only if it is this user's; `XDG_CACHE_HOME` or `HOME`.
     public init(environment: [String: String]) {
-        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        let runtime = absolute("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
-        let cache = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map { $0 + "/.cache" }
+        let runtime = environment.absolutePath("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
+        let cache =
+            environment.absolutePath("XDG_CACHE_HOME") ?? environment.absolutePath("HOME").map { $0 + "/.cache" }
         directories = [runtime, cache].compactMap { $0.map { $0 + "/lanyard" } }
     }
 

@@ -1,3 +1,4 @@
+internal import Files
 internal import Glibc
 public import Secrets
 
@@ -51,10 +52,10 @@ public struct GnomeKeyringControl: Sendable {
 
     /// Where the daemon puts its socket: below the runtime directory, else into a folder of its own in the cache.
     private static func folders(_ environment: [String: String]) -> [String] {
-        func variable(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        let named = variable("GNOME_KEYRING_CONTROL")
-        let ordinary = variable("XDG_RUNTIME_DIR").map { $0 + "/keyring" }
-        let cache = variable("XDG_CACHE_HOME") ?? variable("HOME").map { $0 + "/.cache" }
+        let named = environment.absolutePath("GNOME_KEYRING_CONTROL")
+        let ordinary = environment.absolutePath("XDG_RUNTIME_DIR").map { $0 + "/keyring" }
+        let cache =
+            environment.absolutePath("XDG_CACHE_HOME") ?? environment.absolutePath("HOME").map { $0 + "/.cache" }
         return [named, ordinary].compactMap(\.self) + (cache.map { matches($0 + "/keyring-*") } ?? [])
     }
 

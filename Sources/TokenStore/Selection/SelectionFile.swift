@@ -36,10 +36,9 @@ public struct SelectionFile: Sendable, Equatable {
     }
 
     private static func folder(_ environment: [String: String], isShared: Bool) -> String? {
-        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        if isShared { return absolute("XDG_RUNTIME_DIR").map { "\($0)/lanyard" } }
-        if let state = absolute("XDG_STATE_HOME") { return "\(state)/lanyard" }
-        return absolute("HOME").map { "\($0)/.local/state/lanyard" }
+        if isShared { return environment.absolutePath("XDG_RUNTIME_DIR").map { "\($0)/lanyard" } }
+        if let state = environment.absolutePath("XDG_STATE_HOME") { return "\(state)/lanyard" }
+        return environment.absolutePath("HOME").map { "\($0)/.local/state/lanyard" }
     }
 
     /// The choices, the last one first.
