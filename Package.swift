@@ -106,9 +106,10 @@ let package = Package(
         .target(
             name: "TokenStore",
             dependencies: [
-                "Addresses", "CLinux", "CSecret", "Files", "JSON", "Secrets", crypto,
+                "Addresses", "CLinux", "Files", "JSON", "SecretService", "Secrets", crypto,
             ],
             swiftSettings: strict),
+        .target(name: "SecretService", dependencies: ["CSecret"], swiftSettings: strict),
         .target(
             name: "OtherCaches", dependencies: ["Addresses", "JSON", "Rules", "Secrets", "TokenStore"],
             swiftSettings: strict),
@@ -269,8 +270,7 @@ let package = Package(
         .testTarget(
             name: "TokenStoreTests",
             dependencies: [
-                "JSON", "KeyringFixture", "Secrets", "StoreProbe", "TokenStore",
-                "Vectors", crypto,
+                "JSON", "KeyringFixture", "Secrets", "StoreProbe", "TokenStore", "Vectors",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -10,7 +10,7 @@ extension CredentialEngine {
         // If a token answers, what comes back is that token, which is stored already.
         if (try? sources.resolve(request)) != nil { return }
         // It is read first, for mostly it is stored already.
-        KeyringOpening.begin()
+        KeyringConfiguration.open()
         do throws(StoreError) { try sources.passwords.store(password, for: query) } catch { throw .store(error) }
     }
 }

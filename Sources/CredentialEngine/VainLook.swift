@@ -5,25 +5,23 @@ import TokenStore
 
 /// The note that no password was found for a request the last time, as for a host whose passwords another helper has.
 ///
-/// The next `get` looks again, but searches first: a session to read secrets in takes the provider longer than all the
-/// rest. A note that is wrong by now costs as much time as it would save.
+/// The next `get` looks again, but opens the way to secrets only once something is found: a session takes the provider
+/// longer than all the rest. A note that is wrong by now costs as much time as it would save.
 struct VainLook {
-    private let query: PasswordQuery?
     private let key: String
     private let notes: SharedNotes
     private let isNoted: Bool
 
     init(_ request: CredentialRequest, in surroundings: Surroundings) {
-        query = PasswordQuery(request)
         let parts = [request.scheme, request.host?.text, request.path, request.username]
         key = "vain\n" + parts.map { $0.map { "\($0.utf8.count) \($0)" } ?? "-" }.joined(separator: "\n")
         notes = SharedNotes(runtimeDirectory: surroundings.environment["XDG_RUNTIME_DIR"])
         isNoted = notes.note(about: key) != nil
     }
 
-    /// Has the keyring opened for what is likely to be done with it.
+    /// Has the keyring opened if secrets are likely to be read.
     func beginLooking() {
-        if let query, isNoted { KeyringOpening.begin(lookingFor: query) } else { KeyringOpening.begin() }
+        if !isNoted { KeyringConfiguration.open() }
     }
 
     /// Notes how it went.

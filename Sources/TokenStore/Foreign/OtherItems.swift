@@ -1,3 +1,4 @@
+internal import SecretService
 public import Secrets
 
 /// What other programs keep in the Secret Service; it is read and never changed.
@@ -24,7 +25,7 @@ public struct OtherItems: Sendable {
     /// - Throws: `locked` where nobody can know whether there are any.
     public func items(schema: String, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
         let wanted = attributes.merging(["xdg:schema": schema]) { $1 }
-        return try KeyringSession.run(configuration) { session throws(ProviderFailure) in
+        return try configuration.withKeyring { session throws(ServiceFailure) in
             let found = try session.readableItems(of: wanted, needsSecrets: true) { item in
                 wanted.allSatisfy { item.attributes[$0.key] == $0.value }
             }

@@ -1,4 +1,5 @@
 internal import Addresses
+internal import SecretService
 internal import Secrets
 
 /// An item that a password query found.
@@ -54,7 +55,7 @@ extension PasswordQuery {
 
 extension KeyringSession {
     /// Finds the passwords of exactly this address, of the query's user where it names one.
-    func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ProviderFailure) -> [PasswordItem] {
+    func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ServiceFailure) -> [PasswordItem] {
         let address = PasswordAddress(query)
         let items = try readableItems(of: query.searchAttributes, needsSecrets: needsSecrets) { item in
             item.isGitPassword && PasswordAddress(item.attributes) == address
@@ -73,9 +74,11 @@ extension KeyringSession {
     }
 
     /// Finds the authorizations of exactly this address, of the query's user where it names one.
-    func authorizations(for query: PasswordQuery, needsSecrets: Bool) throws(ProviderFailure) -> [PasswordItem] {
+    func authorizations(
+        for query: PasswordQuery, group: String, needsSecrets: Bool
+    ) throws(ServiceFailure) -> [PasswordItem] {
         let wanted = AuthorizationRecord.attributes(
-            of: PasswordAddress(query), username: query.username, group: configuration.group)
+            of: PasswordAddress(query), username: query.username, group: group)
         var attributes = wanted.dictionary
         if query.username == nil { attributes["home-account"] = nil }
         let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in

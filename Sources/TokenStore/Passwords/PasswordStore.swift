@@ -1,3 +1,4 @@
+internal import SecretService
 internal import Secrets
 
 /// git's passwords in the Secret Service, in the schema that git-credential-libsecret uses.
@@ -20,8 +21,8 @@ public struct PasswordStore: Sendable {
     /// - Returns: what to answer, or nil where nothing valid is stored; that is no error.
     /// - Throws: `locked` where nobody can know whether something is stored, and what else keeps the store from looking.
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
-        try KeyringSession.run(configuration) { session throws(ProviderFailure) in
-            try session.stored(for: query).first { $0.expiresOn.map { $0 > now } ?? true }
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            try session.stored(for: query, group: configuration.group).first { $0.expiresOn.map { $0 > now } ?? true }
         }
     }
 
@@ -35,12 +36,13 @@ public struct PasswordStore: Sendable {
         defer { withExtendedLifetime(lock) {} }
         var anybody = query
         anybody.username = nil
-        try KeyringSession.run(configuration) { session throws(ProviderFailure) in
-            guard try session.stored(for: anybody).first != password else { return }
-            try session.openForStoring()
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            guard try session.stored(for: anybody, group: configuration.group).first != password else { return }
+            let collection = try session.openForStoring()
             switch password.proof {
-            case .password(let secret): try session.store(secret, of: password, for: query)
-            case .authorization: try session.storeAuthorization(password, for: query)
+            case .password(let secret): try session.store(secret, of: password, for: query, in: collection)
+            case .authorization:
+                try session.storeAuthorization(password, for: query, group: configuration.group, in: collection)
             }
         }
     }
@@ -60,11 +62,14 @@ public struct PasswordStore: Sendable {
     ///
     /// A query with a password erases only passwords equal to it, one with a credential only equal authorizations.
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
-        try KeyringSession.run(configuration) { session throws(ProviderFailure) in
+        try configuration.withKeyring { session throws(ServiceFailure) in
             let needsSecrets = query.password ?? query.credential != nil
             var items: [PasswordItem] = []
             if query.credential == nil { items += try session.passwords(for: query, needsSecrets: needsSecrets) }
-            if query.password == nil { items += try session.authorizations(for: query, needsSecrets: needsSecrets) }
+            if query.password == nil {
+                items += try session.authorizations(
+                    for: query, group: configuration.group, needsSecrets: needsSecrets)
+            }
             let doomed = items.filter { $0.isProvenBy(query) }
             for item in doomed { try session.delete(item.item) }
             return doomed.count
@@ -74,9 +79,9 @@ public struct PasswordStore: Sendable {
 
 extension KeyringSession {
     /// Everything that is stored for the query, expired or not, the newest first.
-    fileprivate func stored(for query: PasswordQuery) throws(ProviderFailure) -> [StoredPassword] {
+    fileprivate func stored(for query: PasswordQuery, group: String) throws(ServiceFailure) -> [StoredPassword] {
         var found = try passwords(for: query, needsSecrets: true)
-        if query.acceptsAuthtype { found += try authorizations(for: query, needsSecrets: true) }
+        if query.acceptsAuthtype { found += try authorizations(for: query, group: group, needsSecrets: true) }
         if found.count > 1 {
             for index in found.indices { found[index].modified = try modified(found[index].item) }
         }
@@ -85,39 +90,40 @@ extension KeyringSession {
 
     /// Stores git's way: the item's attributes vary, so that one is replaced only after a look at which is meant.
     fileprivate func store(
-        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery
-    ) throws(ProviderFailure) {
+        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, in collection: String
+    ) throws(ServiceFailure) {
         let lines = PasswordText(
             password: secret, expiresOn: password.expiresOn, oauthRefreshToken: password.oauthRefreshToken)
         guard let text = lines.text else {
-            throw .found(StoreError(.broken, detail: "a password with a line feed can't be kept"))
+            throw ServiceFailure(.broken, detail: "a password with a line feed can't be kept")
         }
-        let content = try SecretContent([UInt8](text.utf8), contentType: "text/plain")
+        let contentType = "text/plain"
         let existing = try passwords(for: query, needsSecrets: false).filter {
             $0.username.map { Array($0.utf8) } == query.username.map { Array($0.utf8) }
         }
-        for item in existing { try replaceSecret(of: item.item, content) }
+        for item in existing { try replaceSecret(of: item.item, with: Array(text.utf8), contentType: contentType) }
         guard existing.isEmpty else { return }
         let address = PasswordAddress(query)
         var attributes = address.attributes
         attributes["user"] = query.username
         let paths = try search(attributes)
         try create(
-            attributes.ofSchema(PasswordItem.schemaName), label: address.label.displayable(), content,
+            attributes.ofSchema(PasswordItem.schemaName), label: address.label.displayable(),
+            secret: Array(text.utf8), contentType: contentType, in: collection,
             replacing: paths.unlocked.isEmpty && paths.locked.isEmpty)
     }
 
     fileprivate func storeAuthorization(
-        _ password: StoredPassword, for query: PasswordQuery
-    ) throws(ProviderFailure) {
+        _ password: StoredPassword, for query: PasswordQuery, group: String, in collection: String
+    ) throws(ServiceFailure) {
         let record = AuthorizationRecord(address: PasswordAddress(query), password: password)
         guard let json = record.json else {
-            throw .found(StoreError(.broken, detail: "an authorization can't be kept"))
+            throw ServiceFailure(.broken, detail: "an authorization can't be kept")
         }
-        let content = try SecretContent(json, contentType: "application/json")
-        let attributes = record.attributes(group: configuration.group)
+        let attributes = record.attributes(group: group)
         try create(
             attributes.stored,
-            label: "lanyard: authorization for \(attributes.environment.displayable(limit: 100))", content)
+            label: "lanyard: authorization for \(attributes.environment.displayable(limit: 100))",
+            secret: json, contentType: "application/json", in: collection)
     }
 }

@@ -1,45 +1,9 @@
-import Crypto
 import KeyringFixture
 import Testing
+import TokenStore
 
-@testable import TokenStore
-
-/// How secrets come over the bus.
-@Suite struct SecretSessionTests {
-    init() throws {
-        try SecretLibrary.open()
-        try SecretLibrary.openForSecrets()
-    }
-
-    @Test func `both sides compute the same key`() throws {
-        let one = try KeyExchange()
-        let other = try KeyExchange()
-        #expect(one.publicKey.count == 128)
-        #expect(one.publicKey != other.publicKey)
-        #expect(try one.key(with: other.publicKey) == other.key(with: one.publicKey))
-        #expect(try one.key(with: one.publicKey) != other.key(with: one.publicKey))
-    }
-
-    @Test(arguments: [[], [0], [1], [UInt8](repeating: 0xFF, count: 128), [1] + [UInt8](repeating: 0, count: 128)])
-    func `a public key with which everybody knows the key is refused`(_ key: [UInt8]) throws {
-        let exchange = try KeyExchange()
-        #expect(throws: ProviderFailure.self) { _ = try exchange.key(with: key) }
-    }
-
-    /// The secret is what `printf secret | openssl enc -aes-128-cbc -K 0001…0f -iv 1011…1f` makes.
-    @Test func `a secret is decrypted, and what was changed is none`() throws {
-        let key = SymmetricKey(data: [UInt8](0..<16))
-        let iv = [UInt8](16..<32)
-        let secret: [UInt8] = [
-            0x16, 0xB3, 0xA5, 0xA3, 0x5D, 0x4B, 0x63, 0x41, 0x72, 0x77, 0x93, 0x9A, 0x11, 0x64, 0x30, 0xF6,
-        ]
-        #expect(key.open(secret, iv: iv) == Array("secret".utf8))
-        #expect(key.open(secret, iv: Array(iv.dropLast())) == nil)
-        #expect(key.open(Array(secret.dropLast()), iv: iv) == nil)
-        #expect(key.open([secret[0] ^ 1] + secret.dropFirst(), iv: iv) == nil)
-        #expect(key.open([], iv: iv) == nil)
-    }
-
+/// What the store makes of providers, and of a libsecret, that aren't as they should be.
+@Suite struct ProviderTests {
     @Test func `a provider that took the place of another opens a session of its own`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             try await keyring.save([Sample.accessToken()])
@@ -68,7 +32,27 @@ import Testing
             let result = try await keyring.probe("records", ["group": group])
             #expect(result.status == 1)
             #expect(result.output.hasPrefix("error: broken (Method"), "\(result.output)")
-            #expect(result.output.contains(".\(method)” returned type"), "\(result.output)")
+            #expect(result.output.contains("\(method)” returned type"), "\(result.output)")
+        }
+    }
+
+    @Test(arguments: [
+        ("int g_free;", "libsecret-1.so.0 has no g_strdup"), (nil, "file too short"),
+    ])
+    func `a libsecret that can't be used is an error that says why`(_ source: String?, reason: String) async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            let library = keyring.scratch.path + "/libsecret-1.so.0"
+            if let source {
+                let made = try await keyring.run("gcc", ["-shared", "-x", "c", "-o", library, "-"], input: source)
+                #expect(made.status == 0, "\(made.error)")
+            } else {
+                _ = try keyring.scratch.write("no library", to: "libsecret-1.so.0")
+            }
+            let result = try await keyring.probe(
+                "records", environment: ["LD_LIBRARY_PATH": keyring.scratch.path])
+            #expect(result.status == 1)
+            #expect(result.output.hasPrefix("error: noLibrary ("), "\(result.output)")
+            #expect(result.output.contains(reason), "\(result.output)")
         }
     }
 

@@ -1,3 +1,4 @@
+internal import SecretService
 internal import Secrets
 
 /// Records in the Secret Service, one item each.
@@ -17,7 +18,7 @@ public struct SecretServiceStore: RecordStore {
     /// Tells what the keyring is like, without a prompt and within the deadline.
     public func state() -> KeyringState {
         do throws(StoreError) {
-            let state = try KeyringSession.run(configuration) { session throws(ProviderFailure) in
+            let state = try configuration.withKeyring { session throws(ServiceFailure) in
                 try session.collectionState()
             }
             switch state {
@@ -35,8 +36,8 @@ public struct SecretServiceStore: RecordStore {
     /// Items that match and cannot be read are told of in `unreadable`. Finding nothing is not an error, not even
     /// without any keyring; it is one where the keyring is locked, because nobody can know then.
     public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords {
-        try KeyringSession.run(configuration) { session throws(ProviderFailure) in
-            let found = try session.unlockedRecords(matching: query)
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            let found = try session.unlockedRecords(matching: query, group: configuration.group)
             if !found.isEmpty { return found }
             // Nothing that can be read is ours: whether that is because something is locked takes a closer look.
             let items = try session.readableItems(
@@ -52,12 +53,13 @@ public struct SecretServiceStore: RecordStore {
     public func save(_ records: [CredentialRecord]) throws(StoreError) {
         guard !records.isEmpty else { return }
         try configuration.changing { () throws(StoreError) in
-            try KeyringSession.run(configuration) { session throws(ProviderFailure) in
-                try session.openForStoring()
+            try configuration.withKeyring { session throws(ServiceFailure) in
+                let collection = try session.openForStoring()
                 for record in records {
-                    let content = try SecretContent(record.json, contentType: "application/json")
                     let attributes = ItemAttributes(record, group: configuration.group)
-                    try session.create(attributes.stored, label: record.label, content)
+                    try session.create(
+                        attributes.stored, label: record.label, secret: record.json, contentType: "application/json",
+                        in: collection)
                 }
             }
         }
@@ -97,7 +99,7 @@ public struct SecretServiceStore: RecordStore {
     /// One whose secret can't be had is left: nobody knows what it holds.
     public func deleteDamaged() throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
-            try KeyringSession.run(configuration) { session throws(ProviderFailure) in
+            try configuration.withKeyring { session throws(ServiceFailure) in
                 let items = try session.readableItems(
                     of: RecordQuery.all.searchAttributes(group: configuration.group), needsSecrets: true
                 ) { isOurs($0) && RecordQuery.all.kind(of: $0.attributes) != nil }
@@ -112,7 +114,7 @@ public struct SecretServiceStore: RecordStore {
         _ search: [String: String], holding record: CredentialRecord? = nil, where matches: ([String: String]) -> Bool
     ) throws(StoreError) -> Int {
         try configuration.changing { () throws(StoreError) in
-            try KeyringSession.run(configuration) { session throws(ProviderFailure) in
+            try configuration.withKeyring { session throws(ServiceFailure) in
                 var items = try session.deletableItems(of: search) { isOurs($0) && matches($0.attributes) }
                 if let record {
                     let secrets = try session.secrets(of: items.map(\.path))

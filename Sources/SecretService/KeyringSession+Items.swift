@@ -1,16 +1,16 @@
 extension KeyringSession {
-    /// Finds items to read; locked ones are unlocked where the person may be asked.
+    /// Finds items to read; locked ones are unlocked if the person may be asked.
     ///
     /// - Parameters:
     ///   - attributes: what to ask the provider for.
     ///   - needsSecrets: whether the secrets of those that are meant are needed.
     ///   - matches: which of the readable ones are meant; it is not asked about locked ones, whose attributes may be
-    ///     hidden. Locked ones are in the result where others could be read.
+    ///     hidden. Locked ones are in the result if others could be read.
     /// - Returns: the items that are meant, and locked ones that may be.
-    /// - Throws: `locked` where what is stored can't be known.
-    func readableItems(
+    /// - Throws: `locked` if what is stored can't be known.
+    package func readableItems(
         of attributes: [String: String], needsSecrets: Bool, where matches: (KeyringItem) -> Bool
-    ) throws(ProviderFailure) -> [KeyringItem] {
+    ) throws(ServiceFailure) -> [KeyringItem] {
         var items = try found(attributes)
         if !items.contains(where: { !$0.isLocked && matches($0) }) {
             let locked = items.filter { $0.isLocked && $0.isPossible(matches) }
@@ -29,9 +29,9 @@ extension KeyringSession {
     }
 
     /// Finds items to delete: none of them is locked.
-    func deletableItems(
+    package func deletableItems(
         of attributes: [String: String], where matches: (KeyringItem) -> Bool
-    ) throws(ProviderFailure) -> [KeyringItem] {
+    ) throws(ServiceFailure) -> [KeyringItem] {
         var items = try readableItems(of: attributes, needsSecrets: false, where: matches)
         let locked = items.filter(\.isLocked)
         if !locked.isEmpty {
@@ -41,17 +41,17 @@ extension KeyringSession {
         return items
     }
 
-    /// The paths of what a search finds; a store that is confined to the provider's memory sees nothing else.
-    func reachable(_ attributes: [String: String]) throws(ProviderFailure) -> Paths {
+    /// The paths of what a search finds; one that is confined to its collection sees nothing else.
+    package func reachable(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
         var paths = try search(attributes)
-        guard configuration.collection == .session else { return paths }
+        guard access.isConfined else { return paths }
         guard let folder = try collectionPath().map({ $0 + "/" }) else { return Paths() }
         paths.unlocked.removeAll { !$0.hasPrefix(folder) }
         paths.locked.removeAll { !$0.hasPrefix(folder) }
         return paths
     }
 
-    private func found(_ attributes: [String: String]) throws(ProviderFailure) -> [KeyringItem] {
+    private func found(_ attributes: [String: String]) throws(ServiceFailure) -> [KeyringItem] {
         let paths = try reachable(attributes)
         return try items(at: paths.unlocked, areLocked: false) + items(at: paths.locked, areLocked: true)
     }

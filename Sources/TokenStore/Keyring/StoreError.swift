@@ -1,3 +1,5 @@
+internal import SecretService
+
 /// Why the store could not do what it was asked to; nothing was deleted.
 public struct StoreError: Error, Sendable, Equatable {
     /// What is wrong, as far as a remedy depends on it.
@@ -14,7 +16,7 @@ public struct StoreError: Error, Sendable, Equatable {
         case timedOut
         /// The person dismissed the prompt, or the provider refused.
         case denied
-        /// libsecret, or what it takes besides, is not installed.
+        /// libsecret is not installed, or lacks a function.
         case noLibrary
         /// `SECRET_BACKEND` has a value that libsecret hangs on.
         case badBackend
@@ -47,5 +49,29 @@ extension StoreError {
         case .badBackend(let detail): self.init(.badBackend, detail: detail)
         case .failed(let detail): self.init(.broken, detail: detail)
         }
+    }
+}
+
+extension StoreError {
+    /// What the Secret Service said, in the store's terms.
+    init(_ failure: ServiceFailure) {
+        self.init(Reason(failure.reason), detail: failure.detail)
+    }
+}
+
+extension StoreError.Reason {
+    fileprivate init(_ reason: ServiceFailure.Reason) {
+        self =
+            switch reason {
+            case .locked: .locked
+            case .noSessionBus: .noSessionBus
+            case .noProvider: .noProvider
+            case .noDefaultCollection: .noDefaultCollection
+            case .timedOut: .timedOut
+            case .denied: .denied
+            case .noLibrary: .noLibrary
+            case .badBackend: .badBackend
+            case .broken: .broken
+            }
     }
 }

@@ -17,36 +17,19 @@ struct Variant: ~Copyable {
         index < count ? Variant(owned: g_variant_get_child_value(pointer, gsize(index))) : nil
     }
 
-    /// The text, or an object's path; nil where it is neither.
-    var text: String? {
-        let type = type
-        return type == "s" || type == "o" ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil
-    }
+    /// The text; nil if it is none.
+    var text: String? { type == "s" ? g_variant_get_string(pointer, nil).map { String(cString: $0) } : nil }
 
-    /// The paths of a list of objects; empty where it is none.
-    var paths: [String] {
-        guard type == "ao" else { return [] }
-        return (0..<count).compactMap { child($0)?.text }
-    }
-
-    /// The bytes; nil where it is no array of them.
-    var bytes: [UInt8]? {
-        guard type == "ay" else { return nil }
-        var count: gsize = 0
-        let start = g_variant_get_fixed_array(pointer, &count, 1)
-        return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(count)))
-    }
-
-    /// The truth value; nil where it is none.
+    /// The truth value; nil if it is none.
     var bool: Bool? { type == "b" ? g_variant_get_boolean(pointer) != 0 : nil }
 
-    /// The number of 32 bits; nil where it is none.
+    /// The number of 32 bits; nil if it is none.
     var smallNumber: UInt32? { type == "u" ? g_variant_get_uint32(pointer) : nil }
 
-    /// The number of 64 bits; nil where it is none.
+    /// The number of 64 bits; nil if it is none.
     var number: UInt64? { type == "t" ? g_variant_get_uint64(pointer) : nil }
 
-    /// The texts of a dictionary of texts; empty where it is none.
+    /// The texts of a dictionary of texts; empty if it is none.
     var texts: [String: String] {
         guard type == "a{ss}" else { return [:] }
         var texts: [String: String] = [:]
@@ -57,8 +40,7 @@ struct Variant: ~Copyable {
         return texts
     }
 
-    /// How many values it holds; 0 where it holds none.
-    var count: Int {
+    private var count: Int {
         "a({v".contains(type.first ?? " ") ? Int(g_variant_n_children(pointer)) : 0
     }
 

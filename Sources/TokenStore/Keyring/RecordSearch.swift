@@ -1,3 +1,5 @@
+internal import SecretService
+
 extension KeyringSession {
     /// Above so many items in a group the provider is asked for those of each kind and client instead of for all.
     ///
@@ -8,9 +10,9 @@ extension KeyringSession {
     /// Reads the records that match and can be read without unlocking; asks for as little as can be.
     ///
     /// What a record is, and whose, is told by the record itself: an item's attributes would take a call each.
-    func unlockedRecords(matching query: RecordQuery) throws(ProviderFailure) -> StoredRecords {
+    func unlockedRecords(matching query: RecordQuery, group: String) throws(ServiceFailure) -> StoredRecords {
         var found = StoredRecords()
-        let paths = try paths(matching: query)
+        let paths = try paths(matching: query, group: group)
         let secrets = try secrets(of: paths)
         for path in paths {
             if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }), record.isPlain {
@@ -25,8 +27,7 @@ extension KeyringSession {
         return found
     }
 
-    private func paths(matching query: RecordQuery) throws(ProviderFailure) -> [String] {
-        let group = configuration.group
+    private func paths(matching query: RecordQuery, group: String) throws(ServiceFailure) -> [String] {
         let schema = ItemAttributes.schemaName
         let broad = try reachable(query.searchAttributes(group: group).ofSchema(schema)).unlocked
         let searches = query.narrowSearches(group: group)

@@ -1,3 +1,5 @@
+internal import SecretService
+
 /// Where and how records are kept.
 public struct KeyringConfiguration: Sendable, Equatable {
     /// How many seconds one operation may take where nobody says otherwise.
@@ -9,9 +11,6 @@ public struct KeyringConfiguration: Sendable, Equatable {
         case `default`
         /// The provider's memory: needs no unlocking, gone at log-out.
         case session
-
-        /// The D-Bus path of the alias.
-        var aliasPath: String { "/org/freedesktop/secrets/aliases/\(rawValue)" }
     }
 
     /// The analogue of a keychain access group: items of the same group are shared.
@@ -43,6 +42,22 @@ public struct KeyringConfiguration: Sendable, Equatable {
     func changing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         guard let answers else { return try body() }
         return try answers.changing(body)
+    }
+
+    /// Opens the way to the keyring and to its secrets, which takes longer than all that is read before they are needed.
+    public static func open() { KeyringSession.open(deadline: defaultDeadline) }
+
+    /// Runs an operation on the keyring, which has to bear being done twice.
+    func withKeyring<Result>(
+        _ body: (borrowing KeyringSession) throws(ServiceFailure) -> Result
+    ) throws(StoreError) -> Result {
+        let access = KeyringAccess(
+            alias: collection.rawValue, isConfined: collection == .session, deadline: deadline, mayPrompt: mayPrompt)
+        do throws(ServiceFailure) {
+            return try KeyringSession.run(access, body)
+        } catch {
+            throw StoreError(error)
+        }
     }
 }
 

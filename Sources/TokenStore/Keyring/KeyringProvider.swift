@@ -1,34 +1,23 @@
-internal import CSecret
 internal import Glibc
+internal import SecretService
 
 /// The process that provides the Secret Service.
 public struct KeyringProvider: Sendable, Equatable {
     /// Its process identifier.
     public let processID: Int32
 
-    /// Asks the bus for it, without starting one; nil where none runs.
+    /// Asks the bus for it, without starting one; nil if none runs.
     ///
     /// A provider that hangs is found too: the bus answers, and not the provider.
     ///
     /// - Parameter deadline: how many seconds the bus has.
     /// - Returns: the provider.
-    /// - Throws: `StoreError` where the bus can't be asked.
+    /// - Throws: `StoreError` if the bus can't be asked.
     public static func running(deadline: Double = 2) throws(StoreError) -> KeyringProvider? {
-        do throws(ProviderFailure) {
-            try SessionEnvironment.process.check()
-            try SecretLibrary.open()
-            try SecretLibrary.openForChanges()
-            let watchdog = Watchdog(seconds: deadline)
-            let reply = try ProviderConnection.shared(watchdog).begin(
-                "GetConnectionUnixProcessID", to: "org.freedesktop.DBus", of: "org.freedesktop.DBus",
-                at: "/org/freedesktop/DBus", [.text(ProviderConnection.name)], giving: "(u)",
-                .until(cancelled: watchdog.cancellable)
-            ).wait()
-            guard let number = reply?.child(0)?.smallNumber else { return nil }
-            return KeyringProvider(processID: Int32(bitPattern: number))
+        do throws(ServiceFailure) {
+            return try KeyringSession.providerProcess(deadline: deadline).map { KeyringProvider(processID: $0) }
         } catch {
-            guard error.storeError.reason != .noProvider else { return nil }
-            throw error.storeError
+            throw StoreError(error)
         }
     }
 

@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// What the process's environment says about the keyring before anything is contacted.
-struct SessionEnvironment {
+package struct SessionEnvironment {
     private let variables: (String) -> String?
 
     /// The environment of this process.
-    static var process: SessionEnvironment {
+    package static var process: SessionEnvironment {
         SessionEnvironment { name in getenv(name).map { String(cString: $0) } }
     }
 
@@ -18,19 +18,19 @@ struct SessionEnvironment {
     var isRemote: Bool { value("SSH_CONNECTION") != nil }
 
     /// The variables that say where locks may be.
-    var folders: [String: String] {
+    package var folders: [String: String] {
         var folders: [String: String] = [:]
         for name in ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"] { folders[name] = value(name) }
         return folders
     }
 
     /// Finds what would make libsecret hang or start a bus of its own.
-    func check() throws(ProviderFailure) {
+    func check() throws(ServiceFailure) {
         let backend = variables("SECRET_BACKEND") ?? ""
         guard ["", "service", "file"].contains(backend) else {
-            throw .found(StoreError(.badBackend, detail: "SECRET_BACKEND is \(backend)"))
+            throw ServiceFailure(.badBackend, detail: "SECRET_BACKEND is \(backend)")
         }
-        guard hasBus else { throw .found(StoreError(.noSessionBus, detail: "no session bus is announced")) }
+        guard hasBus else { throw ServiceFailure(.noSessionBus, detail: "no session bus is announced") }
     }
 
     /// Whether a bus is announced; without one, GLib would run dbus-launch, which may leave a stray bus behind.

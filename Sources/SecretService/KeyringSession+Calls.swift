@@ -1,0 +1,96 @@
+internal import CSecret
+
+extension KeyringSession {
+    /// What a search found: D-Bus paths.
+    package struct Paths {
+        /// Those of items that can be read.
+        package var unlocked: [String] = []
+        /// Those of items that must be unlocked first.
+        package var locked: [String] = []
+    }
+
+    /// Finds the items that have at least these attributes, whatever their schema if the attributes don't name one.
+    ///
+    /// Never unlocks. A search that names the schema (`xdg:schema`) finds nothing in a keyring that was not unlocked
+    /// since its daemon started; "locked" can then not be told from "not stored".
+    package func search(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
+        let table = try Table(attributes: attributes)
+        var unlocked, locked: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        try succeeding {
+            secret_service_search_for_dbus_paths_sync(
+                provider.service, nil, table.pointer, watchdog.cancellable, &unlocked, &locked, $0)
+        }
+        return Paths(unlocked: TextList.take(unlocked), locked: TextList.take(locked))
+    }
+
+    /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
+    package func secrets(of paths: [String]) throws(ServiceFailure) -> [String: [UInt8]] {
+        guard !paths.isEmpty else { return [:] }
+        provider.awaitSession()
+        let table = try TextList.with(paths) { list throws(ServiceFailure) in
+            try calling {
+                secret_service_get_secrets_for_dbus_paths_sync(provider.service, list, watchdog.cancellable, $0)
+            }
+        }
+        guard let table else { return [:] }
+        defer { g_hash_table_unref(table) }
+        var secrets: [String: [UInt8]] = [:]
+        for path in paths {
+            guard let value = g_hash_table_lookup(table, path) else { continue }
+            var length: gsize = 0
+            let start = secret_value_get(OpaquePointer(value), &length)
+            secrets[path] = [UInt8](UnsafeRawBufferPointer(start: start, count: Int(length)))
+        }
+        return secrets
+    }
+
+    /// Reads items' attributes; those that are gone are left out.
+    ///
+    /// Their other properties are not read: each takes gnome-keyring longer the more items there are.
+    package func items(at paths: [String], areLocked: Bool) throws(ServiceFailure) -> [KeyringItem] {
+        var items: [KeyringItem] = []
+        for path in paths {
+            guard let attributes = try property("Attributes", of: path, Self.item) else { continue }
+            items.append(KeyringItem(path: path, isLocked: areLocked, attributes: attributes.texts))
+        }
+        return items
+    }
+
+    /// When an item was last changed, in seconds since 1970; 0 if it is gone.
+    package func modified(_ item: KeyringItem) throws(ServiceFailure) -> UInt64 {
+        try property("Modified", of: item.path, Self.item)?.number ?? 0
+    }
+
+    /// Whether a collection is locked; nil if it is not there.
+    func isCollectionLocked(at path: String) throws(ServiceFailure) -> Bool? {
+        guard let locked = try property("Locked", of: path, Self.collection) else { return nil }
+        return locked.bool ?? true
+    }
+
+    /// The D-Bus path of the collection, or nil if there is none.
+    func collectionPath() throws(ServiceFailure) -> String? {
+        do throws(ServiceFailure) {
+            let path = try calling {
+                secret_service_read_alias_dbus_path_sync(provider.service, access.alias, watchdog.cancellable, $0)
+            }
+            defer { g_free(path) }
+            return path.map { String(cString: $0) }
+        } catch  where error.isMissingObject {
+            return nil
+        }
+    }
+
+    static let item = "org.freedesktop.Secret.Item"
+    static let collection = "org.freedesktop.Secret.Collection"
+
+    /// The value of an object's property; nil if the object is not there.
+    private func property(
+        _ name: String, of path: String, _ interface: String
+    ) throws(ServiceFailure) -> Variant? {
+        do throws(ServiceFailure) {
+            return try provider.bus.property(name, of: path, interface, owner: provider.name, watchdog)
+        } catch  where error.isMissingObject {
+            return nil
+        }
+    }
+}

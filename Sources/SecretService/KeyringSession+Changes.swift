@@ -1,0 +1,48 @@
+internal import CSecret
+
+extension KeyringSession {
+    /// Creates an item in a collection, or if `replacing` in place of one with *at least* its attributes.
+    ///
+    /// The attributes name the schema.
+    package func create(
+        _ attributes: [String: String], label: String, secret: [UInt8], contentType: String,
+        in collection: String, replacing: Bool = true
+    ) throws(ServiceFailure) {
+        let properties = try Table(propertiesOf: Self.item, label: label, attributes: attributes)
+        let content = try SecretContent(secret, contentType)
+        provider.awaitSession()
+        let path = try calling {
+            secret_service_create_item_dbus_path_sync(
+                provider.service, collection, properties.pointer, content.pointer,
+                replacing ? SECRET_ITEM_CREATE_REPLACE : SECRET_ITEM_CREATE_NONE, watchdog.cancellable, $0)
+        }
+        guard let path else { throw ServiceFailure(.broken, detail: "no item was made") }
+        g_free(path)
+    }
+
+    /// Replaces an item's secret.
+    package func replaceSecret(
+        of item: KeyringItem, with secret: [UInt8], contentType: String
+    ) throws(ServiceFailure) {
+        let content = try SecretContent(secret, contentType)
+        provider.awaitSession()
+        let pointer = try calling {
+            secret_item_new_for_dbus_path_sync(
+                provider.service, item.path, SECRET_ITEM_NONE, watchdog.cancellable, $0)
+        }
+        guard let pointer else { throw ServiceFailure(.broken, detail: "no item") }
+        defer { g_object_unref(UnsafeMutableRawPointer(pointer)) }
+        try succeeding { secret_item_set_secret_sync(pointer, content.pointer, watchdog.cancellable, $0) }
+    }
+
+    /// Deletes an item; one that is gone already is deleted too.
+    package func delete(_ item: KeyringItem) throws(ServiceFailure) {
+        do throws(ServiceFailure) {
+            try succeeding {
+                secret_service_delete_item_dbus_path_sync(provider.service, item.path, watchdog.cancellable, $0)
+            }
+        } catch  where error.isMissingObject {
+            return
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import CSecret
+
+extension KeyringSession {
+    /// Whether the collection can be used.
+    package enum CollectionState {
+        case unlocked, locked, missing
+    }
+
+    /// Looks at the collection without a prompt.
+    package func collectionState() throws(ServiceFailure) -> CollectionState {
+        guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else { return .missing }
+        return isLocked ? .locked : .unlocked
+    }
+
+    /// Makes sure that items can be stored: unlocks or makes the collection if the person may be asked.
+    ///
+    /// - Returns: the D-Bus path of the collection.
+    package func openForStoring() throws(ServiceFailure) -> String {
+        guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
+            return try createCollection()
+        }
+        if isLocked { try unlock([path]) }
+        return path
+    }
+
+    /// Makes sure that an empty search means that nothing is stored, and tells whether it has to be done again.
+    func openForReading() throws(ServiceFailure) -> Bool {
+        // An alias is an object too, with most providers; if it isn't, what it stands for is.
+        let alias = "/org/freedesktop/secrets/aliases/\(access.alias)"
+        if try isCollectionLocked(at: alias) == false { return false }
+        guard let path = try collectionPath(), try isCollectionLocked(at: path) == true else { return false }
+        try unlock([path])
+        return true
+    }
+
+    /// Lets the provider ask the person, once, to unlock items or collections.
+    ///
+    /// - Throws: `locked` if nobody may be asked, `denied` if the person does not want to.
+    func unlock(_ paths: [String]) throws(ServiceFailure) {
+        guard mayPrompt else { throw ServiceFailure(.locked) }
+        let count = try watchdog.paused { () throws(ServiceFailure) in
+            try TextList.with(paths) { list throws(ServiceFailure) in
+                try calling { secret_service_unlock_dbus_paths_sync(provider.service, list, nil, nil, $0) }
+            }
+        }
+        guard count > 0 else { throw ServiceFailure(.denied, detail: "the keyring was not unlocked") }
+    }
+
+    private func createCollection() throws(ServiceFailure) -> String {
+        guard mayPrompt, !access.isConfined else { throw ServiceFailure(.noDefaultCollection) }
+        let properties = try Table(propertiesOf: Self.collection, label: "Login")
+        let created = try watchdog.paused { () throws(ServiceFailure) in
+            try calling {
+                secret_service_create_collection_dbus_path_sync(
+                    provider.service, properties.pointer, access.alias, SECRET_COLLECTION_CREATE_NONE, nil, $0)
+            }
+        }
+        defer { g_free(created) }
+        // After a prompt that was dismissed the provider names a collection that is not there.
+        guard let path = created.map({ String(cString: $0) }), try isCollectionLocked(at: path) != nil else {
+            throw ServiceFailure(.noDefaultCollection)
+        }
+        return path
+    }
+}

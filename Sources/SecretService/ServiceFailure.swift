@@ -1,0 +1,135 @@
+internal import CSecret
+
+/// Why a call to the Secret Service failed.
+package struct ServiceFailure: Error, Equatable, Sendable {
+    /// What is wrong, as far as a remedy depends on it.
+    package enum Reason: Sendable {
+        case locked, noSessionBus, noProvider, noDefaultCollection, timedOut, denied, noLibrary, badBackend, broken
+    }
+
+    /// What is wrong.
+    package let reason: Reason
+    /// The provider's own words; not yet made fit to show.
+    package let detail: String
+    /// Whether the provider went away during the call; another may have taken its place since.
+    let isVanished: Bool
+    /// Whether the object that the call was meant for is not there, or no more.
+    let isMissingObject: Bool
+
+    /// A failure that is found without GLib.
+    package init(_ reason: Reason, detail: String = "") {
+        self.init(reason, detail, isVanished: false, isMissingObject: false)
+    }
+
+    fileprivate init(_ reason: Reason, _ detail: String, isVanished: Bool, isMissingObject: Bool) {
+        self.reason = reason
+        self.detail = detail
+        self.isVanished = isVanished
+        self.isMissingObject = isMissingObject
+    }
+}
+
+/// Where a call to GLib may put its error.
+typealias ErrorSlot = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+
+/// Calls GLib, and throws the error it leaves.
+func calling<Result>(_ body: (ErrorSlot) -> Result) throws(ServiceFailure) -> Result {
+    var error: UnsafeMutablePointer<GError>?
+    let result = body(&error)
+    guard let error else { return result }
+    defer { g_error_free(error) }
+    throw ServiceFailure(error.pointee)
+}
+
+/// Calls GLib, and throws if it did not do what it was asked to, with or without an error.
+func succeeding(_ body: (ErrorSlot) -> gboolean) throws(ServiceFailure) {
+    guard try calling(body) != 0 else { throw ServiceFailure(.broken, detail: "libsecret refused the call") }
+}
+
+extension ServiceFailure {
+    fileprivate init(_ error: GError) {
+        let code = error.code
+        let detail = error.message.map { String(cString: $0) } ?? ""
+        switch g_quark_to_string(error.domain).map({ String(cString: $0) }) {
+        case "g-io-error-quark":
+            self.init(
+                TransportError.reason(code), detail, isVanished: TransportError.vanished.contains(code),
+                isMissingObject: false)
+        case "g-dbus-error-quark":
+            self.init(
+                BusError.reason(code), detail, isVanished: BusError.vanished.contains(code),
+                isMissingObject: BusError.missingObject.contains(code))
+        case "secret-error":
+            self.init(
+                code == LibsecretError.isLocked ? .locked : .broken, detail, isVanished: false,
+                isMissingObject: code == LibsecretError.noSuchObject)
+        case "g-exec-error-quark", "g-spawn-exit-error-quark":
+            self.init(.noSessionBus, detail: detail)
+        default:
+            self.init(.broken, detail: detail)
+        }
+    }
+}
+
+/// The errors of D-Bus that count here, as GLib numbers them (`GDBusError`).
+private enum BusError {
+    static let serviceUnknown: Int32 = 2
+    static let nameHasNoOwner: Int32 = 3
+    static let noReply: Int32 = 4
+    static let accessDenied: Int32 = 9
+    static let authFailed: Int32 = 10
+    static let noServer: Int32 = 11
+    static let timeout: Int32 = 12
+    static let disconnected: Int32 = 15
+    static let unknownMethod: Int32 = 19
+    static let timedOut: Int32 = 20
+    static let spawning: ClosedRange<Int32> = 23...34
+    static let unknownObject: Int32 = 41
+
+    /// A service is also unknown if libsecret addresses the one that is gone by its unique name.
+    static let vanished = [noReply, nameHasNoOwner, serviceUnknown, disconnected]
+    /// GDBus calls a method of an object that is not there an unknown method.
+    static let missingObject = [unknownObject, unknownMethod]
+
+    static func reason(_ code: Int32) -> ServiceFailure.Reason {
+        switch code {
+        case serviceUnknown, nameHasNoOwner, spawning: .noProvider
+        case noServer, disconnected: .noSessionBus
+        case timeout, timedOut, noReply: .timedOut
+        case accessDenied, authFailed: .denied
+        case unknownObject, unknownMethod: .noDefaultCollection
+        default: .broken
+        }
+    }
+}
+
+/// The errors of the connection that count here, as GLib numbers them (`GIOErrorEnum`).
+private enum TransportError {
+    /// A reply of the wrong type.
+    static let invalidArgument: Int32 = 13
+    static let permissionDenied: Int32 = 14
+    static let closed: Int32 = 18
+    static let cancelled: Int32 = 19
+    static let timedOut: Int32 = 24
+    static let invalidData: Int32 = 35
+    /// An error of the provider's that neither GLib nor libsecret knows.
+    static let remote: Int32 = 36
+
+    /// A process that took another's place knows nothing of the session; libsecret cuts that error's name off.
+    static let vanished = [closed, remote]
+
+    static func reason(_ code: Int32) -> ServiceFailure.Reason {
+        switch code {
+        case cancelled, timedOut: .timedOut
+        case permissionDenied: .denied
+        case invalidArgument, invalidData, remote: .broken
+        default: .noSessionBus
+        }
+    }
+}
+
+/// The errors of libsecret that count here (`SecretError`).
+private enum LibsecretError {
+    static let isLocked: Int32 = 2
+    static let noSuchObject: Int32 = 3
+}

@@ -1,0 +1,58 @@
+internal import CSecret
+
+/// The session bus, for the calls that libsecret has no function for: the bus's own, and single properties.
+///
+/// libsecret knows properties only of items and collections that are proxies, each of which takes six calls.
+struct SessionBus: @unchecked Sendable {
+    // GDBus's connections may be used by any thread.
+    private let connection: OpaquePointer
+
+    /// The process's connection, which is never given back: GLib makes one for all.
+    init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
+        do throws(ServiceFailure) {
+            let connection = try calling { g_bus_get_sync(G_BUS_TYPE_SESSION, watchdog.cancellable, $0) }
+            guard let connection else { throw ServiceFailure(.broken, detail: "no connection") }
+            self.connection = connection
+        } catch {
+            // What GLib calls an invalid argument is the bus's address.
+            throw error.reason == .broken ? ServiceFailure(.noSessionBus, detail: error.detail) : error
+        }
+        // A bus that goes away is an error like others, and no reason to be killed.
+        g_dbus_connection_set_exit_on_close(connection, 0)
+    }
+
+    /// The value of a property of an object of the owner of a name.
+    func property(
+        _ property: String, of path: String, _ interface: String, owner: String, _ watchdog: borrowing Watchdog
+    ) throws(ServiceFailure) -> Variant? {
+        try call(
+            "Get", of: "org.freedesktop.DBus.Properties", at: path, owner: owner, [interface, property],
+            giving: "(v)", watchdog)?.child(0)?.child(0)
+    }
+
+    /// The process that provides the Secret Service.
+    func provider(_ watchdog: borrowing Watchdog) throws(ServiceFailure) -> Int32? {
+        let bus = "org.freedesktop.DBus"
+        let reply = try call(
+            "GetConnectionUnixProcessID", of: bus, at: "/org/freedesktop/DBus", owner: bus,
+            ["org.freedesktop.secrets"], giving: "(u)", watchdog)
+        return reply?.child(0)?.smallNumber.map { Int32(bitPattern: $0) }
+    }
+
+    /// Calls a method that takes texts; a reply of another type than the one given is an error.
+    private func call(
+        _ method: String, of interface: String, at path: String, owner: String, _ arguments: [String],
+        giving reply: String, _ watchdog: borrowing Watchdog
+    ) throws(ServiceFailure) -> Variant? {
+        var values = arguments.map { g_variant_new_string($0) }
+        let tuple = g_variant_new_tuple(&values, gsize(values.count))
+        let value = try calling { error in
+            reply.withCString { reply in
+                g_dbus_connection_call_sync(
+                    connection, owner, path, interface, method, tuple, OpaquePointer(reply), G_DBUS_CALL_FLAGS_NONE,
+                    -1, watchdog.cancellable, error)
+            }
+        }
+        return Variant(owned: value)
+    }
+}

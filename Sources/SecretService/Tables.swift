@@ -1,0 +1,82 @@
+internal import CSecret
+
+/// A hash table of texts, given back at the end of the scope.
+struct Table: ~Copyable {
+    let pointer: OpaquePointer
+
+    /// An item's attributes, as a search takes them.
+    ///
+    /// - Throws: if one holds a NUL.
+    init(attributes: [String: String]) throws(ServiceFailure) {
+        try attributes.requireNoNUL()
+        pointer = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
+        for (name, value) in attributes { g_hash_table_insert(pointer, g_strdup(name), g_strdup(value)) }
+    }
+
+    /// The properties of an object that is to be made, by their names on D-Bus; attributes only of items.
+    ///
+    /// - Throws: if an attribute holds a NUL.
+    init(
+        propertiesOf interface: String, label: String, attributes: [String: String]? = nil
+    ) throws(ServiceFailure) {
+        try attributes?.requireNoNUL()
+        pointer = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, { g_variant_unref(OpaquePointer($0)) })
+        insert(g_variant_new_string(label), as: interface + ".Label")
+        guard let attributes else { return }
+        var entries = attributes.map { g_variant_new_dict_entry(g_variant_new_string($0), g_variant_new_string($1)) }
+        let value = "{ss}".withCString { g_variant_new_array(OpaquePointer($0), &entries, gsize(entries.count)) }
+        insert(value, as: interface + ".Attributes")
+    }
+
+    deinit { g_hash_table_unref(pointer) }
+
+    private func insert(_ value: OpaquePointer?, as name: String) {
+        g_hash_table_insert(pointer, g_strdup(name), UnsafeMutableRawPointer(g_variant_ref_sink(value)))
+    }
+}
+
+/// A secret and its content type in libsecret's non-pageable memory, given back at the end of the scope.
+struct SecretContent: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(_ bytes: [UInt8], _ contentType: String) throws(ServiceFailure) {
+        let value = bytes.withUnsafeBytes { bytes in
+            secret_value_new(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, contentType)
+        }
+        guard let value else { throw ServiceFailure(.broken, detail: "no memory for a secret") }
+        pointer = value
+    }
+
+    deinit { secret_value_unref(UnsafeMutableRawPointer(pointer)) }
+}
+
+/// What libsecret takes and gives as a list of texts that ends with a null.
+enum TextList {
+    /// Lends a copy of the texts.
+    static func with<Result>(
+        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) throws(ServiceFailure) -> Result
+    ) throws(ServiceFailure) -> Result {
+        let copies = texts.map { g_strdup($0) }
+        defer { for copy in copies { g_free(copy) } }
+        var list = copies.map { UnsafePointer($0) } + [nil]
+        return try body(&list)
+    }
+
+    /// Copies a list and frees it; nil is empty.
+    static func take(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> [String] {
+        guard let list else { return [] }
+        defer { g_strfreev(list) }
+        var texts: [String] = []
+        while let text = list[texts.count] { texts.append(String(cString: text)) }
+        return texts
+    }
+}
+
+extension [String: String] {
+    /// Refuses attributes that C would cut short.
+    fileprivate func requireNoNUL() throws(ServiceFailure) {
+        guard !contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }) else {
+            throw ServiceFailure(.broken, detail: "an attribute holds a NUL")
+        }
+    }
+}
