@@ -141,15 +141,16 @@ let package = Package(
             ],
             swiftSettings: strict, linkerSettings: small),
         .target(
-            name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginWire"],
+            name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
             path: "plugins/aad-common",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADTenant", dependencies: ["MicrosoftIdentity", "PluginWire"],
+            name: "AADTenant", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
             path: "plugins/aad-tenant",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
-            name: "AADB2C", dependencies: ["MicrosoftIdentity", "OAuth", "PluginWire"], path: "plugins/aad-b2c",
+            name: "AADB2C", dependencies: ["MicrosoftIdentity", "OAuth", "PluginKit", "PluginWire"],
+            path: "plugins/aad-b2c",
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "MicrosoftIdentity",

@@ -22,6 +22,8 @@ public struct Credential: Sendable, Equatable {
     public var username: String?
     /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
     public var expiresOn: Int?
+    /// The only user name that servers take the token with, which they take as a password then; nil if any will do.
+    public var basicUsername: String?
     /// A refresh token of another helper's, which is carried with a password.
     public var oauthRefreshToken: Secret?
 
@@ -42,9 +44,10 @@ public struct Credential: Sendable, Equatable {
 
 extension Credential {
     init(_ token: AcquiredToken) {
-        let username = token.account.username
+        let username = token.account?.username ?? ""
         self.init(
             .accessToken, token.accessToken, username: username.isEmpty ? nil : username, expiresOn: token.expiresOn)
+        basicUsername = token.basicUsername
     }
 
     init(_ stored: StoredPassword) {
@@ -59,14 +62,18 @@ extension Credential {
 }
 
 extension Credential {
+    /// What stands for the end of a token that has none.
+    private static let never = "never"
+
     /// An access token as it is remembered; nil if it can't be.
     var remembered: [UInt8]? {
-        guard kind == .accessToken, let expiresOn else { return nil }
+        guard kind == .accessToken else { return nil }
         var lines = Attributes()
         do throws(ProtocolError) {
             try lines.append("token", secret.reveal())
             if let username { try lines.append("username", username) }
-            try lines.append("expires_on", String(expiresOn))
+            try lines.append("expires_on", expiresOn.map { String($0) } ?? Self.never)
+            if let basicUsername { try lines.append("basic_username", basicUsername) }
         } catch {
             return nil
         }
@@ -77,9 +84,12 @@ extension Credential {
     init?(remembered bytes: [UInt8]) {
         var parser = AttributeParser(longestInput: bytes.count)
         guard (try? parser.consume(bytes).isEmpty) == true, let lines = try? parser.finish(),
-            let token = lines["token"], let expiresOn = lines["expires_on"].flatMap({ Int($0) })
+            let token = lines["token"], let end = lines["expires_on"]
         else { return nil }
+        let expiresOn = Int(end)
+        guard expiresOn != nil || end == Self.never else { return nil }
         self.init(.accessToken, Secret(token), username: lines["username"], expiresOn: expiresOn)
+        basicUsername = lines["basic_username"]
     }
 }
 

@@ -53,7 +53,8 @@ public struct RememberedCredential: Sendable {
         /// If getting the token was itself a change, which replaced the key, what counts is what is stored after it.
         func keep(_ token: AcquiredToken, for wanted: TokenRequest, from sources: CredentialSources) {
             let now = remembered.surroundings.now
-            guard sources.configuration.answerCache, wanted.claims == nil, token.freshUntil > now else { return }
+            guard sources.configuration.answerCache, wanted.claims == nil, token.freshUntil(now: now) > now
+            else { return }
             guard token.source != .cache else { return remembered.write(token, key) }
             // The person may have chosen an account as well, which makes it another answer. What was asked for comes from
             // the configuration of before, though: if that has been edited since, it is nobody's answer.
@@ -67,7 +68,8 @@ public struct RememberedCredential: Sendable {
 
     private func write(_ token: AcquiredToken, _ key: AnswerKey) {
         guard let bytes = Credential(token).remembered else { return }
-        surroundings.answers.keep(bytes, as: name, now: surroundings.now, until: token.freshUntil, key: key)
+        let now = surroundings.now
+        surroundings.answers.keep(bytes, as: name, now: now, until: token.freshUntil(now: now), key: key)
     }
 
     /// What stands for the present state of the files that nothing here writes.

@@ -83,7 +83,7 @@ private struct Judge {
         case .accessToken(let token):
             if token.homeAccountID.isEmpty { return .ownerless }
             if token.tokenType.lowercased() != "bearer" { return .boundToKey }
-            if max(token.expiresOn, token.extendedExpiresOn ?? 0) <= rules.now { return .expired }
+            if !token.lives(after: rules.now), (token.extendedExpiresOn ?? 0) <= rules.now { return .expired }
             return rules.allows(client: token.clientID) ? nil : .otherClient
         case .refreshToken(let token):
             if token.homeAccountID.isEmpty { return .ownerless }

@@ -1,4 +1,5 @@
 public import PluginHost
+import PluginWire
 import Secrets
 import Subprocess
 
@@ -30,6 +31,7 @@ public struct ConformanceKit: Sendable {
 
     private var all: [(String, @Sendable () async -> String?)] {
         [
+            ("has a manifest of known keys", { self.plugin.notes.first?.description }),
             ("describes itself as its manifest does", { await self.describes("operation=describe\n\n") }),
             (
                 "ignores keys that it doesn't know",
@@ -37,11 +39,27 @@ public struct ConformanceKit: Sendable {
             ),
             (
                 "answers an operation that it doesn't know with unsupported",
-                { await self.fails("operation=x-\(UInt32.random(in: 0 ... .max))\n\n", with: ["unsupported"]) }
+                { await self.fails("operation=\(self.strangeName)\n\n", with: ["unsupported"]) }
             ),
             (
                 "answers a request that lacks its keys with an error",
                 { await self.fails("operation=renew\n\n", with: nil) }
+            ),
+            (
+                "answers an identity of a kind that it doesn't know with unsupported",
+                { await self.fails(self.strangeIdentity, with: ["unsupported"]) }
+            ),
+            (
+                "answers an exchange that it doesn't know with unsupported",
+                { await self.fails(self.strangeExchange, with: ["unsupported"]) }
+            ),
+            (
+                "refuses tokens for an identity or an exchange that the request doesn't name",
+                {
+                    let identity = await self.fails("operation=authenticate\n\n", with: nil)
+                    guard identity == nil else { return identity }
+                    return await self.fails("operation=exchange\n\n", with: nil)
+                }
             ),
             ("refuses a state machine that it doesn't know with status 64", { await self.refusesOtherMachines() }),
             ("survives a line that is no key=value", { await self.survives("operation\n\n") }),
@@ -58,6 +76,18 @@ public struct ConformanceKit: Sendable {
         ]
     }
 
+    private var strangeIdentity: String {
+        "operation=authenticate\nauthority=https://id.example/x\nclient_id=x\nidentity=\(strangeName)\nscope[]=x\n\n"
+    }
+
+    private var strangeExchange: String {
+        "operation=exchange\nauthority=https://id.example/x\nclient_id=x\nexchange=\(strangeName)\n"
+            + "audience=id.example\naccess_token=x\n\n"
+    }
+
+    /// A name that nobody gives anything.
+    private var strangeName: String { "x-\(UInt32.random(in: 0 ... .max))" }
+
     private func describes(_ request: String) async -> String? {
         guard let outcome = await tryout.run(Array(request.utf8)) else { return "it could not be started" }
         if let fault = fault(of: outcome) { return fault }
@@ -70,7 +100,13 @@ public struct ConformanceKit: Sendable {
             return
                 "its version is \((answer["version"] ?? "none").displayable(limit: 64)), its manifest's \(plugin.version)"
         }
-        return answer.list("protocol[]").contains("v1") ? nil : "it does not name the protocol v1"
+        guard answer.list("protocol[]").contains("v1") else { return "it does not name the protocol v1" }
+        let named = [
+            ("flow[]", plugin.flows.map(\.rawValue)), ("identity[]", plugin.identities.map(\.rawValue)),
+            ("exchange[]", plugin.exchanges.map(\.name)),
+        ]
+        let other = named.first { Set(answer.list($0.0)) != Set($0.1) }
+        return other.map { "its \($0.0) is not what its manifest names" }
     }
 
     private func fails(_ request: String, with codes: [String]?) async -> String? {

@@ -48,7 +48,7 @@ struct Tryout: Sendable {
         options.createSession = true
         let configuration = Configuration(
             executable: .path(FilePath(plugin.executable)), arguments: Arguments(plugin.arguments + [machine]),
-            environment: PluginEnvironment.make(environment), workingDirectory: PluginEnvironment.folder,
+            environment: PluginEnvironment.make(environment, for: plugin), workingDirectory: PluginEnvironment.folder,
             platformOptions: options)
         let result = try? await Subprocess.run(
             configuration, input: .inputWriter, output: .sequence, error: .discarded

@@ -17,6 +17,28 @@ public protocol AuthorityPlugin: Sendable {
 
     /// Ends the session at the authority, by opening its end-session page.
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError)
+
+    /// Gets a token for `request.identity`, an application or a machine; it has neither an account nor a refresh token.
+    ///
+    /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
+    func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult
+
+    /// Turns `request.accessToken` into what the host `request.audience` takes.
+    ///
+    /// - Throws: `unsupported` for an exchange that the plugin doesn't know.
+    func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential
+}
+
+extension AuthorityPlugin {
+    /// Serves no identities.
+    public func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        throw PluginError(.unsupported, "\(description.name) serves no identities of applications or machines")
+    }
+
+    /// Does no exchanges.
+    public func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
+        throw PluginError(.unsupported, "\(description.name) exchanges no tokens")
+    }
 }
 
 /// A plugin's only way to the person: every event is shown and answered by the host.

@@ -33,6 +33,10 @@ struct PluginSession {
             switch request.operation {
             case .authorize: result = try await plugin.authorize(request, conversation)
             case .renew: result = try await plugin.renew(request)
+            case .authenticate: result = try await plugin.authenticate(request)
+            case .exchange:
+                let credential = try await plugin.exchange(request)
+                return Self.encode { () throws(ProtocolError) in try credential.wire() }
             case .signOut:
                 try await plugin.signOut(request, conversation)
                 return Self.done

@@ -19,9 +19,10 @@ extension PluginEvent {
         case .openURL(let url, let redirectURI):
             try writer.put("url", url)
             try writer.put("redirect_uri", redirectURI)
-        case .showCode(let userCode, let verificationURI, let message, let expiresIn):
+        case .showCode(let userCode, let verificationURI, let completeURI, let message, let expiresIn):
             try writer.put("user_code", userCode)
             try writer.put("verification_uri", verificationURI)
+            try writer.put("verification_uri_complete", completeURI)
             try writer.put("message", message: message)
             try writer.put("expires_in", expiresIn)
         case .prompt(let kind, let message):
@@ -44,6 +45,7 @@ extension PluginEvent {
             return .showCode(
                 userCode: try reader.required("user_code", .token(64)),
                 verificationURI: try reader.required("verification_uri", .securePage),
+                completeURI: try reader.optional("verification_uri_complete", .securePage),
                 message: try reader.message("message") ?? "", expiresIn: seconds)
         case "prompt":
             // A kind of a later version can't be shown rightly, so it is an event we don't know.

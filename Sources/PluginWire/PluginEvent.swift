@@ -4,8 +4,10 @@ public import Secrets
 public enum PluginEvent: Sendable, Equatable {
     /// Open this page in the person's browser. `redirectURI` is where it will lead back to, where there is such a place.
     case openURL(url: String, redirectURI: String?)
-    /// Show this code and the page it is to be typed at. `expiresIn` is in seconds.
-    case showCode(userCode: String, verificationURI: String, message: String, expiresIn: Int)
+    /// Show this code and the page it is to be typed at. `completeURI` is the page that has the code in it already, where
+    /// the authority has one; `expiresIn` is in seconds.
+    case showCode(
+        userCode: String, verificationURI: String, completeURI: String? = nil, message: String, expiresIn: Int)
     /// Ask the person for a line of text.
     case prompt(kind: PromptKind, message: String)
     /// Tell the person what is happening; may be shown or not.

@@ -8,9 +8,13 @@ extension PluginRequest {
         var writer = WireWriter()
         try writer.put("operation", operation.rawValue)
         try writer.put("authority", authority)
+        try writer.put("kind", kind)
         try writer.put("client_id", clientID)
+        try writer.put("client_secret", clientSecret)
+        try endpoints.write(to: &writer)
         try writer.put("redirect_uri", redirectURI)
         try writer.put("scope[]", list: scopes)
+        try writer.put("resource[]", list: resources)
         try writer.put("flow[]", list: flows.map(\.rawValue))
         try writer.put("prompt", prompt)
         try writer.put("login_hint", loginHint)
@@ -22,6 +26,11 @@ extension PluginRequest {
         try writer.put("account", account)
         try writer.put("refresh_token", refreshToken)
         try writer.put("id_token_hint", idTokenHint)
+        try identity?.write(to: &writer)
+        try writer.put("exchange", exchange)
+        try writer.put("audience", audience)
+        try writer.put("access_token", accessToken)
+        try writer.put("memo", memo)
         try writer.put("ca_file", caFile)
         try writer.put("known_host[]", list: knownHosts)
         try writer.put("correlation_id", correlationID)
@@ -47,10 +56,9 @@ extension PluginRequest {
 
     private mutating func read(_ reader: WireReader) throws(WireFault) {
         guard operation != .describe else { return }
-        authority = try reader.required("authority", .securePage)
-        clientID = try reader.required("client_id", .token(256))
-        redirectURI = try reader.optional("redirect_uri", .token(2048))
+        try readAuthority(reader)
         scopes = try reader.list("scope[]", .scope)
+        resources = try reader.list("resource[]", .resource)
         flows = try reader.list("flow[]", .token(64)).map(Flow.init(rawValue:))
         prompt = try reader.optional("prompt", .token(64))
         loginHint = try reader.optional("login_hint", .text(1024))
@@ -62,9 +70,41 @@ extension PluginRequest {
         account = try reader.optional("account", .token(512))
         refreshToken = try reader.secret("refresh_token")
         idTokenHint = try reader.secret("id_token_hint")
+        memo = try reader.optional("memo", .memo)
         caFile = try reader.optional("ca_file", .text(4096))
         knownHosts = try reader.list("known_host[]", .host, limit: 1024)
         correlationID = try reader.optional("correlation_id", .token(64))
-        guard operation != .renew || refreshToken != nil else { throw .missing("refresh_token") }
+        switch operation {
+        case .renew where refreshToken == nil: throw .missing("refresh_token")
+        case .exchange: try readExchange(reader)
+        default: break
+        }
+    }
+
+    /// The authority, its client and who signs in; a machine's own identity has neither authority nor client.
+    private mutating func readAuthority(_ reader: WireReader) throws(WireFault) {
+        if operation == .authenticate {
+            identity = try PluginIdentity(reader)
+            guard identity != nil else { throw .missing("identity") }
+        }
+        clientSecret = try reader.optional("client_secret", .text(4096)).map { Secret($0) }
+        try identity?.check(clientSecret: clientSecret)
+        redirectURI = try reader.optional("redirect_uri", .token(2048))
+        kind = try reader.optional("kind", .token(64))
+        endpoints = try PluginEndpoints(reader)
+        if operation == .authenticate, identity?.kind != .client {
+            authority = try reader.optional("authority", .securePage) ?? ""
+            clientID = try reader.optional("client_id", .token(256)) ?? ""
+        } else {
+            authority = try reader.required("authority", .securePage)
+            clientID = try reader.required("client_id", .token(256))
+        }
+    }
+
+    private mutating func readExchange(_ reader: WireReader) throws(WireFault) {
+        exchange = try reader.required("exchange", .token(64))
+        audience = try reader.required("audience", .host)
+        accessToken = try reader.secret("access_token")
+        guard accessToken != nil else { throw .missing("access_token") }
     }
 }

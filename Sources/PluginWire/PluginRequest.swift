@@ -10,6 +10,10 @@ public struct PluginRequest: Sendable, Equatable {
         case renew
         /// End the session at the authority.
         case signOut = "sign-out"
+        /// Get a token as an application or a machine, without anybody.
+        case authenticate
+        /// Turn a token into what a resource takes.
+        case exchange
         /// Tell name, version, protocol versions and flows.
         case describe
     }
@@ -34,10 +38,18 @@ public struct PluginRequest: Sendable, Equatable {
     public var authority = ""
     /// The application's client id (RFC 6749, 2.2).
     public var clientID = ""
+    /// What kind of authority it is, where a plugin serves several and the URL doesn't tell.
+    public var kind: String?
+    /// The application's secret, if it has one.
+    public var clientSecret: Secret?
+    /// The authority's endpoints as they are configured; without any, the plugin finds them.
+    public var endpoints = PluginEndpoints()
     /// A redirect URI other than the plugin's own choice; with a port where the port is fixed.
     public var redirectURI: String?
     /// The scopes wanted, without the OpenID Connect ones that the plugin adds.
     public var scopes: [String] = []
+    /// What the token is for (RFC 8707): absolute URIs.
+    public var resources: [String] = []
     /// The flows that may be used, best first.
     public var flows: [Flow] = []
     /// OpenID Connect's `prompt`: none, login, consent, select_account or create.
@@ -60,6 +72,16 @@ public struct PluginRequest: Sendable, Equatable {
     public var refreshToken: Secret?
     /// An id token of the account, to name the session that ends.
     public var idTokenHint: Secret?
+    /// In `authenticate`: who the token is for.
+    public var identity: PluginIdentity?
+    /// In `exchange`: which of the manifest's exchanges is meant.
+    public var exchange: String?
+    /// In `exchange`: the host that the result is for, with `:port` where the port isn't the usual one.
+    public var audience: String?
+    /// In `exchange`: the token to turn into something else.
+    public var accessToken: Secret?
+    /// What the plugin last asked the host to remember for this authority.
+    public var memo: String?
     /// A file of PEM certificates to trust besides the system's.
     public var caFile: String?
     /// Hosts of authorities that the configuration names, so that the plugin trusts them as it does its own.

@@ -15,18 +15,28 @@ extension PluginResult {
         try writer.put("id_token", idToken)
         try writer.put("scope[]", list: scopes)
         try writer.put("declined_scope[]", list: declinedScopes)
-        try account.write(to: &writer)
+        try writer.put("environment", environment)
+        try writer.put("realm", realm)
+        try account?.write(to: &writer)
+        try writer.put("basic_username", basicUsername)
+        try memo?.write(to: &writer)
         return writer.block
     }
 
-    /// Reads a result.
-    package init(_ reader: WireReader) throws(WireFault) {
-        guard let lifetime = try reader.number("expires_in", in: Lifetime.range) else { throw .missing("expires_in") }
+    /// Reads a result of an operation that gives tokens.
+    ///
+    /// Somebody signed in unless the operation is `authenticate`, of which neither an account nor a refresh token comes.
+    package init(_ reader: WireReader, of operation: PluginRequest.Operation) throws(WireFault) {
         let token = try reader.required("access_token", .secret)
-        let account = try PluginAccount(reader)
+        let isSomebodys = operation != .authenticate
+        for key in ["home_account_id", "refresh_token"] where !isSomebodys && reader.block[key]?.isEmpty == false {
+            throw .unexpected(key)
+        }
         self.init(
-            accessToken: Secret(token), expiresIn: lifetime, scopes: try reader.list("scope[]", .scope),
-            account: account)
+            accessToken: Secret(token), expiresIn: try reader.number("expires_in", in: Lifetime.range),
+            scopes: try reader.list("scope[]", .scope), environment: try reader.required("environment", .host),
+            realm: try reader.required("realm", .token(256)),
+            account: isSomebodys ? try PluginAccount(reader) : nil)
         tokenType = try reader.optional("token_type", .token(64)) ?? "Bearer"
         extendedExpiresIn = try reader.number("ext_expires_in", in: Lifetime.range)
         refreshIn = try reader.number("refresh_in", in: Lifetime.range)
@@ -34,14 +44,14 @@ extension PluginResult {
         familyID = try reader.optional("family_id", .token(64))
         idToken = try reader.secret("id_token")
         declinedScopes = try reader.list("declined_scope[]", .scope)
+        basicUsername = try reader.optional("basic_username", .basicUsername)
+        memo = try PluginMemo(reader)
     }
 }
 
 extension PluginAccount {
     fileprivate func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("home_account_id", homeAccountID)
-        try writer.put("environment", environment)
-        try writer.put("realm", realm)
         try writer.put("username", username)
         try writer.put("name", name)
         try writer.put("local_account_id", localAccountID)
@@ -52,13 +62,58 @@ extension PluginAccount {
     fileprivate init(_ reader: WireReader) throws(WireFault) {
         self.init(
             homeAccountID: try reader.required("home_account_id", .token(512)),
-            environment: try reader.required("environment", .host),
-            realm: try reader.required("realm", .token(256)),
             username: try reader.optional("username", .text(1024)) ?? "")
         name = try reader.optional("name", .text(1024))
         localAccountID = try reader.optional("local_account_id", .token(256))
         authorityType = try reader.optional("authority_type", .token(32)) ?? "MSSTS"
         clientInfo = try reader.optional("client_info", .base64URL)
+    }
+}
+
+extension PluginCredential {
+    /// The credential as a result block.
+    package func wire() throws(ProtocolError) -> Attributes {
+        var writer = WireWriter()
+        try writer.put("event", "result")
+        try writer.put("username", username)
+        try writer.put("secret", secret)
+        try writer.put("expires_in", expiresIn)
+        try writer.put("field[]", fields: fields)
+        try memo?.write(to: &writer)
+        return writer.block
+    }
+
+    /// Reads a credential.
+    package init(_ reader: WireReader) throws(WireFault) {
+        self.init(
+            username: try reader.optional("username", .basicUsername).map { Secret($0) },
+            secret: try reader.optional("secret", .text(65_535)).map { Secret($0) },
+            fields: try reader.fields("field[]"), expiresIn: try reader.number("expires_in", in: Lifetime.range))
+        guard secret != nil || !fields.isEmpty else { throw .missing("secret or field[]") }
+        memo = try PluginMemo(reader)
+    }
+}
+
+extension PluginMemo {
+    fileprivate func write(to writer: inout WireWriter) throws(ProtocolError) {
+        try writer.put("memo", text)
+        try writer.put("memo_expires_in", expiresIn)
+    }
+
+    /// Reads a memo; nil if the result has none.
+    fileprivate init?(_ reader: WireReader) throws(WireFault) {
+        guard let text = try reader.optional("memo", .memo) else { return nil }
+        guard let lifetime = try reader.number("memo_expires_in", in: Lifetime.ofMemo) else {
+            throw .missing("memo_expires_in")
+        }
+        self.init(text, expiresIn: lifetime)
+    }
+}
+
+extension WireForm {
+    /// A user name of HTTP's Basic scheme (RFC 7617, 2): whatever has no colon.
+    package static let basicUsername = WireForm(limit: 1024) { name in
+        text(1024).accepts(name) && !name.utf8.contains(UInt8(ascii: ":"))
     }
 }
 
@@ -71,6 +126,8 @@ extension PluginDescription {
         try writer.put("version", version)
         try writer.put("protocol[]", list: protocols)
         try writer.put("flow[]", list: flows.map(\.rawValue))
+        try writer.put("identity[]", list: identities.map(\.rawValue))
+        try writer.put("exchange[]", list: exchanges)
         return writer.block
     }
 
@@ -80,5 +137,7 @@ extension PluginDescription {
             name: try reader.required("name", .token(64)), version: try reader.required("version", .token(64)),
             protocols: try reader.list("protocol[]", .token(64)),
             flows: try reader.list("flow[]", .token(64)).map(PluginRequest.Flow.init(rawValue:)))
+        identities = try reader.list("identity[]", .token(64)).map(PluginIdentity.Kind.init(rawValue:))
+        exchanges = try reader.list("exchange[]", .token(64))
     }
 }

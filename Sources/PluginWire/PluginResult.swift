@@ -1,13 +1,13 @@
 public import Secrets
 
-/// What `authorize` and `renew` gave (docs/plugin-protocol.md, RESULT).
+/// What `authorize`, `renew` and `authenticate` gave (docs/plugin-protocol.md, RESULT).
 public struct PluginResult: Sendable, Equatable {
     /// The access token.
     public var accessToken: Secret
     /// RFC 6749, 7.1; `Bearer` unless said otherwise.
     public var tokenType = "Bearer"
-    /// Seconds the access token lives from now on.
-    public var expiresIn: Int
+    /// Seconds the access token lives from now on; nil if it lives until it is revoked.
+    public var expiresIn: Int?
     /// Seconds it may be used from now on while the authority is down.
     public var extendedExpiresIn: Int?
     /// Seconds from now on after which it should be renewed, though it lives on.
@@ -22,14 +22,27 @@ public struct PluginResult: Sendable, Equatable {
     public var scopes: [String]
     /// The scopes asked for and not granted.
     public var declinedScopes: [String] = []
-    /// Who signed in.
-    public var account: PluginAccount
+    /// The authority's host that tokens are kept under, aliases folded into one.
+    public var environment: String
+    /// The tenant the tokens are for: an id where the authority tells it, else the name asked for.
+    public var realm: String
+    /// Who signed in; nil for an application or a machine, which have no account.
+    public var account: PluginAccount?
+    /// The user name that the token goes with where a server takes it as a password; nil if any will do.
+    public var basicUsername: String?
+    /// What the host is to hand back with the next request to this authority.
+    public var memo: PluginMemo?
 
-    /// Makes a result of what every one must have.
-    public init(accessToken: Secret, expiresIn: Int, scopes: [String], account: PluginAccount) {
+    /// Makes a result of what every one must have, and the account if there is one.
+    public init(
+        accessToken: Secret, expiresIn: Int?, scopes: [String], environment: String, realm: String,
+        account: PluginAccount?
+    ) {
         self.accessToken = accessToken
         self.expiresIn = expiresIn
         self.scopes = scopes
+        self.environment = environment
+        self.realm = realm
         self.account = account
     }
 }
@@ -38,10 +51,6 @@ public struct PluginResult: Sendable, Equatable {
 public struct PluginAccount: Sendable, Equatable {
     /// `uid.utid`; for B2C the uid is `oid-policy`.
     public var homeAccountID: String
-    /// The authority's host that tokens are kept under, aliases folded into one.
-    public var environment: String
-    /// The tenant the tokens are for: an id where the authority tells it, else the name asked for.
-    public var realm: String
     /// What the person calls the account; may be empty for B2C.
     public var username: String
     /// The person's name for display.
@@ -54,11 +63,45 @@ public struct PluginAccount: Sendable, Equatable {
     public var clientInfo: String?
 
     /// Makes an account of what every one must have.
-    public init(homeAccountID: String, environment: String, realm: String, username: String) {
+    public init(homeAccountID: String, username: String) {
         self.homeAccountID = homeAccountID
-        self.environment = environment
-        self.realm = realm
         self.username = username
+    }
+}
+
+/// What `exchange` gave: a credential that a resource takes in a token's place; all of it is secret.
+public struct PluginCredential: Sendable, Equatable {
+    /// The user name, where the resource wants one.
+    public var username: Secret?
+    /// The password or token.
+    public var secret: Secret?
+    /// Seconds it lives from now on; nil if it lives until it is revoked.
+    public var expiresIn: Int?
+    /// The parts of a credential that has more than these.
+    public var fields: [PluginField] = []
+    /// What the host is to hand back with the next request to this authority.
+    public var memo: PluginMemo?
+
+    /// Makes a credential; it needs a secret or fields.
+    public init(username: Secret? = nil, secret: Secret? = nil, fields: [PluginField] = [], expiresIn: Int?) {
+        self.username = username
+        self.secret = secret
+        self.fields = fields
+        self.expiresIn = expiresIn
+    }
+}
+
+/// What a plugin has the host remember: no secret, and nothing that it couldn't find out again.
+public struct PluginMemo: Sendable, Equatable {
+    /// The plugin's own business, on one line.
+    public var text: String
+    /// Seconds for which it is worth remembering.
+    public var expiresIn: Int
+
+    /// Makes a memo.
+    public init(_ text: String, expiresIn: Int) {
+        self.text = text
+        self.expiresIn = expiresIn
     }
 }
 
@@ -72,8 +115,12 @@ public struct PluginDescription: Sendable, Equatable {
     public var protocols: [String]
     /// The flows it can use.
     public var flows: [PluginRequest.Flow]
+    /// The kinds of identity that it signs in.
+    public var identities: [PluginIdentity.Kind] = []
+    /// The exchanges that it can do.
+    public var exchanges: [String] = []
 
-    /// Makes a description.
+    /// Makes a description; identities and exchanges are set afterwards.
     public init(name: String, version: String, protocols: [String], flows: [PluginRequest.Flow]) {
         self.name = name
         self.version = version

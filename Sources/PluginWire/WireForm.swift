@@ -36,6 +36,8 @@ package struct WireForm: Sendable {
             value.unicodeScalars.allSatisfy { !$0.isControl }
         }
     }
+    /// What a plugin has the host remember: its own business, on one line.
+    package static let memo = text(16_384)
     /// Messages: they are made displayable instead of refused.
     package static let message = WireForm(limit: 16_384) { _ in true }
     /// base64url without padding.

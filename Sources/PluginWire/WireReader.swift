@@ -6,6 +6,7 @@ package struct WireFault: Error, Equatable {
 
     package static func missing(_ key: String) -> WireFault { WireFault(text: "no \(key)") }
     package static func invalid(_ key: String) -> WireFault { WireFault(text: "an invalid \(key)") }
+    package static func unexpected(_ key: String) -> WireFault { WireFault(text: "an unexpected \(key)") }
 }
 
 /// Reads the keys of one block and checks each value; keys that nobody asks for are ignored.
@@ -61,7 +62,10 @@ package struct WireReader {
     }
 }
 
-/// Lifetimes on the wire: ten years is more than any authority gives.
+/// Lifetimes on the wire.
 package enum Lifetime {
+    /// Ten years is more than any authority gives.
     package static let range = 0...315_360_000
+    /// How long the host remembers something for a plugin: a month at most.
+    package static let ofMemo = 1...2_592_000
 }

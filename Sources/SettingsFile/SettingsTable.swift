@@ -59,9 +59,14 @@ public struct SettingsTable: Sendable {
     ///
     /// - Throws: `SettingsError` that names the first unknown key, its line and the nearest known key.
     public func allow(only known: [String]) throws(SettingsError) {
-        for key in keys where !known.contains(key) {
+        if let fault = unknown(besides: known).first { throw fault }
+    }
+
+    /// What is to be said of the keys that nobody knows: each one's name, its line and the nearest known key.
+    public func unknown(besides known: [String]) -> [SettingsError] {
+        keys.filter { !known.contains($0) }.map { key in
             let near = known.nearest(to: key).map { "did you mean `\($0)`?" }
-            throw error(
+            return error(
                 key, "unknown key `\(key.displayable(limit: 60))`",
                 hint: near ?? "the keys known here are \(known.sorted().joined(separator: ", "))")
         }

@@ -17,26 +17,29 @@ public struct AcquiredToken: Sendable, Equatable {
     public var accessToken: Secret
     /// RFC 6749, 7.1.
     public var tokenType: String
-    /// When it ends, in seconds since 1970.
-    public var expiresOn: Int
+    /// When it ends, in seconds since 1970; nil if it lives until it is revoked.
+    public var expiresOn: Int?
     /// When the authority wants it renewed though it still lives, in seconds since 1970.
     public var refreshOn: Int?
     /// The scopes it is good for.
     public var scopes: [String]
     /// The tenant it is for.
     public var realm: String
-    /// Whose it is.
-    public var account: AccountRecord
+    /// Whose it is; nil for an application's.
+    public var account: AccountRecord?
+    /// The user name that it goes with as a password; nil if any will do.
+    public var basicUsername: String?
     /// Where it came from.
     public var source: Source
 
-    init(_ record: AccessTokenRecord, account: AccountRecord, source: Source) {
+    init(_ record: AccessTokenRecord, account: AccountRecord?, source: Source) {
         accessToken = record.secret
         tokenType = record.tokenType
         expiresOn = record.expiresOn
         refreshOn = record.refreshOn
         scopes = record.scopes
         realm = record.realm
+        basicUsername = record.basicUsername
         self.account = account
         self.source = source
     }
@@ -44,5 +47,12 @@ public struct AcquiredToken: Sendable, Equatable {
 
 extension AcquiredToken {
     /// Until when it may be handed out without another look at the store, in seconds since 1970.
-    public var freshUntil: Int { min(expiresOn - SilentSelection.expiryBuffer, refreshOn ?? .max) }
+    ///
+    /// A token without a known end is looked up again each day, so that what became of it elsewhere is noticed.
+    public func freshUntil(now: Int) -> Int {
+        min(expiresOn.map { $0 - SilentSelection.expiryBuffer } ?? now + Self.longestTrust, refreshOn ?? .max)
+    }
+
+    /// Seconds for which an answer with a token that has no known end is given without looking.
+    private static let longestTrust = 86_400
 }

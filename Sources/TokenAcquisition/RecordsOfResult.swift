@@ -24,17 +24,20 @@ struct RecordsOfResult {
     var isSuperseded = false
 
     /// Whose it is: of a renewal, the account whose refresh token was redeemed.
-    private var homeAccountID: String { redeemed?.homeAccountID ?? result.account.homeAccountID }
+    ///
+    /// Empty for an application's, as MSAL keeps it: client and realm say whose it is.
+    private var homeAccountID: String { redeemed?.homeAccountID ?? result.account?.homeAccountID ?? "" }
 
     var accessToken: AccessTokenRecord {
         var token = AccessTokenRecord(
             homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
-            realm: result.account.realm, target: target, secret: result.accessToken, cachedAt: now,
-            expiresOn: now + result.expiresIn)
+            realm: result.realm, target: target, secret: result.accessToken, cachedAt: now,
+            expiresOn: result.expiresIn.map { now + $0 })
         token.tokenType = result.tokenType
         token.extendedExpiresOn = result.extendedExpiresIn.map { now + $0 }
         token.refreshOn = result.refreshIn.map { now + $0 }
         token.requestedRealm = place.realm
+        token.basicUsername = result.basicUsername
         if redeemed != nil {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
@@ -42,13 +45,15 @@ struct RecordsOfResult {
     }
 
     /// The account; what the authority doesn't tell at a renewal (OpenID Connect Core 1.0, 12.2) stays as it is stored.
-    var account: AccountRecord {
-        let from = result.account
+    ///
+    /// nil for what nobody signed in for.
+    var account: AccountRecord? {
+        guard let from = result.account else { return nil }
         let known = knownAccounts.filter { $0.homeAccountID.lowercased() == homeAccountID.lowercased() }
-        let here = known.first { $0.realm.lowercased() == from.realm.lowercased() }
+        let here = known.first { $0.realm.lowercased() == result.realm.lowercased() }
         let names = ([here].compactMap(\.self) + known).first { !$0.username.isEmpty }
         var account = AccountRecord(
-            homeAccountID: homeAccountID, environment: place.environment, realm: from.realm,
+            homeAccountID: homeAccountID, environment: place.environment, realm: result.realm,
             username: from.username.isEmpty ? names?.username ?? "" : from.username)
         account.localAccountID = from.localAccountID ?? here?.localAccountID
         account.authorityType = result.idToken == nil ? here?.authorityType ?? from.authorityType : from.authorityType
@@ -59,6 +64,7 @@ struct RecordsOfResult {
         return account
     }
 
+    /// What is kept besides the access token and the account.
     var others: [CredentialRecord] {
         [
             refreshToken.map(CredentialRecord.refreshToken), family.map(CredentialRecord.appMetadata),
@@ -123,7 +129,7 @@ struct RecordsOfResult {
         result.idToken.map {
             IDTokenRecord(
                 homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
-                realm: result.account.realm, secret: $0)
+                realm: result.realm, secret: $0)
         }
     }
 

@@ -28,7 +28,7 @@ public struct SilentSelection: Sendable {
 
     private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
         guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
-        return candidates.first { $0.expiresOn > now + Self.expiryBuffer && $0.cachedAt <= now + Self.expiryBuffer }
+        return candidates.first { $0.lives(after: now + Self.expiryBuffer) && $0.cachedAt <= now + Self.expiryBuffer }
     }
 
     /// Whether the authority wants the token renewed though it lives on (`refresh_in`).
@@ -39,7 +39,7 @@ public struct SilentSelection: Sendable {
     /// The access token that still serves while the authority is down: unexpired, or of extended lifetime.
     public var lastResort: AccessTokenRecord? {
         guard request.claims == nil else { return nil }
-        return candidates.first { max($0.expiresOn, $0.extendedExpiresOn ?? 0) > now }
+        return candidates.first { $0.lives(after: now) || ($0.extendedExpiresOn ?? 0) > now }
     }
 
     /// The refresh tokens to try, best first.
@@ -108,7 +108,7 @@ public struct SilentSelection: Sendable {
                 token.clientID.lowercased() == request.clientID.lowercased() && place.owns(token, of: account)
                     && wanted.isSubset(of: token.scopes.map { $0.lowercased() })
             }
-            .sorted { $0.expiresOn > $1.expiresOn }
+            .sorted { $0.expiresOn ?? .max > $1.expiresOn ?? .max }
     }
 }
 

@@ -105,7 +105,7 @@ extension TokenAcquirer {
             request.prompt = request.prompt ?? "select_account"
             guard let asked = await person() else { throw .interactionRequired(nil) }
             let token = try await signIn(request, person: asked)
-            await select(token.account, authority, telling: chooser)
+            if let account = token.account { await select(account, authority, telling: chooser) }
             return token
         case .cancelled: throw .noAccountChosen
         case .unavailable: throw .ambiguousAccount(accounts)

@@ -52,7 +52,8 @@ extension TokenAcquirer {
         try storing { () throws(StoreError) in
             // The refresh token first: a process killed here must not lose a rotated one.
             // The account last: who sees it finds its token too, and does not renew beside the one who signs in.
-            try store.save(current.others + [.accessToken(current.accessToken), .account(current.account)])
+            let account = current.account.map(CredentialRecord.account)
+            try store.save(current.others + [.accessToken(current.accessToken), account].compactMap(\.self))
             let outdated = current.replaced(in: stored)
             if !outdated.isEmpty { _ = try store.deleteUnchanged(outdated) }
         }

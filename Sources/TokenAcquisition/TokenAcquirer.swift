@@ -189,10 +189,11 @@ public struct TokenAcquirer: Sendable {
         }
         setbacks.forget(key)
         let token = try await keep(result, request, authority, redeemed: nil)
-        if let wanted = request.expectedAccount, !token.account.isNamed(wanted) {
-            throw .wrongAccount(wanted: wanted, signedIn: token.account)
+        guard let signedIn = token.account else { return token }
+        if let wanted = request.expectedAccount, !signedIn.isNamed(wanted) {
+            throw .wrongAccount(wanted: wanted, signedIn: signedIn)
         }
-        settle(on: token.account, insteadOf: account, request, authority)
+        settle(on: signedIn, insteadOf: account, request, authority)
         return token
     }
 

@@ -144,6 +144,17 @@ private func request(_ text: String) throws -> GitRequest {
                 == ["capability[]=authtype", "authtype=Bearer", "credential=t", "ephemeral=1", "password_expiry_utc=5"])
     }
 
+    @Test func `a token that a server takes as a password only goes with the one name that it takes`() throws {
+        var token = Credential(.accessToken, Secret("t"), username: "alice")
+        token.basicUsername = "oauth2"
+        for user in [nil, "alice", "alice@contoso.example"] {
+            #expect(try lines(token, capabilities: [], user: user) == ["username=oauth2", "password=t"])
+        }
+        #expect(
+            try lines(token, capabilities: [.authtype, .state])
+                == ["capability[]=authtype", "ephemeral=1", "username=oauth2", "password=t"])
+    }
+
     @Test func `a consumer that carries state too is asked to come back, unless it does so already`() throws {
         let state = ["capability[]=state", "continue=1", "state[]=lanyard:\(token.fingerprint)"]
         let final = [

@@ -115,6 +115,36 @@ import Testing
         }
     }
 
+    @Test func `a page that has the code in it already is what the picture leads to`() async throws {
+        try await World.with { world in
+            let script = """
+                [ "$1" = lanyard-plugin-v1 ] || exit 64
+                printf 'event=show-code\\nuser_code=WDJB-MJHT\\nverification_uri=https://forge.example/d\\nexpires_in=900\\n'
+                printf 'verification_uri_complete=https://forge.example/d?user_code=WDJB-MJHT\\n\\n'
+                sleep 60
+                """
+            let found = try world.install(
+                plugin: "forge", script: script,
+                manifest: "[[authority]]\nhosts = [\"forge.example\"]\npath = \"/{path}\"")
+            let terminal = try PseudoTerminal(columns: 80, rows: 50)
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard",
+                [
+                    "login", "--flow", "device-code", "--authority", "https://forge.example", "--client-id", "c",
+                    "--scope", "repo",
+                ], environment: world.environment.merging(found) { $1 }
+            ) { terminal in
+                try await terminal.sees("waiting for the code")
+                #expect(terminal.lines.contains("https://forge.example/d"))
+                #expect(terminal.lines.contains("WDJB-MJHT"))
+                #expect(terminal.lines.contains("https://forge.example/d?user_code=WDJB-MJHT"))
+                #expect(try Self.decoded(terminal) == "https://forge.example/d?user_code=WDJB-MJHT")
+                try terminal.type("\u{3}")
+            }
+            #expect(ended.status == Self.interrupted, "\(ended) \(terminal.text)")
+        }
+    }
+
     /// What zbarimg reads in the picture on the screen.
     private static func decoded(_ terminal: PseudoTerminal) throws -> String {
         let rows = terminal.lines.filter { line in

@@ -22,10 +22,10 @@ struct Acme: AuthorityPlugin {
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
 
     private func tokens(_ code: Secret, for request: PluginRequest) -> PluginResult {
-        let account = PluginAccount(
-            homeAccountID: "fob.acme", environment: "id.acme.example", realm: "acme", username: "fob@acme.example")
-        let token = Secret("acme-" + code.reveal())
-        return PluginResult(accessToken: token, expiresIn: 3600, scopes: request.scopes, account: account)
+        PluginResult(
+            accessToken: Secret("acme-" + code.reveal()), expiresIn: 3600, scopes: request.scopes,
+            environment: "id.acme.example", realm: "acme",
+            account: PluginAccount(homeAccountID: "fob.acme", username: "fob@acme.example"))
     }
 }
 

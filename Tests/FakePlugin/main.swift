@@ -39,6 +39,16 @@ switch behaviour {
 case "polite":
     _ = hear()
     say("event=progress\nmessage=working\u{1B}[2J\n\n" + polite)
+case "endless":
+    say(polite.replacing("expires_in=3600\n", with: "basic_username=oauth2\n"))
+case "application", "machine":
+    let environment = behaviour == "machine" ? "localhost" : "login.example"
+    say(
+        "event=result\naccess_token=AT-1\nexpires_in=60\nenvironment=\(environment)\nrealm=r\n"
+            + "memo=m\nmemo_expires_in=9\n\n")
+case "credential":
+    let token = hear().split(separator: "\n").first { $0.hasPrefix("access_token=") } ?? ""
+    say("event=result\nusername=u-\(token.dropFirst(13))\nsecret=s3cret\nfield[]=NAME=hidden\n\n")
 case "grease":
     let request = hear()
     say("event=x-unheard-of\nfoo=bar\n\n")

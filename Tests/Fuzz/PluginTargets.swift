@@ -12,8 +12,9 @@ extension FuzzTarget {
         for step in whole {
             switch step {
             case .ask(.openURL(let url, _)): try requireSafePage(url)
-            case .ask(.showCode(_, let page, let message, _)):
+            case .ask(.showCode(_, let page, let completePage, let message, _)):
                 try requireSafePage(page)
+                if let completePage { try requireSafePage(completePage) }
                 try requireShowable(message)
             case .ask(.prompt(_, let message)), .progress(let message): try requireShowable(message)
             case .ask(.progress): try require(false, "progress that is asked about")
@@ -63,10 +64,20 @@ extension FuzzTarget {
     }
 
     private static func requireResult(_ block: Attributes) throws {
-        guard let result = accepted({ try PluginResult(WireReader(block)) }) else { return }
+        if let credential = accepted({ try PluginCredential(WireReader(block)) }) {
+            try require(
+                accepted({ try PluginCredential(WireReader(credential.wire())) }) == credential,
+                "a credential is another after a round trip")
+        }
+        for operation in [PluginRequest.Operation.authorize, .authenticate] { try requireResult(block, of: operation) }
+    }
+
+    private static func requireResult(_ block: Attributes, of operation: PluginRequest.Operation) throws {
+        guard let result = accepted({ try PluginResult(WireReader(block), of: operation) }) else { return }
         try require(
-            accepted({ try PluginResult(WireReader(result.wire())) }) == result,
+            accepted({ try PluginResult(WireReader(result.wire()), of: operation) }) == result,
             "a result is another after a round trip")
+        try require((result.account == nil) == (operation == .authenticate), "an application with an account")
         try require(
             result.accessToken.reveal().utf8.allSatisfy { (0x21...0x7E).contains($0) },
             "a token that is more than one word")

@@ -20,14 +20,14 @@ struct FlowTests {
             request.loginHint = "alice@contoso.example"
             let plugin = AADCommonPlugin()
             let result = try await plugin.authorize(request, sandbox.person("alice@contoso.example"))
-            #expect(result.account.homeAccountID == Sandbox.alice)
-            #expect(result.account.environment == sandbox.environment)
-            #expect(result.account.realm == Sandbox.contoso)
-            #expect(result.account.username == "alice@contoso.example")
-            #expect(result.account.name == "Alice Archer")
+            #expect(result.account?.homeAccountID == Sandbox.alice)
+            #expect(result.environment == sandbox.environment)
+            #expect(result.realm == Sandbox.contoso)
+            #expect(result.account?.username == "alice@contoso.example")
+            #expect(result.account?.name == "Alice Archer")
             #expect(result.scopes.contains("api://sandbox-git/.default"))
             #expect(result.declinedScopes.isEmpty)
-            #expect(result.expiresIn > 3_000)
+            #expect(try #require(result.expiresIn) > 3_000)
             #expect(result.refreshToken != nil)
 
             let authorize = try #require(try await sandbox.log().first { $0.path.hasSuffix("/authorize") })
@@ -43,8 +43,8 @@ struct FlowTests {
         try await Sandbox.run { sandbox in
             let request = sandbox.request(.authorize, at: "/fabrikam.example")
             let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
-            #expect(result.account.homeAccountID == Sandbox.alice)
-            #expect(result.account.realm == Sandbox.fabrikam)
+            #expect(result.account?.homeAccountID == Sandbox.alice)
+            #expect(result.realm == Sandbox.fabrikam)
         }
     }
 
@@ -55,11 +55,11 @@ struct FlowTests {
                 sandbox.request(.authorize, at: "/common"), sandbox.person("alice@contoso.example"))
             var request = sandbox.request(.renew, at: "/common")
             request.refreshToken = first.refreshToken
-            request.account = first.account.homeAccountID
+            request.account = first.account?.homeAccountID
             let second = try await plugin.renew(request)
             #expect(second.accessToken != first.accessToken)
-            #expect(second.account.homeAccountID == first.account.homeAccountID)
-            #expect(second.account.realm == Sandbox.contoso)
+            #expect(second.account?.homeAccountID == first.account?.homeAccountID)
+            #expect(second.realm == Sandbox.contoso)
             let last = try await sandbox.log().last { $0.grant_type == "refresh_token" }
             #expect(last?.path == "/\(Sandbox.contoso)/oauth2/v2.0/token")
 
@@ -91,8 +91,8 @@ struct FlowTests {
             try await sandbox.set(#"{"device_code_interval":1}"#)
             let request = sandbox.request(.authorize, at: "/organizations", flows: [.deviceCode])
             let result = try await AADCommonPlugin().authorize(request, sandbox.person("bob@contoso.example"))
-            #expect(result.account.username == "bob@contoso.example")
-            #expect(result.account.realm == Sandbox.contoso)
+            #expect(result.account?.username == "bob@contoso.example")
+            #expect(result.realm == Sandbox.contoso)
         }
     }
 
@@ -113,7 +113,7 @@ struct FlowTests {
             var request = sandbox.request(.authorize, at: "/contoso.example", flows: [.deviceCode, .browser])
             request.clientID = Sandbox.withoutDeviceCode
             let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
-            #expect(result.account.homeAccountID == Sandbox.alice)
+            #expect(result.account?.homeAccountID == Sandbox.alice)
 
             request.flows = [.deviceCode]
             let error = await #expect(throws: PluginError.self) {
@@ -152,12 +152,12 @@ struct FlowTests {
             let request = sandbox.request(
                 .authorize, at: "/common", flows: [.init(rawValue: "carrier-pigeon"), .browser, .deviceCode])
             let person = ScriptedPerson { event in
-                guard case .showCode(let code, let page, _, _) = event else { return .unsupported }
+                guard case .showCode(let code, let page, _, _, _) = event else { return .unsupported }
                 _ = try? await sandbox.browse(page, as: "alice@contoso.example", ["--code", code])
                 return .done
             }
             let result = try await AADCommonPlugin().authorize(request, person)
-            #expect(result.account.homeAccountID == Sandbox.alice)
+            #expect(result.account?.homeAccountID == Sandbox.alice)
 
             var nobody = request
             nobody.flows = [.browser, .deviceCode, .paste]
@@ -187,7 +187,7 @@ struct FlowTests {
             var again = sandbox.request(.authorize, at: "/contoso.example")
             again.claims = request.claims
             let second = try await plugin.authorize(again, sandbox.person("alice@contoso.example"))
-            #expect(second.account.homeAccountID == Sandbox.alice)
+            #expect(second.account?.homeAccountID == Sandbox.alice)
         }
     }
 
@@ -219,7 +219,7 @@ struct FlowTests {
                 reasons.withLock { $0.append(reason) }
             }
             let result = try await AADCommonPlugin().authorize(request, person)
-            #expect(result.account.homeAccountID == Sandbox.alice)
+            #expect(result.account?.homeAccountID == Sandbox.alice)
 
             let told = reasons.withLock { $0 }
             #expect(told.count == 3 && told[0].hasPrefix("that address is another sign-in's"), "\(told)")
@@ -273,9 +273,9 @@ struct FlowTests {
             request.refreshToken = Secret("r")
             request.account = Sandbox.alice
             let result = try await AADCommonPlugin().renew(request)
-            #expect(result.account.homeAccountID == Sandbox.alice)
-            #expect(result.account.username.isEmpty)
-            #expect(result.account.realm == Sandbox.contoso)
+            #expect(result.account?.homeAccountID == Sandbox.alice)
+            #expect(result.account?.username.isEmpty == true)
+            #expect(result.realm == Sandbox.contoso)
         }
     }
 

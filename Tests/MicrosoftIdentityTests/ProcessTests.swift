@@ -50,10 +50,10 @@ struct ProcessTests {
             let match = try #require(Self.registry.match(authority: "\(sandbox.authority)/common", isConfigured: true))
             let person = Person(sandbox: sandbox)
             let first = try await host.run(sandbox.request(.authorize, at: "/common"), on: match, person: person)
-            #expect(first.account.homeAccountID == Sandbox.alice)
+            #expect(first.account?.homeAccountID == Sandbox.alice)
             var request = sandbox.request(.renew, at: "/common")
             request.refreshToken = first.refreshToken
-            request.account = first.account.homeAccountID
+            request.account = first.account?.homeAccountID
             let second = try await host.run(request, on: match, person: NobodyThere())
             #expect(second.accessToken != first.accessToken)
             try await sandbox.revoke("alice@contoso.example")

@@ -68,7 +68,7 @@ final class RecordedAuthority: Sendable {
             case .openURL(let url, let redirectURI):
                 self.note("! open-url " + Self.normalized(url) + (redirectURI == nil ? "" : " and come back"))
                 return await self.browse(url)
-            case .showCode(let code, let page, _, let expiresIn):
+            case .showCode(let code, let page, _, _, let expiresIn):
                 // Shown while the authority is asked already: which comes first is nobody's to say.
                 self.noteLast("! show-code \(code) at \(Self.normalized(page)) for \(expiresIn)")
                 return .done

@@ -105,7 +105,7 @@ struct Sandbox: Sendable {
             case .openURL(let url, _):
                 _ = try? await browse(url, as: username, further)
                 return .done
-            case .showCode(let code, let page, _, _):
+            case .showCode(let code, let page, _, _, _):
                 _ = try? await browse(page, as: username, ["--code", code] + further)
                 return .done
             case .prompt, .progress: return .unsupported

@@ -69,6 +69,19 @@ struct DeviceCodeTests {
         #expect(code.interval == 1)
     }
 
+    @Test(arguments: [
+        ("https://a.example/d?user_code=A", "https://a.example/d?user_code=A" as String?),
+        ("http://a.example/d?user_code=A", nil), ("", nil),
+    ])
+    func `a page with the code in it is shown if it is https`(_ page: String, _ shown: String?) throws {
+        let body = """
+            {"device_code":"d","user_code":"A","verification_uri":"https://a.example/d",
+            "verification_uri_complete":"\(page)","expires_in":900}
+            """
+        let answer = HTTPAnswer(status: 200, headers: [:], body: Data(body.utf8))
+        #expect(try DeviceAuthorization(answer, from: "host").completeURI == shown)
+    }
+
     @Test func `a page that is not https is not shown`() {
         let body = #"{"device_code":"d","user_code":"A","verification_uri":"http://evil.example/"}"#
         let answer = HTTPAnswer(status: 200, headers: [:], body: Data(body.utf8))

@@ -1,6 +1,8 @@
+import PluginWire
 import Testing
 
 @testable import PluginConformance
+@testable import PluginHost
 
 /// What the conformance kit finds in plugins that misbehave.
 @Suite struct ConformanceKitTests {
@@ -17,10 +19,24 @@ import Testing
         #expect(faults["answers an operation that it doesn't know with unsupported"] == "it gave no error")
     }
 
+    @Test func `a manifest with a key that nobody knows`() async {
+        var plugin = Built.plugin("ExamplePlugin", name: "acme")
+        plugin.version = "1.0.0"
+        plugin.notes = [PluginProblem(file: "/p/plugin.toml", line: 3, "unknown key `nmae`")]
+        plugin.identities = [.managed]
+        let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        let faults = trials.compactMap(\.fault)
+        #expect(
+            faults == [
+                "/p/plugin.toml:3: unknown key `nmae`", "its identity[] is not what its manifest names",
+                "its identity[] is not what its manifest names",
+            ])
+    }
+
     @Test func `a plugin that hangs`() async {
         let faults = await faults("hangs", patience: .milliseconds(100))
         #expect(faults["describes itself as its manifest does"] == "it did not answer in time")
-        #expect(faults.count == 10)
+        #expect(faults.count == 13)
     }
 
     @Test func `a plugin that stops in the middle of a line`() async {
@@ -32,6 +48,6 @@ import Testing
     @Test func `a program that isn't there`() async {
         let plugin = Built.plugin("no-such-program", name: "fake")
         let trials = await ConformanceKit(plugin, environment: [:]).run()
-        #expect(trials.allSatisfy { $0.fault == "it could not be started" })
+        #expect(trials.dropFirst().allSatisfy { $0.fault == "it could not be started" })
     }
 }

@@ -34,6 +34,46 @@ struct ManifestTests {
         scopes = ["499b84ac/.default"]
         """
 
+    static let more = """
+        name = "more"
+        version = "1"
+        description = "all that is new"
+        protocols = ["v1"]
+        executable = "prog"
+        needs = ["session-bus"]
+        kind = "oidc"
+        identities = ["client", "managed"]
+        variables = ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"]
+
+        [[authority]]
+        hosts = ["*"]
+        path = "/{path}"
+
+        [[exchange]]
+        name = "acr"
+        hosts = ["*.azurecr.io"]
+        scopes = ["https://containerregistry.azure.net/.default"]
+
+        [[issuer]]
+        kind = "github"
+        hosts = ["GitHub.com", "*.ghe.com"]
+        authorization-endpoint = "/login/oauth/authorize"
+        token-endpoint = "/login/oauth/access_token"
+        userinfo-endpoint = "https://api.github.com/user"
+        scopes = ["repo", "gist"]
+        flows = ["browser", "device-code"]
+        secret-flows = ["browser"]
+        username = "x-access-token"
+        revokes-on-renewal = true
+
+        [[client]]
+        name = "azure-cli"
+        id = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+        hosts = ["login.microsoftonline.com"]
+        redirect-uri = "http://localhost"
+        flows = ["browser"]
+        """
+
     private func read(_ text: String) throws -> PluginManifest {
         try ManifestReader(text, file: "plugin.toml").read().manifest
     }
@@ -54,6 +94,82 @@ struct ManifestTests {
         #expect(manifest.resources.map(\.name) == ["Azure DevOps"])
     }
 
+    @Test func `what is needed, signed in, exchanged, and known beforehand is read`() throws {
+        let manifest = try read(Self.more)
+        #expect(manifest.needs == [.sessionBus])
+        #expect(manifest.identities == [.client, .managed])
+        #expect(manifest.variables == ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"])
+        #expect(manifest.authorities.map(\.path) == [[.rest]])
+        #expect(manifest.exchanges.map(\.name) == ["acr"])
+        #expect(manifest.kinds == ["oidc", "github"])
+        let issuer = try #require(manifest.issuers.first)
+        #expect(issuer.hosts == ["github.com", "*.ghe.com"])
+        #expect(issuer.endpoints.token == "/login/oauth/access_token")
+        #expect(issuer.endpoints.userinfo == "https://api.github.com/user")
+        #expect(issuer.endpoints.endSession == nil)
+        #expect(issuer.secretFlows == [.browser])
+        #expect(issuer.username == "x-access-token")
+        #expect(issuer.revokesOnRenewal)
+        #expect(
+            manifest.clients == [
+                PluginClient(
+                    name: "azure-cli", id: "04b07795-8ddb-461a-bbee-02f9e1bf7b46",
+                    hosts: ["login.microsoftonline.com"], redirectURI: "http://localhost", flows: [.browser])
+            ])
+        #expect(manifest.notes.isEmpty)
+    }
+
+    @Test(arguments: [
+        Fault(
+            old: "session-bus", new: "a-pony", line: 6,
+            message: "the plugin needs a-pony, which this lanyard cannot give", hint: "install a newer lanyard"),
+        Fault(
+            old: "IDENTITY_HEADER", new: "NOT-A-NAME", line: 9, message: "`variables` holds a value that can't be used"),
+        Fault(old: "\"*.azurecr.io\"", new: "\"*\"", line: 17, message: "`hosts` holds a value that can't be used"),
+        Fault(
+            old: "/login/oauth/access_token", new: "http://github.com/x", line: 24,
+            message: "`token-endpoint` has a value that can't be used"),
+        Fault(old: "x-access-token", new: "x:y", line: 29, message: "`username` has a value that can't be used"),
+        Fault(old: "= true", new: "= 1", line: 30, message: "`revokes-on-renewal` must be true or false"),
+        Fault(old: "\"/{path}\"", new: "\"/{path}/x\"", line: 13, message: pathFault),
+        Fault(old: "\"/{path}\"", new: "\"/{realm}/{path}\"", line: 13, message: pathFault),
+        Fault(
+            old: "\"http://localhost\"", new: "\"http://evil.example\"", line: 36,
+            message: "`redirect-uri` has a value that can't be used"),
+    ])
+    func `a fault in what is new is told with its line`(_ fault: Fault) throws {
+        let problem = #expect(throws: PluginProblem.self) {
+            try read(Self.more.replacingFirst(fault.old, with: fault.new))
+        }
+        #expect(problem?.message == fault.message)
+        #expect(problem?.line == fault.line)
+        if let hint = fault.hint { #expect(problem?.hint == hint) }
+    }
+
+    private static let pathFault = "`path` is not of segments such as /tfp/{realm}/{policy}"
+
+    @Test func `a key that isn't known is left out and noted`() throws {
+        let manifest = try read(Self.full.replacingFirst("flows =", with: "flow ="))
+        #expect(manifest.flows.isEmpty)
+        #expect(manifest.notes.map(\.message) == ["unknown key `flow`"])
+        #expect(manifest.notes.map(\.line) == [8])
+        #expect(manifest.notes.map(\.hint) == ["did you mean `flows`?"])
+        let table = try read(Self.full.replacingFirst("[[environment]]", with: "[[enviroment]]"))
+        #expect(table.environments.isEmpty)
+        #expect(table.notes.map(\.message) == ["unknown key `enviroment`"])
+    }
+
+    @Test(arguments: [("except-realms", "except_realms", "authority"), ("scopes =", "scope =", "resource")])
+    func `a table with a key that isn't known is left out whole`(_ old: String, _ new: String, _ table: String) throws {
+        let manifest = try read(Self.full.replacingFirst(old, with: new))
+        // The key might have narrowed what the others say.
+        #expect(manifest.authorities.count == (table == "authority" ? 1 : 2))
+        #expect(manifest.resources.count == (table == "resource" ? 0 : 1))
+        let key = new.prefix { $0 != " " }
+        #expect(manifest.notes.map(\.message) == ["unknown key `\(key)`: this [[\(table)]] is left out"])
+        #expect(manifest.notes.map(\.line) == [table == "authority" ? 13 : 26])
+    }
+
     /// A change to the full manifest, and the complaint about it.
     struct Fault: CustomTestStringConvertible, Sendable {
         let old: String
@@ -68,15 +184,6 @@ struct ManifestTests {
         Fault(
             old: "version =", new: "verson =", line: 2, message: "unknown key `verson`", hint: "did you mean `version`?"
         ),
-        Fault(
-            old: "except-realms", new: "except_realms", line: 13, message: "unknown key `except_realms`",
-            hint: "did you mean `except-realms`?"),
-        Fault(
-            old: "scopes =", new: "scope =", line: 26, message: "unknown key `scope`", hint: "did you mean `scopes`?"),
-        Fault(old: "policies =", new: "zzzzzzzzzzz =", line: 18, message: "unknown key `zzzzzzzzzzz`"),
-        Fault(
-            old: "[[environment]]", new: "[[enviroment]]", line: 20, message: "unknown key `enviroment`",
-            hint: "did you mean `environment`?"),
         Fault(
             old: "name = \"aad-tenant\"", new: "name = \"../x\"", line: 1,
             message: "`name` has a value that can't be used"),

@@ -12,8 +12,15 @@ private struct ScriptedPlugin: AuthorityPlugin {
     let body: @Sendable (any Conversation) async -> String
 
     func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult {
-        let account = PluginAccount(homeAccountID: "u.t", environment: "e", realm: "r", username: await body(person))
-        return PluginResult(accessToken: Secret("AT"), expiresIn: 1, scopes: [], account: account)
+        let account = PluginAccount(homeAccountID: "u.t", username: await body(person))
+        return PluginResult(
+            accessToken: Secret("AT"), expiresIn: 1, scopes: [], environment: "e", realm: "r", account: account)
+    }
+
+    func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
+        PluginCredential(
+            username: Secret(request.audience ?? ""), secret: request.accessToken,
+            fields: [PluginField("A", Secret("1=2"))], expiresIn: nil)
     }
 
     func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
@@ -162,6 +169,15 @@ struct PluginMainTests {
             "event=error|code=interaction-required|message=no"
         ),
         ("operation=sign-out\nauthority=https://a.b/c\nclient_id=x\n\n", "event=result"),
+        (
+            "operation=authenticate\nidentity=managed\nmanaged_id=system\n\n",
+            "event=error|code=unsupported|message=scripted serves no identities of applications or machines"
+        ),
+        ("operation=authenticate\n\n", "event=error|code=invalid-request|message=the request has no identity"),
+        (
+            "operation=exchange\nauthority=https://a.b\nclient_id=x\nexchange=e\naudience=c.d\naccess_token=t\n\n",
+            "event=result|username=c.d|secret=t|field[]=A=1=2"
+        ),
         ("grease_q=1\n\n", "event=error|code=invalid-request|message=the request has no operation"),
     ])
     func `a request gets one answer`(_ request: String, _ answer: String) async throws {

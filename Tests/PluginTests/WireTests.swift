@@ -20,7 +20,7 @@ struct WireTests {
     private func result(_ key: String? = nil, _ value: String? = nil) throws -> PluginResult {
         var lines = Self.result.filter { $0.0 != key }
         if let key, let value { lines.append((key, value)) }
-        return try PluginResult(WireReader(try block(lines)))
+        return try PluginResult(WireReader(try block(lines)), of: .authorize)
     }
 
     @Test func `a full request survives the wire, and an unknown key does not matter`() throws {
@@ -38,6 +38,11 @@ struct WireTests {
         request.caFile = "/etc/ca.pem"
         request.knownHosts = ["localhost:8443"]
         request.correlationID = "c0"
+        request.kind = "gitlab"
+        request.clientSecret = Secret("kept by GitHub's users")
+        for (name, endpoint) in PluginEndpoints.names { request.endpoints[keyPath: endpoint] = "https://a.b/\(name)" }
+        request.resources = ["https://api.example/", "urn:example:api"]
+        request.memo = "what the plugin said last"
         var block = try request.wire()
         try block.append("grease_x", "y")
         #expect(try PluginRequest(wire: block) == request)
@@ -51,11 +56,140 @@ struct WireTests {
         result.familyID = "1"
         result.idToken = Secret("ID")
         result.declinedScopes = ["d"]
-        result.account.name = "Alice Å"
-        result.account.localAccountID = "oid"
-        result.account.authorityType = "MSA"
-        result.account.clientInfo = "eyJ1aWQi"
-        #expect(try PluginResult(WireReader(try result.wire())) == result)
+        result.account?.name = "Alice Å"
+        result.account?.localAccountID = "oid"
+        result.account?.authorityType = "MSA"
+        result.account?.clientInfo = "eyJ1aWQi"
+        result.basicUsername = "oauth2"
+        result.memo = PluginMemo(#"{"token_endpoint":"https://login.example/t"}"#, expiresIn: 86_400)
+        #expect(try PluginResult(WireReader(try result.wire()), of: .authorize) == result)
+        result.expiresIn = nil
+        #expect(try PluginResult(WireReader(try result.wire()), of: .renew) == result)
+    }
+
+    private static func managed(_ id: String) -> PluginIdentity {
+        var identity = PluginIdentity(.managed)
+        identity.managedID = id
+        identity.variables = [
+            PluginField("IDENTITY_ENDPOINT", Secret("http://127.0.0.1/?a=b")), PluginField("_E", Secret("")),
+        ]
+        return identity
+    }
+
+    private static func client(certificate: String? = nil, assertion: String? = nil) -> PluginIdentity {
+        var identity = PluginIdentity(.client)
+        identity.certificate = certificate
+        identity.certificatePassword = certificate == nil ? nil : Secret("p w")
+        identity.assertion = assertion
+        return identity
+    }
+
+    @Test(arguments: [
+        managed("system"), managed("resource-id:/subscriptions/x/providers/y"), client(certificate: "/etc/x.pem"),
+        client(assertion: "github-actions"), client(assertion: "file:/run/secrets/a token"),
+        PluginIdentity(PluginIdentity.Kind(rawValue: "badge")),
+    ])
+    func `an identity survives the wire`(_ identity: PluginIdentity) throws {
+        var request = PluginRequest(.authenticate)
+        if identity.kind == .client {
+            request.authority = "https://login.example/r"
+            request.clientID = "c"
+        }
+        request.scopes = ["s/.default"]
+        request.identity = identity
+        #expect(try PluginRequest(wire: try request.wire()) == request)
+    }
+
+    @Test(arguments: [
+        ("identity", nil), ("client_secret", nil), ("client_id", nil), ("authority", nil),
+        ("certificate", "/a/second/proof"), ("certificate", "relative.pem"), ("assertion", "gitlab"),
+        ("variable[]", "no name"), ("variable[]", "1A=b"), ("variable[]", "A-B=c"),
+    ])
+    func `an identity that can't be right is refused`(_ key: String, _ value: String?) throws {
+        var request = PluginRequest(.authenticate)
+        request.authority = "https://login.example/r"
+        request.clientID = "c"
+        request.clientSecret = Secret("cs")
+        request.identity = PluginIdentity(.client)
+        var block = try request.wire()
+        #expect(throws: Never.self) { try PluginRequest(wire: block) }
+        if value == nil { block.remove(key) }
+        if let value { try block.append(key, value) }
+        let error = #expect(throws: PluginError.self) { try PluginRequest(wire: block) }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test(arguments: ["", "user", "client-id:", "client-id", "object-id:a b", "System"])
+    func `a machine's identity is named in one of four ways`(_ id: String) throws {
+        var request = PluginRequest(.authenticate)
+        request.identity = Self.managed(id)
+        #expect(throws: PluginError.self) { try PluginRequest(wire: try request.wire()) }
+    }
+
+    @Test(arguments: [
+        ("exchange", nil), ("audience", nil), ("audience", "https://registry.example/"), ("access_token", nil),
+        ("access_token", "a b"), ("client_id", nil), ("resource[]", "no scheme"), ("resource[]", "https://a/#b"),
+        ("resource[]", "relative"), ("token_endpoint", "http://a.b/"), ("token_endpoint", "/relative"),
+    ])
+    func `an exchange is asked for whole`(_ key: String, _ value: String?) throws {
+        var request = PluginRequest.sample(.exchange)
+        request.exchange = "acr"
+        request.audience = "registry.example:8443"
+        request.accessToken = Secret("AT")
+        var block = try request.wire()
+        #expect(try PluginRequest(wire: block) == request)
+        block.remove(key)
+        if let value { try block.append(key, value) }
+        let error = #expect(throws: PluginError.self) { try PluginRequest(wire: block) }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    private static let tooManyFields: [(String, String)] = (0...64).map { ("field[]", "F\($0)=x") }
+
+    @Test func `a credential survives the wire`() throws {
+        var credential = PluginCredential(
+            username: Secret("AKIA0"), secret: Secret("a b/c=="),
+            fields: [PluginField("SESSION_TOKEN", Secret("x=y==")), PluginField("REGION", Secret(""))], expiresIn: 900)
+        credential.memo = PluginMemo("m", expiresIn: 60)
+        #expect(try PluginCredential(WireReader(try credential.wire())) == credential)
+        credential.secret = nil
+        credential.username = nil
+        credential.expiresIn = nil
+        #expect(try PluginCredential(WireReader(try credential.wire())) == credential)
+    }
+
+    @Test(arguments: [
+        [("username", "u")], [("secret", "a\u{7}b")], [("secret", "s"), ("username", "a:b")],
+        [("secret", "s"), ("field[]", "=x")], [("secret", "s"), ("expires_in", "x")],
+        [("secret", "s"), ("memo", "m"), ("memo_expires_in", "0")],
+        [("secret", "s"), ("memo", "m"), ("memo_expires_in", "2592001")],
+        [("secret", "s"), ("memo", String(repeating: "m", count: 16_385)), ("memo_expires_in", "1")],
+        tooManyFields,
+    ])
+    func `a credential that can't be right is refused`(_ lines: [(String, String)]) throws {
+        let block = try block([("event", "result")] + lines)
+        #expect(throws: WireFault.self) { try PluginCredential(WireReader(block)) }
+    }
+
+    @Test func `what nobody signed in for has no account and nothing to renew it by`() throws {
+        let lines = Self.result.filter { !["home_account_id", "username"].contains($0.0) }
+        let token = try PluginResult(WireReader(try block(lines)), of: .authenticate)
+        #expect(token.account == nil)
+        #expect(try PluginResult(WireReader(try token.wire()), of: .authenticate) == token)
+        for more in [("home_account_id", "u.t"), ("refresh_token", "RT")] {
+            let block = try block(lines + [more])
+            #expect(throws: WireFault.unexpected(more.0)) { try PluginResult(WireReader(block), of: .authenticate) }
+        }
+        #expect(throws: WireFault.missing("home_account_id")) {
+            try PluginResult(WireReader(try block(lines)), of: .authorize)
+        }
+    }
+
+    @Test func `a description survives the wire`() throws {
+        var description = PluginDescription(name: "n", version: "1", protocols: ["v1"], flows: [.paste])
+        description.identities = [.client, .managed]
+        description.exchanges = ["acr"]
+        #expect(try PluginDescription(WireReader(try description.wire())) == description)
     }
 
     @Test func `a full error survives the wire`() throws {
@@ -75,6 +209,9 @@ struct WireTests {
         PluginEvent.openURL(url: "https://login.example/a?b=c", redirectURI: "http://localhost:1"),
         .openURL(url: "http://127.0.0.1:8080/x", redirectURI: nil),
         .showCode(userCode: "ABCD", verificationURI: "https://login.example/d", message: "go", expiresIn: 900),
+        .showCode(
+            userCode: "ABCD", verificationURI: "https://login.example/d",
+            completeURI: "https://login.example/d?user_code=ABCD", message: "go", expiresIn: 900),
         .prompt(kind: .confirm, message: "sure?"), .progress(message: "working"),
     ])
     func `an event survives the wire`(_ event: PluginEvent) throws {
@@ -95,12 +232,13 @@ struct WireTests {
 
     @Test(arguments: [
         ("access_token", nil), ("access_token", "a b"), ("access_token", "é"), ("access_token", "a\tb"),
-        ("expires_in", nil), ("expires_in", "-1"), ("expires_in", "+1"), ("expires_in", "1e3"),
+        ("expires_in", "-1"), ("expires_in", "+1"), ("expires_in", "1e3"),
         ("expires_in", "315360001"), ("expires_in", "99999999999999999999"), ("refresh_in", "x"),
         ("home_account_id", nil), ("home_account_id", "a\u{7}b"), ("environment", "Login.example"),
         ("environment", "login.example/x"), ("environment", "a@b"), ("environment", "login.example:0"),
         ("environment", nil), ("realm", nil), ("realm", "a b"), ("username", "a\u{1B}b"), ("scope[]", "a b"),
         ("scope[]", "a\"b"), ("client_info", "a+b"), ("refresh_token", "a\u{0D}b"), ("family_id", "a b"),
+        ("basic_username", "a:b"), ("basic_username", "a\tb"), ("memo", "no lifetime"),
     ])
     func `a result that can't be right is refused`(_ key: String, _ value: String?) throws {
         #expect(throws: WireFault.self) { try result(key, value) }
@@ -138,6 +276,10 @@ struct WireTests {
         [("event", "show-code"), ("user_code", "A B"), ("verification_uri", "https://a.b/d"), ("expires_in", "9")],
         [("event", "show-code"), ("user_code", "A"), ("verification_uri", "https://a.b/d")],
         [("event", "show-code"), ("user_code", "A"), ("verification_uri", "https://a.b/d"), ("expires_in", "0")],
+        [
+            ("event", "show-code"), ("user_code", "A"), ("verification_uri", "https://a.b/d"), ("expires_in", "9"),
+            ("verification_uri_complete", "http://a.b/d?c=A"),
+        ],
         [("event", "open-url")], [("event", "prompt"), ("message", "x")], [("event", "a b")], [("event", "error")],
     ])
     func `an event that can't be right is refused`(_ lines: [(String, String)]) throws {
@@ -174,9 +316,9 @@ struct WireTests {
             let steps = exchange.receive(Array(bytes[..<cut])).steps + exchange.receive(Array(bytes[cut...])).steps
             _ = exchange.finish()
             for case .end(.result(let block)) in steps {
-                guard let read = try? PluginResult(WireReader(block)) else { continue }
+                guard let read = try? PluginResult(WireReader(block), of: .authorize) else { continue }
                 accepted += 1
-                #expect(try PluginResult(WireReader(try read.wire())) == read)
+                #expect(try PluginResult(WireReader(try read.wire()), of: .authorize) == read)
             }
         }
         #expect(accepted > 100)

@@ -41,10 +41,10 @@ import TokenStore
 
     /// What the authority gives for the next request.
     private static var result: PluginResult {
-        let account = PluginAccount(
-            homeAccountID: "uid.utid", environment: "login.example", realm: "utid", username: "u@x")
         var result = PluginResult(
-            accessToken: Secret("at2"), expiresIn: 90_000, scopes: ["api://git/.default"], account: account)
+            accessToken: Secret("at2"), expiresIn: 90_000, scopes: ["api://git/.default"],
+            environment: "login.example", realm: "utid",
+            account: PluginAccount(homeAccountID: "uid.utid", username: "u@x"))
         result.refreshToken = Secret("rt2")
         return result
     }

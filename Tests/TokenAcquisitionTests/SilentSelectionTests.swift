@@ -50,6 +50,28 @@ import Vectors
         #expect(.bool(found != nil) == example.expect["cache_hit"])
     }
 
+    @Test func `a token without a known end serves before all others and when the authority is down`() {
+        var records = StoredRecords()
+        var endless = Self.token(["s"])
+        endless.expiresOn = nil
+        endless.secret = Secret("endless")
+        records.accessTokens = [Self.token(["s"]), endless]
+        let selection = Self.selection(records, Self.request(["s"]))
+        #expect(selection.freshToken == endless)
+        #expect(selection.lastResort == endless)
+        records.accessTokens[1].cachedAt = Self.now - 400_000_000
+        #expect(Self.selection(records, Self.request(["s"])).freshToken?.secret == Secret("endless"))
+    }
+
+    @Test func `an answer with a token without a known end is trusted for a day`() {
+        var endless = Self.token(["s"])
+        endless.expiresOn = nil
+        func freshUntil() -> Int { AcquiredToken(endless, account: nil, source: .cache).freshUntil(now: Self.now) }
+        #expect(freshUntil() == Self.now + 86_400)
+        endless.refreshOn = Self.now + 60
+        #expect(freshUntil() == Self.now + 60)
+    }
+
     @Test(arguments: Vectors.followed("silent"))
     func `a stored token serves, or the right refresh token is sent`(example: VectorCase) throws {
         guard case .array(let cache)? = example.input["cache"] else { throw CancellationError() }

@@ -77,6 +77,21 @@ import Testing
         #expect(one == other)
     }
 
+    @Test func `a token without a known end is one that has ended to whoever doesn't know better`() throws {
+        var token = AccessTokenRecord(
+            homeAccountID: "u.t", environment: "login.example", clientID: "c", realm: "r", target: "s",
+            secret: Secret("AT"), cachedAt: 1, expiresOn: nil)
+        token.basicUsername = "oauth2"
+        var members = CredentialRecord.accessToken(token).members
+        #expect(members["expires_on"] == .string("0"))
+        #expect(CredentialRecord(kind: .accessToken, members: members) == .accessToken(token))
+        members["lanyard_endless"] = nil
+        token.expiresOn = 0
+        #expect(CredentialRecord(kind: .accessToken, members: members) == .accessToken(token))
+        members["expires_on"] = nil
+        #expect(CredentialRecord(kind: .accessToken, members: members) == nil)
+    }
+
     @Test func `an application's token is no account's`() throws {
         let application = CredentialRecord.accessToken(
             AccessTokenRecord(

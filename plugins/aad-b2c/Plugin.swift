@@ -1,4 +1,5 @@
 package import MicrosoftIdentity
+import PluginKit
 import PluginWire
 
 /// Azure AD B2C: `https://{host}/tfp/{tenant}/{policy}` or `/{tenant}/{policy}`, each policy with accounts of its own.

@@ -1,4 +1,5 @@
 package import MicrosoftIdentity
+import PluginKit
 import PluginWire
 
 /// Microsoft Entra ID for accounts of any tenant: `https://{host}/common`, `/organizations` and `/consumers`.

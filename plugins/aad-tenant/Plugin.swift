@@ -1,4 +1,5 @@
 package import MicrosoftIdentity
+import PluginKit
 import PluginWire
 
 /// Microsoft Entra ID for the accounts of one tenant, guests included: `https://{host}/{id or domain}`.

@@ -11,11 +11,16 @@ extension GitRequest {
     ///
     /// A token as such is `ephemeral`: it is stored already, and no other helper is to keep it. If git carries state it is
     /// also told to `continue`: should the server refuse the token, git asks again in the same command, with the state,
-    /// which is the token's fingerprint. What answers that is final.
+    /// which is the token's fingerprint. What answers that is final. A token that servers take as a password only is one to
+    /// every consumer.
     func answer(_ credential: Credential) throws(ProtocolError) -> Attributes {
         var lines = Attributes()
         let takesAuthtype = capabilities.contains(.authtype)
         switch credential.kind {
+        case .accessToken where credential.basicUsername != nil:
+            if takesAuthtype { try lines.appendEphemeral() }
+            try lines.append("username", credential.basicUsername ?? "")
+            try lines.append("password", credential.secret.reveal())
         case .accessToken where takesAuthtype:
             try lines.append(credential, authtype: "Bearer")
             try lines.append("ephemeral", "1")
@@ -57,6 +62,11 @@ extension Attributes {
         try append("capability[]", GitRequest.Capability.authtype.rawValue)
         try append("authtype", authtype)
         try append("credential", credential.secret.reveal())
+    }
+
+    fileprivate mutating func appendEphemeral() throws(ProtocolError) {
+        try append("capability[]", GitRequest.Capability.authtype.rawValue)
+        try append("ephemeral", "1")
     }
 
     fileprivate mutating func append(state fingerprint: String) throws(ProtocolError) {

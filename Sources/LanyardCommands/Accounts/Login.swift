@@ -24,7 +24,7 @@ struct Login: AsyncParsableCommand {
         // An authority that no plugin serves is the sign-in's to refuse.
         let place = try? NamedPlace(request, in: session)
         let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }
-        let signedIn = try await session.signIn(request, url: url).account
+        guard let signedIn = try await session.signIn(request, url: url).account else { return }
         let console = session.context.console
         console.note("signed in as \(signedIn.nameForPeople)")
         do throws(Failure) {

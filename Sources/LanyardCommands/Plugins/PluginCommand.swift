@@ -35,6 +35,9 @@ struct PluginList: AsyncParsableCommand {
                 context.console.print("    \(name)  \(value.wrapped(columns: columns, indent: name.count + 6))")
             }
         }
+        for note in registry.plugins.flatMap(\.notes) {
+            context.console.note("\(note)\(note.hint.map { " (\($0.displayable()))" } ?? "")")
+        }
         for problem in registry.problems {
             context.console.report(
                 Failure(problem.description, hints: problem.hints))
@@ -54,7 +57,11 @@ extension PluginManifest {
         if !resources.isEmpty {
             facts.append(("knows  ", resources.map { $0.name.displayable() }.joined(separator: ", ")))
         }
-        return facts
+        let others = [
+            ("needs  ", needs.map(\.rawValue)), ("signs  ", identities.map(\.rawValue)),
+            ("turns  ", exchanges.map(\.name)), ("issuers", issuers.flatMap(\.hosts)), ("clients", clients.map(\.name)),
+        ]
+        return facts + others.filter { !$0.1.isEmpty }.map { ($0.0, $0.1.joined(separator: ", ")) }
     }
 
     fileprivate var json: JSONValue {
@@ -71,6 +78,13 @@ extension PluginManifest {
                         "scopes": JSONValue(strings: $0.scopes),
                     ]
                 }),
+            "needs": JSONValue(strings: needs.map(\.rawValue)),
+            "identities": JSONValue(strings: identities.map(\.rawValue)),
+            "exchanges": .array(
+                exchanges.map { ["name": .string($0.name), "hosts": JSONValue(strings: $0.hosts)] }),
+            "issuers": .array(issuers.map { ["kind": .string($0.kind), "hosts": JSONValue(strings: $0.hosts)] }),
+            "clients": .array(clients.map { ["name": .string($0.name), "id": .string($0.id)] }),
+            "notes": .array(notes.map(\.json)),
         ])
     }
 }
@@ -83,6 +97,7 @@ extension AuthorityPattern {
             case .literal(let text): "/\(text)"
             case .realm: "/{realm}"
             case .policy: "/{policy}"
+            case .rest: "/{path}"
             }
         }.joined()
     }
@@ -101,13 +116,16 @@ extension PluginRegistry {
     fileprivate var json: JSONValue {
         [
             "plugins": .array(plugins.map(\.json)),
-            "problems": .array(
-                problems.map {
-                    [
-                        "file": .string($0.file), "line": $0.line.map { .integer(Int64($0)) } ?? .null,
-                        "message": .string($0.message), "hint": $0.hint.map(JSONValue.string) ?? .null,
-                    ]
-                }),
+            "problems": .array(problems.map(\.json)),
+        ]
+    }
+}
+
+extension PluginProblem {
+    fileprivate var json: JSONValue {
+        [
+            "file": .string(file), "line": line.map { .integer(Int64($0)) } ?? .null, "message": .string(message),
+            "hint": hint.map(JSONValue.string) ?? .null,
         ]
     }
 }

@@ -9,7 +9,8 @@ struct Exec: AsyncParsableCommand {
         usage: "lanyard exec [<options>] [<url>] -- <command> [<argument> ...]",
         discussion: """
             The command takes lanyard's place: its signals and exit status are its own. Without a token it isn't run. \
-            When the token expires is in \(Exec.expiryVariable), in seconds since 1970.
+            When the token expires is in \(Exec.expiryVariable), in seconds since 1970; it is empty for a token whose end \
+            nobody knows.
             """)
 
     /// Where the token is unless `--env` says.
@@ -46,7 +47,7 @@ struct Exec: AsyncParsableCommand {
         let session = try Session(options: interaction.values)
         let (request, url) = try token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
-        var variables = [Self.expiryVariable: String(acquired.expiresOn)]
+        var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }
         try ProgramInPlace(words: command, variables: variables).run()
     }

@@ -39,13 +39,17 @@ struct Token: AsyncParsableCommand {
 
     /// The members that az prints; `expiresOn` is local time as there, `expires_on` seconds since 1970.
     ///
-    /// `subscription` is absent, as it is there with `--tenant`.
+    /// `subscription` is absent, as it is there with `--tenant`; so are both times for a token without a known end.
     private static func json(_ token: AcquiredToken) -> JSONValue {
-        .object([
-            "accessToken": .string(token.accessToken.reveal()), "expiresOn": .string(localTime(token.expiresOn)),
-            "expires_on": .integer(Int64(token.expiresOn)), "tenant": .string(token.realm),
+        var members: [String: JSONValue] = [
+            "accessToken": .string(token.accessToken.reveal()), "tenant": .string(token.realm),
             "tokenType": .string(token.tokenType),
-        ])
+        ]
+        if let end = token.expiresOn {
+            members["expiresOn"] = .string(localTime(end))
+            members["expires_on"] = .integer(Int64(end))
+        }
+        return .object(members)
     }
 
     private static func localTime(_ seconds: Int) -> String {

@@ -16,6 +16,8 @@ struct RecordFacts {
     var storedOn: Int?
     var expiresOn: Int?
     var usableUntil: Int?
+    /// Whether it is a token that has no known end.
+    var isEndless = false
 
     /// Takes them from a record; user names of accounts come by lower-cased home account id.
     init(_ record: CredentialRecord, usernames: [String: String]) {
@@ -27,7 +29,8 @@ struct RecordFacts {
         case .accessToken(let token):
             (tenant, scopes, tokenType) = (token.realm, token.scopes, token.tokenType)
             (storedOn, expiresOn) = (token.cachedAt, token.expiresOn)
-            usableUntil = max(token.expiresOn, token.extendedExpiresOn ?? 0)
+            usableUntil = max(token.expiresOn ?? 0, token.extendedExpiresOn ?? 0)
+            isEndless = token.expiresOn == nil
         case .refreshToken(let token): (family, storedOn) = (token.familyID, token.lastModificationTime)
         case .idToken(let token): tenant = token.realm
         case .account(let account): (username, tenant) = (account.username, account.realm)
@@ -46,9 +49,12 @@ struct RecordFacts {
     }
 
     /// Whose the record is, fit to show; nil for what is known of a client.
+    ///
+    /// What nobody signed in for is an application's.
     var whose: String? {
         guard kind != .appMetadata else { return nil }
-        return (username.isEmpty ? homeAccountID : username).displayable(limit: 200)
+        let owner = username.isEmpty ? homeAccountID : username
+        return owner.isEmpty ? "(applications)" : owner.displayable(limit: 200)
     }
 
     /// What the record is, for people.

@@ -47,6 +47,7 @@ struct RecordListing {
             let ended = "expired \(Self.span(now - expiresOn)) ago"
             return (facts.usableUntil ?? 0) > now ? ended + ", still good while the authority is down" : ended
         }
+        if facts.isEndless { return "good until it is revoked" }
         return facts.storedOn.map { "stored \(Self.span(max(0, now - $0))) ago" }
     }
 

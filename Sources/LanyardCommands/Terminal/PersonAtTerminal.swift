@@ -34,7 +34,8 @@ struct PersonAtTerminal: PersonInterface {
         if let why = reason.take() { console.note(why) }
         return switch event {
         case .openURL(let url, let redirectURI): await open(url, redirectURI: redirectURI)
-        case .showCode(let code, let page, _, let expiresIn): show(code, page: page, expiresIn: expiresIn)
+        case .showCode(let code, let page, let completePage, _, let expiresIn):
+            show(code, page: page, completePage: completePage, expiresIn: expiresIn)
         case .prompt(let kind, let message): await prompt(kind, message)
         case .progress: .unsupported
         }
@@ -94,13 +95,19 @@ struct PersonAtTerminal: PersonInterface {
 
     // MARK: A code
 
-    private func show(_ code: String, page: String, expiresIn: Int) -> PluginReply {
+    /// The picture leads to the page that has the code in it already, if there is one: nothing is typed on a phone then.
+    private func show(_ code: String, page: String, completePage: String?, expiresIn: Int) -> PluginReply {
         let seconds = min(expiresIn, patience)
         console.note("to sign in to \(page.hostForPeople), open this page on any device:")
         console.show(page.displayable(limit: 4096))
-        if let picture = QRPicture(page, fitting: console.screen) { console.show(picture.text) }
+        let picture = completePage.flatMap { QRPicture($0, fitting: console.screen, besides: 6) }
+        if let picture = picture ?? QRPicture(page, fitting: console.screen) { console.show(picture.text) }
         console.note("and enter this code, which is good for \(seconds.inWords):")
         console.show(code.displayable(limit: 100))
+        if let completePage {
+            console.note("or open this page, and see that it shows the same code:")
+            console.show(completePage.displayable(limit: 4096))
+        }
         console.countDown("waiting for the code to be entered", seconds: seconds)
         return .done
     }

@@ -5,18 +5,16 @@ struct QRPicture {
     /// The lines, without a line feed at the end.
     let text: String
 
-    /// Rows of the screen that what is written around the picture takes.
-    private static let otherRows = 4
     /// The light modules around the symbol, without which it isn't found.
     private static let quiet = 4
 
-    /// Draws a text; nil where the screen can't show it: no colours, no UTF-8, or too small.
-    init?(_ content: String, fitting screen: Screen) {
+    /// Draws a text; nil where the screen can't show it: no colours, no UTF-8, or too small for it and the rows around it.
+    init?(_ content: String, fitting screen: Screen, besides otherRows: Int = 4) {
         guard screen.isTerminal, screen.hasColours, screen.isUTF8, let size = screen.size,
             let code = QRCode(content)
         else { return nil }
         let wide = code.side + 2 * Self.quiet
-        guard wide < size.columns, (wide + 1) / 2 + Self.otherRows < size.rows else { return nil }
+        guard wide < size.columns, (wide + 1) / 2 + otherRows < size.rows else { return nil }
         text = Self.draw(code)
     }
 

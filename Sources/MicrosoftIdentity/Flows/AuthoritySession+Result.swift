@@ -19,12 +19,15 @@ extension AuthoritySession {
         let tokens = try EntraTokens(response, from: authority.environment)
         let token = try idToken(response, nonce: nonce)
         let home = try homeAccountID(tokens, token: token, account: account)
+        var owner = PluginAccount(
+            homeAccountID: home, username: (token?.username ?? request.loginHint ?? "").displayable(limit: 256))
+        owner.name = token?.name?.displayable(limit: 256)
+        owner.localAccountID = token.flatMap { ($0.objectID ?? $0.token.subject).plain(limit: 256) }
+        owner.clientInfo = tokens.clientInfo.flatMap { Base64URL.isEncoded($0) ? $0 : nil }
         var result = PluginResult(
             accessToken: response.accessToken, expiresIn: tokens.expiresIn,
             scopes: Scopes.granted(response.scope, requested: request.scopes),
-            account: PluginAccount(
-                homeAccountID: home, environment: metadata.preferredNetwork, realm: realm(token: token, home: home),
-                username: (token?.username ?? request.loginHint ?? "").displayable(limit: 256)))
+            environment: metadata.preferredNetwork, realm: realm(token: token, home: home), account: owner)
         result.extendedExpiresIn = tokens.extendedExpiresIn
         result.refreshIn = tokens.refreshIn
         result.refreshToken = response.refreshToken
@@ -34,9 +37,6 @@ extension AuthoritySession {
             response.scope.map {
                 Scopes.declined(requested: request.scopes, granted: Scopes.split($0))
             } ?? []
-        result.account.name = token?.name?.displayable(limit: 256)
-        result.account.localAccountID = token.flatMap { ($0.objectID ?? $0.token.subject).plain(limit: 256) }
-        result.account.clientInfo = tokens.clientInfo.flatMap { Base64URL.isEncoded($0) ? $0 : nil }
         return result
     }
 

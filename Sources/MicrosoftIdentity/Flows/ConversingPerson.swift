@@ -14,8 +14,8 @@ struct ConversingPerson: Person {
         PersonReply(
             await conversation.ask(
                 .showCode(
-                    userCode: code.userCode, verificationURI: code.verificationURI, message: code.message,
-                    expiresIn: code.expiresIn)))
+                    userCode: code.userCode, verificationURI: code.verificationURI, completeURI: code.completeURI,
+                    message: code.message, expiresIn: code.expiresIn)))
     }
 
     func progress(_ message: String) async {

@@ -8,6 +8,8 @@ package struct DeviceAuthorization: Sendable, Equatable {
     package let userCode: String
     /// Where the person types it; https.
     package let verificationURI: String
+    /// The page with the code in it; nil if the authority has none, or none that is https.
+    package let completeURI: String?
     /// One sentence that tells the person what to do.
     package let message: String
     /// Seconds until the codes expire.
@@ -34,6 +36,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
         deviceCode = Secret(members.deviceCode)
         userCode = members.userCode.displayable(limit: 64)
         verificationURI = page
+        completeURI = members.completeURI.flatMap { (try? HTTPSAddress($0)) == nil ? nil : $0 }
         message =
             members.message?.displayable()
             ?? "To sign in, open \(page.displayable(limit: 200)) and enter the code \(userCode)"
@@ -46,6 +49,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
         var userCode: String
         var verificationURI: String?
         var verificationURL: String?
+        var completeURI: String?
         var message: String?
         var expiresIn: LenientNumber?
         var interval: LenientNumber?
@@ -55,6 +59,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
             case userCode = "user_code"
             case verificationURI = "verification_uri"
             case verificationURL = "verification_url"
+            case completeURI = "verification_uri_complete"
             case message
             case expiresIn = "expires_in"
             case interval

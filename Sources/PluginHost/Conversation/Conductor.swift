@@ -19,7 +19,11 @@ struct Conductor {
         let timeouts: PluginTimeouts
 
         var hasPerson: Bool { operation == .authorize || operation == .signOut }
-        var total: Duration { hasPerson ? timeouts.conversation : timeouts.silence }
+        var total: Duration {
+            if hasPerson { return timeouts.conversation }
+            // A machine's platform may take more than a minute to come up.
+            return operation == .authenticate ? timeouts.silence * 2 : timeouts.silence
+        }
     }
 
     private let plugin: String

@@ -25,7 +25,8 @@ public struct NobodyThere: PersonInterface {
 
 /// How long the host waits for what.
 public struct PluginTimeouts: Sendable {
-    /// For a plugin that says nothing and has no reason to wait for the person; `renew` and `describe` in all.
+    /// For a plugin that says nothing and has no reason to wait for the person; `renew`, `exchange` and `describe` in all,
+    /// and twice as long `authenticate` in all.
     public var silence = Duration.seconds(60)
     /// For the person, from the last page, code or question shown.
     public var person = Duration.seconds(15 * 60)

@@ -16,11 +16,21 @@ package enum PluginEnvironment {
         environment.filter { kept.contains($0.key) || $0.key.hasPrefix("LC_") }
     }
 
-    package static func make(_ environment: [String: String]) -> Environment {
-        .custom(
+    /// What a plugin gets: the variables kept, and those that its manifest needs.
+    package static func make(_ environment: [String: String], for plugin: PluginManifest) -> Environment {
+        var variables = scrubbed(environment)
+        if plugin.needs.contains(.sessionBus) { variables["DBUS_SESSION_BUS_ADDRESS"] = sessionBus(environment) }
+        return .custom(
             Dictionary(
-                scrubbed(environment).compactMap { key, value in
+                variables.compactMap { key, value in
                     Environment.Key(rawValue: key).map { ($0, value) }
                 }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// The session bus's address: as it is named, else where systemd has it; nil if there is neither.
+    private static func sessionBus(_ environment: [String: String]) -> String? {
+        if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
+        guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
+        return "unix:path=\(folder)/bus"
     }
 }

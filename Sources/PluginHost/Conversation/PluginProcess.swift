@@ -48,7 +48,7 @@ struct PluginProcess {
         return Configuration(
             executable: .path(FilePath(plugin.executable)),
             arguments: Arguments(plugin.arguments + [PluginProtocol.stateMachine]),
-            environment: PluginEnvironment.make(environment), workingDirectory: PluginEnvironment.folder,
+            environment: PluginEnvironment.make(environment, for: plugin), workingDirectory: PluginEnvironment.folder,
             platformOptions: options)
     }
 

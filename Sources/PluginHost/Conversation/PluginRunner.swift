@@ -44,17 +44,62 @@ public struct PluginRunner: Sendable {
         guard request.operation == .authorize || request.operation == .renew else {
             throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not give tokens")
         }
-        let plugin = match.plugin
-        let block = try await converse(request, plugin, person)
-        let result = try read(block, of: plugin) { reader throws(WireFault) in try PluginResult(reader) }
-        guard match.environmentHosts.contains(result.account.environment) else {
-            throw .broken(plugin.name, "answered for another authority than it was asked about")
-        }
+        let result = try await tokens(request, match.plugin, at: match.environmentHosts, person)
         // A renewal is for the account whose refresh token it is, whatever the plugin or its authority make of it.
         guard
             request.operation == .authorize
-                || request.account.map({ $0.lowercased() == result.account.homeAccountID.lowercased() }) ?? true
-        else { throw .broken(plugin.name, "answered for another account than it was asked about") }
+                || request.account.map({ $0.lowercased() == result.account?.homeAccountID.lowercased() }) ?? true
+        else { throw .broken(match.plugin.name, "answered for another account than it was asked about") }
+        return result
+    }
+
+    /// Runs `authenticate`.
+    ///
+    /// Without an authority, as a machine's own identity has none, the result is for `localhost`, as MSAL keeps it.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its operation is `authenticate`.
+    ///   - plugin: The plugin that serves identities of that kind.
+    ///   - match: The authority, if the identity has one.
+    /// - Returns: The token, which has neither an account nor a refresh token.
+    /// - Throws: As `run` does; nobody is asked.
+    public func authenticate(
+        _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch?
+    ) async throws(PluginError) -> PluginResult {
+        guard request.operation == .authenticate else {
+            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not authenticate an identity")
+        }
+        return try await tokens(request, plugin, at: match?.environmentHosts ?? ["localhost"], NobodyThere())
+    }
+
+    /// Runs `exchange`.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its operation is `exchange`.
+    ///   - plugin: The plugin whose manifest names the exchange.
+    /// - Returns: What the resource takes.
+    /// - Throws: As `run` does; nobody is asked.
+    public func exchange(
+        _ request: PluginRequest, by plugin: PluginManifest
+    ) async throws(PluginError) -> PluginCredential {
+        guard request.operation == .exchange else {
+            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not exchange a token")
+        }
+        let block = try await converse(request, plugin, NobodyThere())
+        return try read(block, of: plugin) { reader throws(WireFault) in try PluginCredential(reader) }
+    }
+
+    /// Runs an operation that gives tokens; they are for one of the hosts.
+    private func tokens(
+        _ request: PluginRequest, _ plugin: PluginManifest, at hosts: [String], _ person: any PersonInterface
+    ) async throws(PluginError) -> PluginResult {
+        let block = try await converse(request, plugin, person)
+        let result = try read(block, of: plugin) { reader throws(WireFault) in
+            try PluginResult(reader, of: request.operation)
+        }
+        guard hosts.contains(result.environment) else {
+            throw .broken(plugin.name, "answered for another authority than it was asked about")
+        }
         return result
     }
 

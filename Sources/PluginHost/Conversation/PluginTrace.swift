@@ -21,7 +21,8 @@ enum TraceMask {
     /// Keys whose values are secret, or may be: `value` is what a person typed or pasted.
     private static let secretKeys: Set<String> = [
         "access_token", "refresh_token", "id_token", "id_token_hint", "value", "client_info", "device_code",
-        "client_secret", "assertion", "password", "code_verifier",
+        "client_secret", "assertion", "password", "code_verifier", "secret", "field[]", "variable[]",
+        "certificate_password", "memo",
     ]
     /// Parameters in URLs that are secret; `state` and `nonce` tie an answer to its request.
     private static let secretParameters: Set<String> = [
@@ -30,8 +31,11 @@ enum TraceMask {
     ]
 
     static func lines(of block: Attributes) -> [String] {
-        block.lines.map { line in
-            let isSecret = secretKeys.contains(line.key.lowercased())
+        // In what an exchange gave, the user name may be half of the secret.
+        let isCredential = block["secret"] != nil || !block.list("field[]").isEmpty
+        return block.lines.map { line in
+            let key = line.key.lowercased()
+            let isSecret = secretKeys.contains(key) || isCredential && key == "username"
             return "\(line.key.displayable(limit: 64))=\(isSecret ? "<redacted>" : masked(line.value))"
         }
     }

@@ -31,7 +31,10 @@ extension AuthorityPattern {
     /// policies named otherwise, any will do.
     func fit(_ url: AuthorityURL, isConfigured: Bool, kindIsNamed: Bool = false) -> Fit? {
         let ranks = hosts.compactMap { HostPattern.rank($0, url.host, isConfigured: isConfigured) }
-        guard let hostRank = ranks.max(), url.path.count == path.count else { return nil }
+        let takesRest = path.last == .rest
+        guard let hostRank = ranks.max(),
+            takesRest ? url.path.count >= path.count - 1 : url.path.count == path.count
+        else { return nil }
         var fit = Fit()
         fit.rank.host = hostRank
         for (segment, text) in zip(path, url.path) {
@@ -41,7 +44,12 @@ extension AuthorityPattern {
                 fit.rank.literals += 1
             case .realm: fit.realm = text.lowercased()
             case .policy: fit.policy = text
+            case .rest: break
             }
+        }
+        if takesRest {
+            let rest = url.path.dropFirst(path.count - 1).joined(separator: "/").lowercased()
+            fit.realm = rest.isEmpty ? "default" : rest
         }
         return allows(fit, anyPolicy: kindIsNamed) ? fit : nil
     }

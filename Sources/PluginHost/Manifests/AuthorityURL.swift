@@ -6,10 +6,10 @@ public struct AuthorityURL: Sendable, Hashable {
 
     /// The host in lower case, with `:port` where the port isn't 443.
     public let host: String
-    /// The segments of the path as written, at least one.
+    /// The segments of the path as written.
     public let path: [String]
 
-    /// Reads a URL; nil for one with user information, a query, a fragment, an empty path, an escape or another scheme.
+    /// Reads a URL; nil for one with user information, a query, a fragment, an escape or another scheme.
     ///
     /// One trailing slash is dropped.
     public init?(_ text: String) {
@@ -18,7 +18,7 @@ public struct AuthorityURL: Sendable, Hashable {
         else { return nil }
         var parts = url.path.pieces(between: "/", omittingEmpty: false).dropFirst()
         if parts.last == "" { parts.removeLast() }
-        guard (1...Self.mostSegments).contains(parts.count), parts.allSatisfy(Self.isSegment) else { return nil }
+        guard parts.count <= Self.mostSegments, parts.allSatisfy(Self.isSegment) else { return nil }
         host = RequestHost(name: url.host.name, port: url.host.port == 443 ? nil : url.host.port).text
         path = parts.map { String($0) }
     }
@@ -40,6 +40,6 @@ public struct AuthorityURL: Sendable, Hashable {
 extension AuthorityURL: CustomStringConvertible {
     /// The URL, its host in lower case, without a trailing slash.
     public var description: String {
-        "https://\(host)/\(path.joined(separator: "/"))"
+        "https://\(host)" + path.map { "/\($0)" }.joined()
     }
 }

@@ -2,10 +2,18 @@ import Addresses
 import PluginWire
 import SettingsFile
 
-/// Reads the text of a `plugin.toml`; unknown keys are errors, so that a misspelt one never goes unnoticed.
+/// Reads the text of a `plugin.toml`.
+///
+/// A key that isn't known may be of a later version, so it is no error but noted. In one of the tables it may narrow what the
+/// table's other keys say, so the whole table is left out.
 struct ManifestReader {
     /// The longest manifest taken.
     static let longestFile = 256 * 1024
+
+    private static let keys = [
+        "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
+        "identities", "variables", "authority", "environment", "resource", "exchange", "issuer", "client",
+    ]
 
     private let file: String
     private let text: String
@@ -21,32 +29,75 @@ struct ManifestReader {
     /// The manifest, and the `executable` it names, which is still to be found.
     func read() throws(PluginProblem) -> (manifest: PluginManifest, executable: String) {
         do throws(SettingsError) {
-            return try read(SettingsTable(file: file, text: text))
+            let table = try SettingsTable(file: file, text: text)
+            let unknown = table.unknown(besides: Self.keys)
+            do throws(SettingsError) {
+                return try read(table, noting: unknown)
+            } catch {
+                // What is missing is there under a misspelt name, as like as not.
+                guard error.line == nil, let fault = unknown.first else { throw error }
+                throw fault
+            }
         } catch {
             throw PluginProblem(error)
         }
     }
 
-    private func read(_ table: SettingsTable) throws(SettingsError) -> (PluginManifest, String) {
-        try table.allow(only: [
-            "name", "version", "description", "protocols", "executable", "arguments", "kind", "flows", "authority",
-            "environment", "resource",
-        ])
+    private func read(
+        _ table: SettingsTable, noting unknown: [SettingsError]
+    ) throws(SettingsError) -> (PluginManifest, String) {
         var manifest = PluginManifest(name: try table.requiredText("name", .pluginName))
+        manifest.notes = unknown.map { PluginProblem($0) }
         manifest.version = try table.requiredText("version", .token(64))
         manifest.summary = try table.requiredText("description", .text(256))
         manifest.protocols = try table.requiredList("protocols", .token(32))
         manifest.arguments = try table.list("arguments", .text(1024))
+        manifest.needs = try needs(table)
         manifest.kind = try table.text("kind", .pluginName)
-        manifest.flows = try table.list("flows", .token(64)).map(PluginRequest.Flow.init(rawValue:))
-        manifest.authorities = try table.each("authority", authority)
-        manifest.environments = try table.each("environment", environment)
-        manifest.resources = try table.each("resource", resource)
+        manifest.flows = try table.flows("flows")
+        manifest.identities = try table.list("identities", .pluginName).map(PluginIdentity.Kind.init(rawValue:))
+        manifest.variables = try table.list("variables", .fieldName)
+        try readTables(table, into: &manifest)
         return (manifest, try table.requiredText("executable", .text(4096)))
     }
 
+    private func needs(_ table: SettingsTable) throws(SettingsError) -> [PluginNeed] {
+        try table.list("needs", .pluginName).map { name throws(SettingsError) in
+            guard let need = PluginNeed(rawValue: name) else {
+                throw table.error(
+                    "needs", "the plugin needs \(name), which this lanyard cannot give",
+                    hint: "install a newer lanyard")
+            }
+            return need
+        }
+    }
+
+    private func readTables(_ table: SettingsTable, into manifest: inout PluginManifest) throws(SettingsError) {
+        var rows = ManifestRows(table)
+        manifest.authorities = try rows.read(
+            "authority", ["hosts", "path", "realms", "except-realms", "policies"], authority)
+        manifest.environments = try rows.read("environment", ["hosts"]) { row throws(SettingsError) in
+            try row.requiredList("hosts", .host)
+        }
+        manifest.resources = try rows.read("resource", ["name", "hosts", "scopes"]) { row throws(SettingsError) in
+            PluginResource(
+                name: try row.requiredText("name", .text(128)), hosts: try row.hosts(),
+                scopes: try row.requiredList("scopes", .scope))
+        }
+        manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes"]) { row throws(SettingsError) in
+            PluginExchange(
+                name: try row.requiredText("name", .pluginName), hosts: try row.hosts(),
+                scopes: try row.requiredList("scopes", .scope))
+        }
+        let endpoints = PluginEndpoints.names.map { $0.name.inManifests }
+        manifest.issuers = try rows.read(
+            "issuer",
+            ["kind", "hosts", "scopes", "flows", "secret-flows", "username", "revokes-on-renewal"] + endpoints, issuer)
+        manifest.clients = try rows.read("client", ["name", "id", "hosts", "redirect-uri", "flows"], client)
+        manifest.notes += rows.notes
+    }
+
     private func authority(_ table: SettingsTable) throws(SettingsError) -> AuthorityPattern {
-        try table.allow(only: ["hosts", "path", "realms", "except-realms", "policies"])
         var pattern = AuthorityPattern(
             hosts: try table.requiredList("hosts", .anyHostPattern).map { $0.lowercased() },
             path: try segments(table))
@@ -56,16 +107,39 @@ struct ManifestReader {
         return pattern
     }
 
+    private func issuer(_ table: SettingsTable) throws(SettingsError) -> PluginIssuer {
+        var issuer = PluginIssuer(kind: try table.requiredText("kind", .pluginName), hosts: try table.hosts())
+        for (name, endpoint) in PluginEndpoints.names {
+            issuer.endpoints[keyPath: endpoint] = try table.text(name.inManifests, .endpoint)
+        }
+        issuer.scopes = try table.list("scopes", .scope)
+        issuer.flows = try table.flows("flows")
+        issuer.secretFlows = try table.flows("secret-flows")
+        issuer.username = try table.text("username", .basicUsername)
+        issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
+        return issuer
+    }
+
+    private func client(_ table: SettingsTable) throws(SettingsError) -> PluginClient {
+        var client = PluginClient(
+            name: try table.requiredText("name", .pluginName), id: try table.requiredText("id", .token(256)))
+        client.hosts = try table.list("hosts", .hostPattern).map { $0.lowercased() }
+        client.redirectURI = try table.text("redirect-uri", .page)
+        client.flows = try table.flows("flows")
+        return client
+    }
+
     private func segments(_ table: SettingsTable) throws(SettingsError) -> [AuthorityPattern.Segment] {
         let path = try table.requiredText("path", .token(512))
         let segments = path.pieces(between: "/", omittingEmpty: false).dropFirst().map(segment)
         guard path.hasPrefix("/"), !segments.isEmpty, segments.count <= AuthorityURL.mostSegments,
             segments.count(where: { $0 == .realm }) <= 1, segments.count(where: { $0 == .policy }) <= 1,
+            !segments.dropLast().contains(.rest), segments.last != .rest || !segments.contains(.realm),
             segments.allSatisfy({ $0 != .literal("") }), !segments.contains(where: \.isUnknownBrace)
         else {
             throw table.error(
                 "path", "`path` is not of segments such as /tfp/{realm}/{policy}",
-                hint: "write literal segments, {realm} and {policy}, each once at most")
+                hint: "write literal segments, {realm} and {policy}, each once at most; {path} only last, for {realm}")
         }
         return segments
     }
@@ -74,21 +148,49 @@ struct ManifestReader {
         switch text {
         case "{realm}": .realm
         case "{policy}": .policy
+        case "{path}": .rest
         default: .literal(text.lowercased())
         }
     }
+}
 
-    private func environment(_ table: SettingsTable) throws(SettingsError) -> [String] {
-        try table.allow(only: ["hosts"])
-        return try table.requiredList("hosts", .host)
+/// The tables of a manifest, less those with keys that aren't known.
+private struct ManifestRows {
+    private let table: SettingsTable
+    /// What was left out.
+    private(set) var notes: [PluginProblem] = []
+
+    init(_ table: SettingsTable) {
+        self.table = table
     }
 
-    private func resource(_ table: SettingsTable) throws(SettingsError) -> PluginResource {
-        try table.allow(only: ["name", "hosts", "scopes"])
-        return PluginResource(
-            name: try table.requiredText("name", .text(128)),
-            hosts: try table.requiredList("hosts", .hostPattern).map { $0.lowercased() },
-            scopes: try table.requiredList("scopes", .scope))
+    mutating func read<Row>(
+        _ key: String, _ known: [String], _ read: (SettingsTable) throws(SettingsError) -> Row
+    ) throws(SettingsError) -> [Row] {
+        var rows: [Row] = []
+        for row in try table.each(key) {
+            let unknown = row.unknown(besides: known)
+            if unknown.isEmpty { rows.append(try read(row)) }
+            notes += unknown.map { PluginProblem($0, "\($0.message): this [[\(key)]] is left out") }
+        }
+        return rows
+    }
+}
+
+extension SettingsTable {
+    fileprivate func hosts() throws(SettingsError) -> [String] {
+        try requiredList("hosts", .hostPattern).map { $0.lowercased() }
+    }
+
+    fileprivate func flows(_ key: String) throws(SettingsError) -> [PluginRequest.Flow] {
+        try list(key, .token(64)).map(PluginRequest.Flow.init(rawValue:))
+    }
+}
+
+extension String {
+    /// A key of the wire as manifests write it.
+    fileprivate var inManifests: String {
+        String(decoding: utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
     }
 }
 
@@ -116,6 +218,10 @@ extension WireForm {
         var name = pattern.lowercased()[...]
         while name.utf8.starts(with: "*.".utf8) { name = Substring(name.utf8.dropFirst(2)) }
         return HostName.isCanonical(String(name))
+    }
+    /// An endpoint: an https URL, or a path below an authority's.
+    static let endpoint = WireForm(limit: 2048) { text in
+        text.utf8.first == UInt8(ascii: "/") ? token(2048).accepts(text) : securePage.accepts(text)
     }
     /// A host pattern, or `*` for any host that the configuration names.
     static let anyHostPattern = WireForm(limit: 261) { $0 == "*" || hostPattern.accepts($0) }

@@ -14,16 +14,30 @@ public struct PluginManifest: Sendable, Equatable {
     public var protocols: [String] = []
     /// Arguments before the state machine's name.
     public var arguments: [String] = []
+    /// What of the person's session it can't do without.
+    public var needs: [PluginNeed] = []
     /// What a rule's `kind` picks, where the authority's URL does not tell.
     public var kind: String?
     /// The flows it can use.
     public var flows: [PluginRequest.Flow] = []
+    /// The kinds of identity it serves.
+    public var identities: [PluginIdentity.Kind] = []
+    /// The variables that it finds identities by; it gets them with the request.
+    public var variables: [String] = []
     /// The authorities it serves.
     public var authorities: [AuthorityPattern] = []
     /// Hosts that are one environment each; the first is where requests go.
     public var environments: [[String]] = []
     /// Well-known consumers' hosts and the scopes of their tokens.
     public var resources: [PluginResource] = []
+    /// What it can turn tokens into.
+    public var exchanges: [PluginExchange] = []
+    /// The issuers whose endpoints it need not find.
+    public var issuers: [PluginIssuer] = []
+    /// Clients that people can call by name.
+    public var clients: [PluginClient] = []
+    /// What of the manifest was left out because this version doesn't know it.
+    public var notes: [PluginProblem] = []
     /// The folder the manifest is in, symbolic links resolved.
     public var folder = ""
     /// The program, symbolic links resolved; nobody but root and the user can have written it.
@@ -32,6 +46,15 @@ public struct PluginManifest: Sendable, Equatable {
     init(name: String) {
         self.name = name
     }
+
+    /// The kinds of authority that rules can name: its own and its issuers'.
+    public var kinds: Set<String> { Set([kind].compactMap(\.self) + issuers.map(\.kind)) }
+}
+
+/// Something that plugins don't get unless their manifest asks for it.
+public enum PluginNeed: String, Sendable, CaseIterable {
+    /// The address of the person's session bus, in `DBUS_SESSION_BUS_ADDRESS`.
+    case sessionBus = "session-bus"
 }
 
 /// Authority URLs that a plugin serves: an `[[authority]]` table.
@@ -44,6 +67,8 @@ public struct AuthorityPattern: Sendable, Equatable {
         case realm
         /// The user flow or custom policy.
         case policy
+        /// All that is left of the path, and be it nothing.
+        case rest
     }
 
     /// Host patterns: a name, `*.suffix`, or `*` for any host that the configuration names.
@@ -68,6 +93,50 @@ public struct PluginResource: Sendable, Equatable {
     public let scopes: [String]
 }
 
+/// What a token can be turned into: an `[[exchange]]` table.
+public struct PluginExchange: Sendable, Equatable {
+    /// The name that requests call it by.
+    public let name: String
+    /// Patterns of the hosts that take the result: a name or `*.suffix`.
+    public let hosts: [String]
+    /// The scopes of the token that is turned.
+    public let scopes: [String]
+}
+
+/// Issuers that need no looking up: an `[[issuer]]` table.
+public struct PluginIssuer: Sendable, Equatable {
+    /// What kind of authority they are.
+    public let kind: String
+    /// Patterns of their hosts: a name or `*.suffix`.
+    public let hosts: [String]
+    /// Their endpoints: each an https URL, or a path below the authority's own URL.
+    public var endpoints = PluginEndpoints()
+    /// The scopes that git and the like need there.
+    public var scopes: [String] = []
+    /// The ways to sign in there, best first.
+    public var flows: [PluginRequest.Flow] = []
+    /// The flows in which a client proves itself with a secret.
+    public var secretFlows: [PluginRequest.Flow] = []
+    /// The user name that a token goes with as a password; nil if any will do.
+    public var username: String?
+    /// Whether a renewal ends the token that it replaces.
+    public var revokesOnRenewal = false
+}
+
+/// A client that people can call by name: a `[[client]]` table.
+public struct PluginClient: Sendable, Equatable {
+    /// The name.
+    public let name: String
+    /// The client id.
+    public let id: String
+    /// Patterns of the authorities' hosts that know it; empty for all that the plugin serves.
+    public var hosts: [String] = []
+    /// The redirect URI that it is registered with; nil if the plugin's own choice will do.
+    public var redirectURI: String?
+    /// The flows that it may use; empty for all.
+    public var flows: [PluginRequest.Flow] = []
+}
+
 /// Something wrong with an installed plugin; the others work on.
 public struct PluginProblem: Error, Sendable, Equatable {
     /// The file or folder it is about.
@@ -86,8 +155,9 @@ public struct PluginProblem: Error, Sendable, Equatable {
         self.hint = hint
     }
 
-    init(_ error: SettingsError) {
-        self.init(file: error.file, line: error.line, error.message, hint: error.hint)
+    /// Takes what a file's reader says, in its words or in others.
+    init(_ error: SettingsError, _ message: String? = nil) {
+        self.init(file: error.file, line: error.line, message ?? error.message, hint: error.hint)
     }
 }
 

@@ -42,7 +42,7 @@ public struct PluginRegistry: Sendable {
     public func match(authority: String, kind: String? = nil, isConfigured: Bool) -> AuthorityMatch? {
         guard let url = AuthorityURL(authority) else { return nil }
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
-        for plugin in plugins where kind == nil || plugin.kind == kind {
+        for plugin in plugins where kind.map(plugin.kinds.contains) ?? true {
             let fits = plugin.authorities.compactMap {
                 $0.fit(url, isConfigured: isConfigured, kindIsNamed: kind != nil)
             }

@@ -34,14 +34,12 @@ extension SettingsTable {
         return texts
     }
 
-    /// What the tables `[[key]]` say.
-    func each<Read>(
-        _ key: String, _ read: (SettingsTable) throws(SettingsError) -> Read
-    ) throws(SettingsError) -> [Read] {
+    /// The tables `[[key]]`.
+    func each(_ key: String) throws(SettingsError) -> [SettingsTable] {
         let tables = try tables(key)
         guard tables.count <= Self.mostValues else {
             throw error(key, "there are more than \(Self.mostValues) tables [[\(key)]]")
         }
-        return try tables.map(read)
+        return tables
     }
 }

@@ -20,8 +20,8 @@ public struct AccessTokenRecord: Sendable, Equatable {
     public var tokenType = "Bearer"
     /// When it was stored, in seconds since 1970.
     public var cachedAt: Int
-    /// When it expires, in seconds since 1970.
-    public var expiresOn: Int
+    /// When it expires, in seconds since 1970; nil if it lives until it is revoked.
+    public var expiresOn: Int?
     /// Until when it may be used while the authority is down, in seconds since 1970.
     public var extendedExpiresOn: Int?
     /// When it should be renewed though it still lives, in seconds since 1970.
@@ -29,13 +29,15 @@ public struct AccessTokenRecord: Sendable, Equatable {
     /// The realms named in the authorities that were asked, such as a domain or `common`, the last one first, separated by
     /// spaces; lanyard's own member.
     public var requestedRealm: String?
+    /// The user name that it goes with where a server takes it as a password; lanyard's own member.
+    public var basicUsername: String?
     /// Members nobody here knows; they survive.
     public var other: [String: JSONValue] = [:]
 
     /// Makes a record of what every access token has.
     public init(
         homeAccountID: String, environment: String, clientID: String, realm: String, target: String, secret: Secret,
-        cachedAt: Int, expiresOn: Int
+        cachedAt: Int, expiresOn: Int?
     ) {
         self.homeAccountID = homeAccountID
         self.environment = environment
@@ -62,23 +64,32 @@ public struct AccessTokenRecord: Sendable, Equatable {
         return token
     }
 
+    /// Whether it lives after a time in seconds since 1970, as far as its end is known.
+    package func lives(after time: Int) -> Bool { expiresOn.map { $0 > time } ?? true }
+
     /// The scopes in `target`.
     public var scopes: [String] { target.pieces(between: " ").map(String.init) }
 }
 
 extension AccessTokenRecord: MSALRecord {
+    /// lanyard's own member, which says that the token's end is nowhere written.
+    private static let endlessMember = "lanyard_endless"
+
     init?(members: [String: JSONValue]) {
         var members = Members(members)
-        guard let secret = members.secret("secret"), let expiresOn = members.number("expires_on") else { return nil }
+        guard let secret = members.secret("secret"), let end = members.number("expires_on") else { return nil }
+        let isEndless = members.optionalText(Self.endlessMember) != nil
         self.init(
             homeAccountID: members.text("home_account_id"), environment: members.text("environment"),
             clientID: members.text("client_id"), realm: members.text("realm"), target: members.text("target"),
-            secret: secret, cachedAt: members.number("cached_at") ?? 0, expiresOn: expiresOn)
+            secret: secret, cachedAt: members.number("cached_at") ?? 0,
+            expiresOn: isEndless ? nil : end)
         _ = members.optionalText("credential_type")
         tokenType = members.optionalText("token_type") ?? "Bearer"
         extendedExpiresOn = members.number("extended_expires_on")
         refreshOn = members.number("refresh_on")
         requestedRealm = members.optionalText("requested_realm")
+        basicUsername = members.optionalText("basic_username")
         other = members.rest
     }
 
@@ -93,10 +104,13 @@ extension AccessTokenRecord: MSALRecord {
         members.put("secret", secret.reveal())
         members.put("token_type", tokenType)
         members.put("cached_at", seconds: cachedAt)
-        members.put("expires_on", seconds: expiresOn)
+        // Whoever else reads the record must not take the token for one whose end is known.
+        members.put("expires_on", seconds: expiresOn ?? 0)
+        if expiresOn == nil { members.put(Self.endlessMember, "1") }
         members.put("extended_expires_on", seconds: extendedExpiresOn)
         members.put("refresh_on", seconds: refreshOn)
         members.put("requested_realm", requestedRealm)
+        members.put("basic_username", basicUsername)
         return members
     }
 

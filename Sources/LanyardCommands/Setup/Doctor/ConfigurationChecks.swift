@@ -91,7 +91,7 @@ struct PluginChecks {
                 Hint("install lanyard again", run: "script/install"))
             : .pass("plugins", names)
         return [found]
-            + registry.problems.map { problem in
+            + (registry.problems + registry.plugins.flatMap(\.notes)).map { problem in
                 .warn("plugin", problem.description, problem.hints.first ?? "see lanyard-plugin(7)")
             }
     }

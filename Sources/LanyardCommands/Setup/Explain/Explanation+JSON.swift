@@ -52,7 +52,7 @@ extension Explanation {
         var members: [String: JSONValue] = [
             "accounts": JSONValue(strings: outlook.accounts.map(\.username)), "remembered": .bool(isRemembered),
             "stored": [
-                "accessTokenExpiresOn": outlook.accessToken.map { .integer(Int64($0.expiresOn)) } ?? .null,
+                "accessTokenExpiresOn": outlook.accessToken?.expiresOn.map { .integer(Int64($0)) } ?? .null,
                 "refreshToken": .bool(!outlook.refreshTokens.isEmpty),
             ],
         ]

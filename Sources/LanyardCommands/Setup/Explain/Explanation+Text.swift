@@ -83,7 +83,8 @@ extension Explanation {
         return "\(access); \(outlook.refreshTokens.isEmpty ? "no refresh token" : "refresh token")"
     }
 
-    private func until(_ time: Int) -> String {
+    private func until(_ time: Int?) -> String {
+        guard let time else { return "good until it is revoked" }
         let minutes = (time - now) / 60
         if time <= now { return "expired" }
         if minutes < 2 { return "for \(time - now) more seconds" }

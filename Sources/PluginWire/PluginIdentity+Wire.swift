@@ -1,0 +1,98 @@
+import Addresses
+import Secrets
+
+extension PluginIdentity {
+    func write(to writer: inout WireWriter) throws(ProtocolError) {
+        try writer.put("identity", kind.rawValue)
+        try writer.put("managed_id", managedID)
+        try writer.put("certificate", certificate)
+        try writer.put("certificate_password", certificatePassword)
+        try writer.put("assertion", assertion)
+        try writer.put("variable[]", fields: variables)
+    }
+
+    /// Reads who a token is for; nil if the request doesn't say.
+    init?(_ reader: WireReader) throws(WireFault) {
+        guard let name = try reader.optional("identity", .token(64)) else { return nil }
+        self.init(Kind(rawValue: name))
+        managedID = try reader.optional("managed_id", .managedID)
+        certificate = try reader.optional("certificate", .absolutePath)
+        certificatePassword = try reader.optional("certificate_password", .text(1024)).map { Secret($0) }
+        assertion = try reader.optional("assertion", .text(4096))
+        variables = try reader.fields("variable[]")
+    }
+
+    /// Refuses an identity of a known kind that lacks what it is known by, or has more than one proof.
+    func check(clientSecret: Secret?) throws(WireFault) {
+        switch kind {
+        case .client:
+            let proofs = [clientSecret != nil, certificate != nil, assertion != nil].count { $0 }
+            guard proofs > 0 else { throw .missing("client_secret, certificate or assertion") }
+            guard proofs == 1 else { throw .unexpected("second proof of who the client is") }
+        case .managed:
+            guard managedID != nil else { throw .missing("managed_id") }
+        default: break
+        }
+    }
+}
+
+extension PluginEndpoints {
+    func write(to writer: inout WireWriter) throws(ProtocolError) {
+        for (name, endpoint) in Self.names { try writer.put(name, self[keyPath: endpoint]) }
+    }
+
+    init(_ reader: WireReader) throws(WireFault) {
+        self.init()
+        for (name, endpoint) in Self.names {
+            self[keyPath: endpoint] = try reader.optional(name, .securePage)
+        }
+    }
+}
+
+extension WireWriter {
+    mutating func put(_ key: String, fields: [PluginField]) throws(ProtocolError) {
+        for field in fields { try put(key, "\(field.name)=\(field.value.reveal())") }
+    }
+}
+
+extension WireReader {
+    /// The most fields of a list; no resource takes as many.
+    private static let mostFields = 64
+
+    /// `NAME=VALUE` texts; the value may be any text on one line.
+    func fields(_ key: String) throws(WireFault) -> [PluginField] {
+        try list(key, .text(65_535), limit: Self.mostFields).map { text throws(WireFault) in
+            guard let (name, value) = text.cut(at: "="), WireForm.fieldName.accepts(String(name)) else {
+                throw .invalid(key)
+            }
+            return PluginField(String(name), Secret(String(value)))
+        }
+    }
+}
+
+extension WireForm {
+    /// A variable's name, as POSIX has them.
+    package static let fieldName = WireForm(limit: 128) { name in
+        guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+    }
+    /// Which of a machine's identities is meant.
+    package static let managedID = WireForm(limit: 1024) { text in
+        guard !text.isSame(as: "system") else { return true }
+        guard let (kind, id) = text.cut(at: ":"), token(1024).accepts(String(id)) else { return false }
+        return ["client-id", "object-id", "resource-id"].contains(kind)
+    }
+    /// A file's place, from the root.
+    package static let absolutePath = WireForm(limit: 4096) { text(4096).accepts($0) && $0.utf8.first == 0x2F }
+    /// What a token is for (RFC 8707, 2): an absolute URI without a fragment.
+    package static let resource = WireForm(limit: 2048) { text in
+        guard token(2048).accepts(text), !text.utf8.contains(UInt8(ascii: "#")), let (scheme, rest) = text.cut(at: ":")
+        else { return false }
+        return StrictURL.isScheme(String(scheme)) && !rest.isEmpty
+    }
+}
