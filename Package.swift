@@ -51,7 +51,7 @@ let package = Package(
         .executable(name: "lanyard", targets: ["lanyard"]),
         .executable(name: "lanyard-authority", targets: ["lanyard-authority"]),
         .executable(name: "lanyard-sandbox", targets: ["lanyard-sandbox"]),
-        .library(name: "PluginKit", targets: ["PluginKit", "PluginWire", "Secrets"]),
+        .library(name: "PluginKit", targets: ["Claims", "PluginKit", "PluginWire", "Secrets"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -83,18 +83,19 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "ConsumerProtocols", dependencies: ["Addresses", "CredentialEngine", "Rules", "Secrets"],
+            name: "ConsumerProtocols", dependencies: ["Addresses", "Claims", "CredentialEngine", "Rules", "Secrets"],
             swiftSettings: strict),
         .target(
             name: "CredentialEngine",
             dependencies: [
-                "Addresses", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition", "TokenStore",
+                "Addresses", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition",
+                "TokenStore",
             ],
             swiftSettings: strict),
         .target(
             name: "TokenAcquisition",
             dependencies: [
-                "Addresses", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "Addresses", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "TokenStore",
             ],
             swiftSettings: strict),
@@ -121,8 +122,8 @@ let package = Package(
             dependencies: ["Addresses", "Files", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
             swiftSettings: strict),
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
-        .target(name: "PluginWire", dependencies: ["Addresses", "Secrets"], swiftSettings: strict),
-        .target(name: "Claims", dependencies: ["Addresses", "JSON"], swiftSettings: strict),
+        .target(name: "PluginWire", dependencies: ["Addresses", "Claims", "Secrets"], swiftSettings: strict),
+        .target(name: "Claims", dependencies: ["Addresses", "JSON", "Secrets"], swiftSettings: strict),
         .target(name: "Files", dependencies: ["Addresses", system], swiftSettings: strict),
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
@@ -192,7 +193,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ConsumerProtocolsTests",
-            dependencies: ["Addresses", "ConsumerProtocols", "CredentialEngine", "Rules", "Secrets"],
+            dependencies: ["Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "Rules", "Secrets"],
             swiftSettings: strict),
         .testTarget(
             name: "CredentialEngineTests", dependencies: ["Claims", "CredentialEngine", "Rules", "Secrets"],
@@ -285,7 +286,8 @@ let package = Package(
         .testTarget(
             name: "PluginTests",
             dependencies: [
-                "ExamplePlugin", "FakePlugin", "Files", "PluginConformance", "PluginHost", "PluginKit", "PluginWire",
+                "Claims", "ExamplePlugin", "FakePlugin", "Files", "PluginConformance", "PluginHost", "PluginKit",
+                "PluginWire",
                 "Secrets", "SeededRandom", system,
             ],
             swiftSettings: strict),

@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import PluginHost
 public import Rules
 import Secrets
@@ -17,7 +18,7 @@ public struct RememberedCredential: Sendable {
     /// Looks at what decides the answer; nil if each answer must be made anew.
     public init?(_ request: CredentialRequest, in surroundings: Surroundings) {
         guard !Configuration.turnsOffAnswerCache(environment: surroundings.environment) else { return nil }
-        guard request.wish.claims == nil, request.wish.prompt == nil, request.refusedToken == nil,
+        guard request.wish.claims == nil, request.wish.signIn[.prompt] == nil, request.refusedToken == nil,
             !request.wwwAuthenticate.contains(where: \.bringsClaims)
         else { return nil }
         self.request = request

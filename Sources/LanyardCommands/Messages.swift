@@ -1,3 +1,4 @@
+import Claims
 import ConsumerProtocols
 import CredentialEngine
 import PluginHost
@@ -283,13 +284,10 @@ extension Failure {
 
     /// The options that shape the request's sign-in, each with a blank before it.
     private static func signInOptions(_ request: TokenRequest) -> ShellCommand {
-        let port = request.redirectPort.map { String($0) }
-        let parameters = request.extraQuery.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        let first: ShellCommand = """
-            \(option: "--domain-hint", request.domainHint, limit: 300)\(option: "--redirect-port", port)\
-            \(option: "--reset-policy", request.resetPolicy, limit: 300)
-            """
-        return parameters.reduce(first) { "\($0)\(option: "--query-parameter", $1, limit: 300)" }
+        let given = SignInParameter.ofRules.flatMap { parameter in
+            request.signIn.texts(of: parameter).map { (parameter.option, $0) }
+        }
+        return given.reduce("") { "\($0)\(option: $1.0, $1.1, limit: 300)" }
     }
 }
 

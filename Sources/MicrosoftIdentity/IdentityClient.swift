@@ -1,3 +1,4 @@
+import Claims
 import FoundationEssentials
 package import OAuth
 package import PluginKit
@@ -117,7 +118,7 @@ package struct IdentityClient: Sendable {
     /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the authority says that it's done.
     private static func logout(_ request: PluginRequest, at authority: Authority) -> [FormEncoding.Field] {
         let token = request.idTokenHint.flatMap { try? EntraClaims($0) }
-        let hint = token?.loginHint ?? request.loginHint ?? token?.username
+        let hint = token?.loginHint ?? request.signIn.loginHint ?? token?.username
         var fields: [FormEncoding.Field] = []
         if let token = request.idTokenHint, authority.kind == .b2c || hint == nil {
             fields.append(("id_token_hint", token.reveal()))

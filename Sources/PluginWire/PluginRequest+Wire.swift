@@ -1,3 +1,4 @@
+import Claims
 package import Secrets
 
 extension PluginRequest {
@@ -16,13 +17,9 @@ extension PluginRequest {
         try writer.put("scope[]", list: scopes)
         try writer.put("resource[]", list: resources)
         try writer.put("flow[]", list: flows.map(\.rawValue))
-        try writer.put("prompt", prompt)
-        try writer.put("login_hint", loginHint)
-        try writer.put("domain_hint", domainHint)
+        for parameter in Self.signInParameters { try writer.put(parameter.wireKey, list: signIn.texts(of: parameter)) }
         try writer.put("claims", claims)
         try writer.put("capability[]", list: capabilities)
-        try writer.put("extra_query[]", list: extraQuery)
-        try writer.put("reset_policy", resetPolicy)
         try writer.put("account", account)
         try writer.put("refresh_token", refreshToken)
         try writer.put("id_token_hint", idTokenHint)
@@ -60,13 +57,9 @@ extension PluginRequest {
         scopes = try reader.list("scope[]", .scope)
         resources = try reader.list("resource[]", .resource)
         flows = try reader.list("flow[]", .token(64)).map(Flow.init(rawValue:))
-        prompt = try reader.optional("prompt", .token(64))
-        loginHint = try reader.optional("login_hint", .text(1024))
-        domainHint = try reader.optional("domain_hint", .text(256))
+        try readSignIn(reader)
         claims = try reader.optional("claims", .text(32_768))
         capabilities = try reader.list("capability[]", .token(64))
-        extraQuery = try reader.list("extra_query[]", .text(4096))
-        resetPolicy = try reader.optional("reset_policy", .token(256))
         account = try reader.optional("account", .token(512))
         refreshToken = try reader.secret("refresh_token")
         idTokenHint = try reader.secret("id_token_hint")
@@ -98,6 +91,17 @@ extension PluginRequest {
         } else {
             authority = try reader.required("authority", .securePage)
             clientID = try reader.required("client_id", .token(256))
+        }
+    }
+
+    /// Those that go over the wire: of the port, the whole redirect URI does.
+    private static let signInParameters = SignInParameter.allCases.filter { $0 != .redirectPort }
+
+    private mutating func readSignIn(_ reader: WireReader) throws(WireFault) {
+        for parameter in Self.signInParameters {
+            let key = parameter.wireKey
+            let texts = key.hasSuffix("[]") ? reader.block.list(key) : [reader.block[key] ?? ""].filter { !$0.isEmpty }
+            do throws(SignInParameterError) { try signIn.take([parameter: texts]) } catch { throw .invalid(key) }
         }
     }
 

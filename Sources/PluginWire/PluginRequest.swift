@@ -1,3 +1,4 @@
+public import Claims
 public import Secrets
 
 /// What the host asks of a plugin; one block on its stdin (docs/plugin-protocol.md, REQUEST).
@@ -52,20 +53,12 @@ public struct PluginRequest: Sendable, Equatable {
     public var resources: [String] = []
     /// The flows that may be used, best first.
     public var flows: [Flow] = []
-    /// OpenID Connect's `prompt`: none, login, consent, select_account or create.
-    public var prompt: String?
-    /// Who is likely to sign in.
-    public var loginHint: String?
-    /// The domain of who is likely to sign in.
-    public var domainHint: String?
+    /// What shapes the sign-in; its port is in `redirectURI`.
+    public var signIn = SignInParameters()
     /// An OpenID Connect claims request, JSON.
     public var claims: String?
     /// Client capabilities, such as `CP1`.
     public var capabilities: [String] = []
-    /// Further parameters of the authorization request, each `name=value`.
-    public var extraQuery: [String] = []
-    /// B2C: the policy that resets a forgotten password.
-    public var resetPolicy: String?
     /// The home account id of the account meant.
     public var account: String?
     /// The refresh token to redeem.

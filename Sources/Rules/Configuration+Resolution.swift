@@ -63,8 +63,7 @@ extension Configuration {
             return TokenRequest(
                 origin: .rule(rule.pattern.text), authority: rule.authority, authorityIsConfigured: true,
                 kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes, account: rule.account,
-                domainHint: rule.domainHint, extraQuery: rule.queryParameters, redirectPort: rule.redirectPort,
-                resetPolicy: rule.resetPolicy)
+                signIn: rule.signIn)
         }
         guard request.scheme == "https", host.port == nil || host.port == 443 else { return nil }
         // Without a client id and an authority of the user's own, nothing says that this host is lanyard's to answer; the
@@ -117,20 +116,8 @@ extension Configuration {
                 throw .badClaims(error)
             }
         }
-        do throws(SignInParameterError) { try takeSignIn(wish, into: &resolved) } catch { throw .badParameter(error) }
-    }
-
-    /// Takes what the consumer says about a sign-in, should there be one; a parameter of its own wins over the rule's.
-    private func takeSignIn(
-        _ wish: CredentialRequest.TokenWish, into resolved: inout TokenRequest
-    ) throws(SignInParameterError) {
-        resolved.prompt = try wish.prompt.map(SignInParameters.prompt)
-        resolved.loginHint = try wish.loginHint.map(SignInParameters.loginHint)
-        resolved.domainHint = try wish.domainHint.map(SignInParameters.domain) ?? resolved.domainHint
-        resolved.redirectPort = try wish.redirectPort.map(SignInParameters.port) ?? resolved.redirectPort
-        resolved.resetPolicy = try wish.resetPolicy.map(SignInParameters.policy) ?? resolved.resetPolicy
-        resolved.extraQuery.merge(try SignInParameters.parameters(wish.queryParameters)) { $1 }
-        try SignInParameters.bound(resolved.extraQuery)
+        // A parameter of the consumer's own wins over the rule's.
+        do throws(SignInParameterError) { try resolved.signIn.take(wish.signIn) } catch { throw .badParameter(error) }
     }
 
     /// Whether a rule, `authority` or `known-authorities` names the authority's host.

@@ -1,4 +1,5 @@
 public import Addresses
+public import Claims
 import Secrets
 
 /// What a tool needs a credential for: a place, or a token by name; the same whichever protocol it was asked by.
@@ -32,19 +33,8 @@ public struct CredentialRequest: Sendable, Equatable {
         public var account: String?
         /// An OpenID Connect claims request.
         public var claims: String?
-        /// OpenID Connect's `prompt`.
-        public var prompt: String?
-
-        /// Who is likely to sign in.
-        public var loginHint: String?
-        /// The domain of who is likely to sign in.
-        public var domainHint: String?
-        /// Further parameters of the sign-in page, each `NAME=VALUE`.
-        public var queryParameters: [String] = []
-        /// The loopback port that the sign-in comes back to.
-        public var redirectPort: String?
-        /// The B2C policy that resets a forgotten password.
-        public var resetPolicy: String?
+        /// What shapes a sign-in, as it came.
+        public var signIn: [SignInParameter: [String]] = [:]
 
         /// Whether nothing was asked for by name.
         public var isEmpty: Bool { self == Self() }

@@ -1,3 +1,4 @@
+public import Claims
 import Secrets
 import SettingsFile
 
@@ -15,24 +16,16 @@ public struct Rule: Sendable, Equatable {
     public var account: String?
     /// What kind of authority it is, where the URL's shape doesn't tell: `aad` or `b2c`.
     public var kind: String?
-    /// The domain of who signs in.
-    public var domainHint: String?
-    /// Further parameters of the sign-in page, checked.
-    public var queryParameters: [String: String] = [:]
-    /// The loopback port that the sign-in comes back to, where it is fixed.
-    public var redirectPort: Int?
-    /// The B2C policy that resets a forgotten password.
-    public var resetPolicy: String?
+    /// What shapes a sign-in.
+    public var signIn = SignInParameters()
     /// The file that holds the rule; empty for one that is yet to be written.
     public var file = ""
     /// The line that the rule begins at, from 1.
     public var line: Int?
 
     /// The keys of a rule.
-    public static let keys = [
-        "url", "authority", "client-id", "scopes", "account", "kind", "domain-hint", "query-parameters",
-        "redirect-port", "reset-policy",
-    ]
+    public static let keys =
+        ["url", "authority", "client-id", "scopes", "account", "kind"] + SignInParameter.ofRules.map(\.setting)
 
     /// Makes a rule of what every rule has, to be written.
     public init(pattern: URLPattern, authority: String, scopes: [String]) {
@@ -78,10 +71,7 @@ public struct Rule: Sendable, Equatable {
         clientID = try table.clientID()
         account = try table.string("account")
         kind = try table.string("kind")
-        domainHint = try table.signIn("domain-hint", table.string("domain-hint"), SignInParameters.domain)
-        redirectPort = try table.signIn("redirect-port", table.integer("redirect-port"), SignInParameters.port)
-        resetPolicy = try table.signIn("reset-policy", table.string("reset-policy"), SignInParameters.policy)
-        queryParameters = try table.queryParameters()
+        signIn = try table.signIn()
         file = table.file
         line = table.line
     }

@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import SettingsFile
 
 extension SettingsTable {
@@ -22,21 +23,27 @@ extension SettingsTable {
         return id
     }
 
-    /// A key that is for the person's sign-in, checked.
-    func signIn<Value, Checked>(
-        _ key: String, _ value: Value?, _ check: (Value) throws(SignInParameterError) -> Checked
-    ) throws(SettingsError) -> Checked? {
-        guard let value else { return nil }
-        do throws(SignInParameterError) { return try check(value) } catch {
-            throw self.error(key, "`\(key)`: \(error.reason)", hint: error.hint)
+    /// What shapes a sign-in, checked.
+    func signIn() throws(SettingsError) -> SignInParameters {
+        var signIn = SignInParameters()
+        for parameter in SignInParameter.ofRules {
+            guard let value = try value(of: parameter) else { continue }
+            do throws(SignInParameterError) { try signIn.set(parameter, to: value) } catch {
+                throw self.error(parameter.setting, "`\(parameter.setting)`: \(error.reason)", hint: error.hint)
+            }
         }
+        return signIn
     }
 
-    /// The table `query-parameters`, checked; empty where there is none.
-    func queryParameters() throws(SettingsError) -> [String: String] {
-        guard let table = try table("query-parameters") else { return [:] }
-        var parameters: [String: String] = [:]
-        for key in table.keys { parameters[key] = try table.string(key) }
-        return try signIn("query-parameters", parameters, SignInParameters.checked) ?? [:]
+    private func value(of parameter: SignInParameter) throws(SettingsError) -> SignInParameter.Value? {
+        switch parameter {
+        case .redirectPort: return try integer(parameter.setting).map { .number($0) }
+        case .queryParameters:
+            guard let table = try table(parameter.setting) else { return nil }
+            var values: [String: String] = [:]
+            for key in table.keys { values[key] = try table.string(key) }
+            return .table(values)
+        default: return try string(parameter.setting).map { .text($0) }
+        }
     }
 }

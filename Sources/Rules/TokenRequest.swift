@@ -46,18 +46,14 @@ public struct TokenRequest: Sendable, Equatable {
     public var userHint: String?
     /// A claims request, checked: JSON on one line.
     public var claims: String?
-    /// OpenID Connect's `prompt`.
-    public var prompt: String?
-    /// Who is likely to sign in, where that is no wish for one account.
-    public var loginHint: String?
-    /// The domain of who is likely to sign in.
-    public var domainHint: String?
-    /// Further parameters of the sign-in page, checked.
-    public var extraQuery: [String: String] = [:]
-    /// The loopback port that the sign-in comes back to, where it is fixed.
-    public var redirectPort: Int?
-    /// The B2C policy that resets a forgotten password.
-    public var resetPolicy: String?
+    /// What shapes a sign-in, should there be one.
+    public var signIn = SignInParameters()
+
+    /// OpenID Connect's `prompt`, which decides also whether anything stored will do.
+    public var prompt: String? {
+        get { signIn.prompt }
+        set { signIn.prompt = newValue }
+    }
 
     /// Who must be the one that signs in: the account that is named, else the user name if it is an address.
     public var expectedAccount: String? { account ?? userHint.flatMap { $0.isAddress ? $0 : nil } }

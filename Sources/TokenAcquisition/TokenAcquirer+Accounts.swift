@@ -1,3 +1,4 @@
+import Claims
 public import PluginHost
 import PluginWire
 import Rules
@@ -58,7 +59,7 @@ extension TokenAcquirer {
         ask.clientID = clientID
         ask.account = account.homeAccountID
         ask.idTokenHint = idToken?.secret
-        ask.loginHint = account.username.isEmpty ? nil : account.username
+        ask.signIn.loginHint = account.username.isEmpty ? nil : account.username
         ask.caFile = caFile
         ask.knownHosts = knownHosts
         ask.correlationID = CorrelationID.make()

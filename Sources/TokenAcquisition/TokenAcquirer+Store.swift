@@ -1,3 +1,4 @@
+import Claims
 import PluginHost
 public import PluginWire
 import Rules
@@ -182,13 +183,11 @@ extension TokenAcquirer {
         _ ask: inout PluginRequest, for request: TokenRequest, account: AccountRecord?, because error: PluginError?
     ) {
         let isStranger = request.expectedAccount == nil && error?.isAboutAccount == true
-        ask.prompt = request.prompt ?? (isStranger ? "select_account" : nil)
-        ask.loginHint =
-            request.loginHint ?? (isStranger ? nil : account?.username) ?? request.expectedAccount
-        ask.domainHint = request.domainHint
-        ask.extraQuery = request.extraQuery.map { "\($0.key)=\($0.value)" }.sorted()
-        ask.redirectURI = request.redirectPort.map { "http://localhost:\($0)" }
-        ask.resetPolicy = request.resetPolicy
+        ask.signIn = request.signIn
+        ask.signIn.prompt = request.signIn.prompt ?? (isStranger ? "select_account" : nil)
+        ask.signIn.loginHint =
+            request.signIn.loginHint ?? (isStranger ? nil : account?.username) ?? request.expectedAccount
+        ask.redirectURI = request.signIn.redirectPort.map { "http://localhost:\($0)" }
     }
 
     /// Sets what renewal and sign-in have in common.

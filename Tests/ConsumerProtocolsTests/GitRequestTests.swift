@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import CredentialEngine
 import Rules
 import Secrets
@@ -60,7 +61,16 @@ private func request(_ text: String) throws -> GitRequest {
         #expect(wish.scopes == ["s1", "s2"])
         #expect(wish.account == "alice")
         #expect(wish.claims == "{}")
-        #expect(wish.prompt == "login")
+        #expect(wish.signIn == [.prompt: ["login"]])
+    }
+
+    @Test func `each sign-in parameter is read under its one name`() throws {
+        let lines = SignInParameter.allCases.map { "\($0.wireKey)=a\n\($0.wireKey)=b\n" }.joined()
+        let wish = try request(lines + "login_hint=\n").wanted.wish
+        for parameter in SignInParameter.allCases where parameter != .loginHint {
+            #expect(wish.signIn[parameter] == (parameter == .queryParameters ? ["a", "b"] : ["b"]))
+        }
+        #expect(wish.signIn[.loginHint] == nil)
     }
 
     @Test(arguments: [

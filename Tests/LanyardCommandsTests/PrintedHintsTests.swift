@@ -103,9 +103,9 @@ private struct Place {
             origin: .consumer, authority: name, authorityIsConfigured: true, clientID: name, scopes: [name, name])
         request.named = [.authority, .clientID, .scopes]
         request.account = name
-        request.domainHint = name
-        request.resetPolicy = name
-        request.extraQuery = [name: name]
+        request.signIn.domainHint = name
+        request.signIn.resetPolicy = name
+        request.signIn.queryParameters = [name: name]
         self.request = request
     }
 

@@ -1,4 +1,5 @@
 import AuthorityFixture
+import Claims
 import Foundation
 import JSON
 import PluginWire
@@ -332,8 +333,8 @@ struct FaultTests {
                 return .cancelled
             }
             let changes: [@Sendable (inout PluginRequest) -> Void] = [
-                { $0.prompt = "please" }, { $0.extraQuery = ["state=mine"] }, { $0.extraQuery = ["=x"] },
-                { $0.claims = "e30" }, { $0.clientID = "" }, { $0.redirectURI = "http://evil.example" },
+                { $0.signIn.prompt = "please" }, { $0.claims = "e30" }, { $0.clientID = "" },
+                { $0.redirectURI = "http://evil.example" },
             ]
             for change in changes {
                 var request = sandbox.request(.authorize, at: "/contoso.example")

@@ -1,6 +1,7 @@
 import AADB2C
 import AADCommon
 import AADTenant
+import Claims
 import Foundation
 import PluginKit
 import PluginWire
@@ -17,7 +18,7 @@ struct FlowTests {
     @Test func `a browser signs in to common and the tokens are the home tenant's`() async throws {
         try await Sandbox.run { sandbox in
             var request = sandbox.request(.authorize, at: "/common")
-            request.loginHint = "alice@contoso.example"
+            request.signIn.loginHint = "alice@contoso.example"
             let plugin = AADCommonPlugin()
             let result = try await plugin.authorize(request, sandbox.person("alice@contoso.example"))
             #expect(result.account?.homeAccountID == Sandbox.alice)
@@ -287,7 +288,7 @@ struct FlowTests {
                 return .done
             }
             var request = sandbox.request(.signOut, at: "/common")
-            request.loginHint = "alice@contoso.example"
+            request.signIn.loginHint = "alice@contoso.example"
             try await AADCommonPlugin().signOut(request, person)
             let page = opened.withLock { $0 }
             let url = try #require(page)

@@ -2,6 +2,7 @@ import AADB2C
 import AADCommon
 import AADTenant
 import AuthorityFixture
+import Claims
 import Foundation
 import PluginWire
 import Secrets
@@ -64,12 +65,12 @@ struct RecordedRequestTests {
             var request = request(.authorize, at: "/common", of: server)
             request.redirectURI = "http://127.0.0.1/come/back"
             request.scopes = ["api://git/Repo.Read", "Offline_Access", "email"]
-            request.prompt = "select_account"
-            request.loginHint = "alice+x@contoso.example"
-            request.domainHint = "contoso.example"
+            request.signIn.prompt = "select_account"
+            request.signIn.loginHint = "alice+x@contoso.example"
+            request.signIn.domainHint = "contoso.example"
             request.claims = #"{"id_token":{"auth_time":{"essential":true}}}"#
             request.capabilities = ["CP1"]
-            request.extraQuery = ["slice=testslice", "mkt=de-DE"]
+            request.signIn.queryParameters = ["slice": "testslice", "mkt": "de-DE"]
             _ = try await AADCommonPlugin().authorize(request, authority.person())
         },
         Scenario(name: "paste") { authority, server in
@@ -87,7 +88,7 @@ struct RecordedRequestTests {
             authority.plan(.pending)
             var request = request(.authorize, at: "/organizations", of: server, flows: [.deviceCode])
             request.capabilities = ["CP1"]
-            request.loginHint = "alice@contoso.example"
+            request.signIn.loginHint = "alice@contoso.example"
             _ = try await AADCommonPlugin().authorize(request, authority.person())
         },
         Scenario(name: "renewal") { authority, server in
@@ -116,8 +117,8 @@ struct RecordedRequestTests {
         Scenario(name: "b2c-with-reset") { authority, server in
             authority.refuse("AADB2C90118: The user has forgotten their password.")
             var request = request(.authorize, at: policy, of: server)
-            request.resetPolicy = "B2C_1_reset"
-            request.prompt = "login"
+            request.signIn.resetPolicy = "B2C_1_reset"
+            request.signIn.prompt = "login"
             request.capabilities = ["CP1"]
             _ = try await AADB2CPlugin().authorize(request, authority.person())
         },
@@ -129,7 +130,7 @@ struct RecordedRequestTests {
         },
         Scenario(name: "sign-out") { authority, server in
             var request = request(.signOut, at: "/common", of: server)
-            request.loginHint = "alice@contoso.example"
+            request.signIn.loginHint = "alice@contoso.example"
             try await AADCommonPlugin().signOut(request, authority.person())
             request.authority = "https://localhost:\(server.port)\(policy)"
             request.idTokenHint = Secret("e30.e30.c2ln")

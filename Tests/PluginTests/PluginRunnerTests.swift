@@ -1,3 +1,4 @@
+import Claims
 import FoundationEssentials
 import Glibc
 import Secrets
@@ -109,7 +110,8 @@ struct PluginRunnerTests {
         var request = PluginRequest.sample()
         // More than a pipe holds, for the plugin that never reads it.
         if behaviour == "never-reads" {
-            request.extraQuery = (0..<200).map { "p\($0)=" + String(repeating: "x", count: 4000) }
+            let value = String(repeating: "x", count: 4000)
+            for number in 0..<200 { request.signIn.queryParameters["p\(number)"] = value }
         }
         let result = try await run(behaviour, request)
         #expect(result.account?.username == username)

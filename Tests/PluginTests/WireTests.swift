@@ -1,3 +1,4 @@
+import Claims
 import Secrets
 import SeededRandom
 import Testing
@@ -27,12 +28,13 @@ struct WireTests {
         var request = PluginRequest.sample(.renew)
         request.redirectURI = "http://localhost:8400"
         request.flows = [.browser, .deviceCode]
-        request.prompt = "login"
-        request.loginHint = "alice@contoso.example"
-        request.domainHint = "contoso.example"
+        request.signIn.prompt = "login"
+        request.signIn.loginHint = "alice@contoso.example"
+        request.signIn.domainHint = "contoso.example"
+        request.signIn.queryParameters = ["a": "b=c", "ui_locales": "de"]
+        request.signIn.resetPolicy = "B2C_1_reset"
         request.claims = #"{"access_token":{"nbf":{"essential":true}}}"#
         request.capabilities = ["CP1"]
-        request.extraQuery = ["a=b"]
         request.account = "u.t"
         request.idTokenHint = Secret("ID")
         request.caFile = "/etc/ca.pem"
@@ -248,7 +250,10 @@ struct WireTests {
         ("operation", nil, PluginError.Code.invalidRequest), ("operation", "dance", .unsupported),
         ("authority", nil, .invalidRequest), ("authority", "http://login.example/r", .invalidRequest),
         ("client_id", nil, .invalidRequest), ("refresh_token", nil, .invalidRequest),
-        ("known_host[]", "Not A Host", .invalidRequest), ("scope[]", "a b", .invalidRequest),
+        ("known_host[]", "Not A Host", .invalidRequest),
+        ("prompt", "please", .invalidRequest), ("query_parameter[]", "=x", .invalidRequest),
+        ("query_parameter[]", "state=mine", .invalidRequest), ("reset_policy", "a/b", .invalidRequest),
+        ("scope[]", "a b", .invalidRequest),
     ])
     func `a request that can't be right is refused`(_ key: String, _ value: String?, _ code: PluginError.Code) throws {
         var block = try PluginRequest.sample(.renew).wire()

@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import ConsumerProtocols
 import Rules
 import Secrets
@@ -149,7 +150,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             #expect(throws: ResolutionError.badParameter(.tooManyParameters)) { try resolve() }
             return
         }
-        let query = try #require(try resolve()).extraQuery
+        let query = try #require(try resolve()).signIn.queryParameters
         #expect(query.count == own + asked && query["r0"] == (own > 0 ? "2" : nil))
     }
 

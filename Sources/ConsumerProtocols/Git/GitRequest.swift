@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import CredentialEngine
 public import Rules
 public import Secrets
@@ -73,18 +74,16 @@ public struct GitRequest: Sendable, Equatable {
     }
 
     private mutating func readWish(_ attributes: Attributes) {
-        func value(_ key: String) -> String? { attributes[key].flatMap { $0.isEmpty ? nil : $0 } }
         wanted.wish.authority = attributes["authority"]
         wanted.wish.clientID = attributes["client_id"]
         wanted.wish.scopes = attributes.list("scope[]")
         wanted.wish.account = attributes["account"]
         wanted.wish.claims = attributes["claims"]
-        wanted.wish.prompt = value("prompt")
-        wanted.wish.loginHint = value("login_hint")
-        wanted.wish.domainHint = value("domain_hint")
-        wanted.wish.queryParameters = attributes.list("query_parameter[]")
-        wanted.wish.redirectPort = value("redirect_port")
-        wanted.wish.resetPolicy = value("reset_policy")
+        for parameter in SignInParameter.allCases {
+            let key = parameter.wireKey
+            let texts = key.hasSuffix("[]") ? attributes.list(key) : [attributes[key] ?? ""].filter { !$0.isEmpty }
+            if !texts.isEmpty { wanted.wish.signIn[parameter] = texts }
+        }
     }
 
     private mutating func readLocation(_ attributes: Attributes) throws(RequestError) {

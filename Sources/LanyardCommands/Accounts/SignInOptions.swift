@@ -1,4 +1,5 @@
 import ArgumentParser
+import Claims
 import Rules
 
 /// The options that shape a sign-in, where there is one.
@@ -6,6 +7,21 @@ struct SignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Who is likely to sign in.", valueName: "user"))
     var loginHint: String?
 
+    @OptionGroup var page: SignInPageOptions
+
+    /// Puts the options into a wish.
+    ///
+    /// - Throws: `Failure` with the status of a wrong command line.
+    func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
+        var texts = page.texts
+        texts[.loginHint] = loginHint.map { [$0] }
+        _ = try SignInParameters(options: texts)
+        wish.signIn.merge(texts) { $1 }
+    }
+}
+
+/// Those of the options that a rule may have too.
+struct SignInPageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The domain of who is likely to sign in, or consumers or organizations.", valueName: "domain"))
@@ -24,23 +40,23 @@ struct SignInOptions: ParsableArguments {
         help: ArgumentHelp("The B2C policy that resets a forgotten password.", valueName: "policy"))
     var resetPolicy: String?
 
-    /// Puts the options into a wish.
+    /// What was given.
+    var texts: [SignInParameter: [String]] {
+        let single = [SignInParameter.domainHint: domainHint, .redirectPort: redirectPort, .resetPolicy: resetPolicy]
+        var texts = single.compactMapValues { text in text.map { [$0] } }
+        if !queryParameter.isEmpty { texts[.queryParameters] = queryParameter }
+        return texts
+    }
+}
+
+extension SignInParameters {
+    /// Reads what was given on the command line.
     ///
     /// - Throws: `Failure` with the status of a wrong command line.
-    func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
-        do throws(SignInParameterError) {
-            _ = try SignInParameters.parameters(queryParameter)
-            _ = try redirectPort.map(SignInParameters.port)
-            _ = try loginHint.map(SignInParameters.loginHint)
-            _ = try domainHint.map(SignInParameters.domain)
-            _ = try resetPolicy.map(SignInParameters.policy)
-        } catch {
+    init(options texts: [SignInParameter: [String]]) throws(Failure) {
+        self.init()
+        do throws(SignInParameterError) { try take(texts) } catch {
             throw Failure(error.reason, hints: [Hint(error.hint)], status: .usage)
         }
-        wish.loginHint = loginHint
-        wish.domainHint = domainHint
-        wish.queryParameters = queryParameter
-        wish.redirectPort = redirectPort
-        wish.resetPolicy = resetPolicy
     }
 }

@@ -1,3 +1,4 @@
+import Claims
 import OAuth
 import PluginKit
 import PluginWire
@@ -19,9 +20,9 @@ struct PasswordReset: Sendable {
         await person.progress("the password is to be reset first, on a page of its own")
         var request = session.request
         request.authority = try authority().url
-        request.prompt = nil
+        request.signIn.prompt = nil
         request.claims = nil
-        request.resetPolicy = nil
+        request.signIn.resetPolicy = nil
         var reset = try await AuthoritySession.open(request, profile: session.profile, over: session.transport)
         reset.success = .passwordReset
         _ = try await reset.signIn(person)
@@ -29,7 +30,7 @@ struct PasswordReset: Sendable {
     }
 
     private func authority() throws(PluginError) -> Authority {
-        let policy = session.request.resetPolicy ?? ""
+        let policy = session.request.signIn.resetPolicy ?? ""
         do throws(AuthorityError) {
             return try session.authority.replacingPolicy(policy)
         } catch {
@@ -43,7 +44,7 @@ struct PasswordReset: Sendable {
 extension AuthoritySession {
     /// Whether an error leads to the password-reset policy.
     func resetsPassword(after error: PluginError) -> Bool {
-        request.resetPolicy != nil && profile.isForgottenPassword(error)
+        request.signIn.resetPolicy != nil && profile.isForgottenPassword(error)
     }
 }
 

@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import FoundationEssentials
 import OAuth
 import PluginWire
@@ -20,7 +21,7 @@ extension AuthoritySession {
         let token = try idToken(response, nonce: nonce)
         let home = try homeAccountID(tokens, token: token, account: account)
         var owner = PluginAccount(
-            homeAccountID: home, username: (token?.username ?? request.loginHint ?? "").displayable(limit: 256))
+            homeAccountID: home, username: (token?.username ?? request.signIn.loginHint ?? "").displayable(limit: 256))
         owner.name = token?.name?.displayable(limit: 256)
         owner.localAccountID = token.flatMap { ($0.objectID ?? $0.token.subject).plain(limit: 256) }
         owner.clientInfo = tokens.clientInfo.flatMap { Base64URL.isEncoded($0) ? $0 : nil }

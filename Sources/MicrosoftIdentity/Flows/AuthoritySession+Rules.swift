@@ -7,10 +7,10 @@ import Secrets
 extension AuthoritySession: AuthorityRules {
     /// Hints, claims and further parameters.
     ///
-    /// - Throws: `invalidRequest` if `prompt` is not one of OpenID Connect's or an extra parameter is a reserved one.
+    /// - Throws: `invalidRequest` if `prompt` is not one of OpenID Connect's.
     func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
         var fields: [FormEncoding.Field] = []
-        if let prompt = request.prompt {
+        if let prompt = request.signIn.prompt {
             guard AuthorizationParameters.prompts.contains(prompt) else {
                 throw OAuthError(
                     .invalidRequest, "prompt \"\(prompt.displayable(limit: 40))\" is not known",
@@ -18,27 +18,10 @@ extension AuthoritySession: AuthorityRules {
             }
             fields.append(("prompt", prompt))
         }
-        if let hint = request.loginHint { fields += [("login_hint", hint), ("X-AnchorMailbox", "UPN:\(hint)")] }
-        if let hint = request.domainHint { fields.append(("domain_hint", hint)) }
+        if let hint = request.signIn.loginHint { fields += [("login_hint", hint), ("X-AnchorMailbox", "UPN:\(hint)")] }
+        if let hint = request.signIn.domainHint { fields.append(("domain_hint", hint)) }
         if let claims { fields.append(("claims", claims)) }
-        return fields + (try Self.extra(request.extraQuery))
-    }
-
-    private static func extra(_ parameters: [String]) throws(OAuthError) -> [FormEncoding.Field] {
-        var fields: [FormEncoding.Field] = []
-        for parameter in parameters {
-            let halves = parameter.pieces(between: "=", maxSplits: 1, omittingEmpty: false)
-            guard halves.count == 2, !halves[0].isEmpty else {
-                throw OAuthError(.invalidRequest, "an extra parameter has no name", hint: "write it as NAME=VALUE")
-            }
-            guard !AuthorizationParameters.reserved.contains(halves[0].lowercased()) else {
-                throw OAuthError(
-                    .invalidRequest, "the parameter \(halves[0]) is set by lanyard itself",
-                    hint: "take it out of the extra parameters")
-            }
-            fields.append((String(halves[0]), String(halves[1])))
-        }
-        return fields
+        return fields + request.signIn.queryParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// The account's data centre.

@@ -1,3 +1,5 @@
+import Claims
+
 extension Rule {
     /// The rule as a `[[rule]]` table, to be shown or written.
     public var toml: String {
@@ -11,15 +13,21 @@ extension Rule {
     }
 
     private var signInLines: [String] {
-        var lines: [String] = []
-        if let domainHint { lines.append("domain-hint = \(domainHint.inTOML)") }
-        if !queryParameters.isEmpty {
-            let parameters = queryParameters.sorted { $0.key < $1.key }.map { "\($0.key.inTOML) = \($0.value.inTOML)" }
-            lines.append("query-parameters = { \(parameters.joined(separator: ", ")) }")
+        SignInParameter.ofRules.compactMap { parameter in
+            signIn[parameter].map { "\(parameter.setting) = \($0.inTOML)" }
         }
-        if let redirectPort { lines.append("redirect-port = \(redirectPort)") }
-        if let resetPolicy { lines.append("reset-policy = \(resetPolicy.inTOML)") }
-        return lines
+    }
+}
+
+extension SignInParameter.Value {
+    fileprivate var inTOML: String {
+        switch self {
+        case .text(let text): return text.inTOML
+        case .number(let number): return String(number)
+        case .table(let values):
+            let pairs = values.sorted { $0.key < $1.key }.map { "\($0.key.inTOML) = \($0.value.inTOML)" }
+            return "{ \(pairs.joined(separator: ", ")) }"
+        }
     }
 }
 

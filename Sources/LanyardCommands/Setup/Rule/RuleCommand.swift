@@ -1,4 +1,5 @@
 import ArgumentParser
+import Claims
 import JSON
 import Rules
 import Secrets
@@ -90,27 +91,34 @@ extension Rule {
         ]
         if let account { facts.append(("account  ", account.displayable())) }
         if let kind { facts.append(("kind     ", kind.displayable())) }
-        if let domainHint { facts.append(("domain   ", domainHint.displayable())) }
-        for (name, value) in queryParameters.sorted(by: { $0.key < $1.key }) {
-            facts.append(("parameter", "\(name)=\(value)".displayable()))
+        for parameter in SignInParameter.ofRules {
+            let label = parameter.label + String(repeating: " ", count: max(0, 9 - parameter.label.count))
+            facts += signIn.texts(of: parameter).map { (label, $0.displayable()) }
         }
-        if let redirectPort { facts.append(("port     ", "\(redirectPort)")) }
-        if let resetPolicy { facts.append(("reset    ", resetPolicy.displayable())) }
         return facts + [("from     ", place(session.context))]
     }
 
     fileprivate func json(_ session: Session) -> JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "url": .string(pattern.text), "authority": .string(authority),
             "clientId": (clientID ?? session.configuration.clientID).map(JSONValue.string) ?? .null,
             "scopes": JSONValue(strings: scopes), "account": account.map(JSONValue.string) ?? .null,
-            "kind": kind.map(JSONValue.string) ?? .null,
-            "domainHint": domainHint.map(JSONValue.string) ?? .null,
-            "queryParameters": .object(queryParameters.mapValues(JSONValue.string)),
-            "redirectPort": redirectPort.map { .integer(Int64($0)) } ?? .null,
-            "resetPolicy": resetPolicy.map(JSONValue.string) ?? .null, "file": .string(file),
+            "kind": kind.map(JSONValue.string) ?? .null, "file": .string(file),
             "line": line.map { .integer(Int64($0)) } ?? .null,
-        ])
+        ]
+        for parameter in SignInParameter.ofRules { members[parameter.member] = signIn[parameter]?.json ?? .null }
+        if signIn.queryParameters.isEmpty { members[SignInParameter.queryParameters.member] = [:] }
+        return .object(members)
+    }
+}
+
+extension SignInParameter.Value {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .number(let number): .integer(Int64(number))
+        case .table(let values): .object(values.mapValues(JSONValue.string))
+        }
     }
 }
 

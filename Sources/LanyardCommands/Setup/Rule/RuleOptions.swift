@@ -1,4 +1,5 @@
 import ArgumentParser
+import Claims
 import Rules
 
 /// What a new rule says.
@@ -25,20 +26,7 @@ struct RuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The kind of authority where its URL doesn't tell: aad or b2c.", valueName: "kind"))
     var kind: String?
 
-    @Option(
-        help: ArgumentHelp("The domain of who signs in, or consumers or organizations.", valueName: "domain"))
-    var domainHint: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A further parameter of the sign-in page; may be given several times.", valueName: "name=value"))
-    var queryParameter: [String] = []
-
-    @Option(help: ArgumentHelp("The port of this computer that the sign-in comes back to.", valueName: "port"))
-    var redirectPort: String?
-
-    @Option(help: ArgumentHelp("The B2C policy that resets a forgotten password.", valueName: "policy"))
-    var resetPolicy: String?
+    @OptionGroup var page: SignInPageOptions
 
     mutating func validate() throws {
         if resource != nil, !scope.isEmpty { throw ValidationError("give --scope or --resource, not both") }
@@ -48,19 +36,12 @@ struct RuleOptions: ParsableArguments {
     ///
     /// - Throws: `Failure` with the status of a wrong command line.
     func writeSignIn(to rule: inout Rule) throws(Failure) {
-        do throws(SignInParameterError) {
-            rule.domainHint = try domainHint.map(SignInParameters.domain)
-            rule.queryParameters = try SignInParameters.parameters(queryParameter)
-            rule.redirectPort = try redirectPort.map(SignInParameters.port)
-            rule.resetPolicy = try resetPolicy.map(SignInParameters.policy)
-        } catch {
-            throw Failure(error.reason, hints: [Hint(error.hint)], status: .usage)
-        }
+        rule.signIn = try SignInParameters(options: page.texts)
     }
 
     /// Whether nothing was given.
     var isEmpty: Bool {
         authority == nil && clientId == nil && scope.isEmpty && resource == nil && account == nil && kind == nil
-            && domainHint == nil && queryParameter.isEmpty && redirectPort == nil && resetPolicy == nil
+            && page.texts.isEmpty
     }
 }
