@@ -58,14 +58,11 @@ public struct CredentialSources: Sendable {
         return wanted
     }
 
-    /// What is stored for a request; nil if only a person can tell what is meant.
-    func stored(for request: TokenRequest, place: String?) throws(Refusal) -> TokenAcquirer.Stored? {
-        do throws(AcquisitionError) {
-            return try acquirer.stored(for: request)
-        } catch {
-            guard case .store = error else { return nil }
-            throw .noToken(error, request, place: place)
-        }
+    /// What will be done for a request; throws if the keyring can't be used.
+    func decide(_ request: TokenRequest, place: String?) throws(Refusal) -> Decision {
+        let decision = acquirer.decide(request)
+        if let error = decision.storeError { throw .noToken(.store(error), request, place: place) }
+        return decision
     }
 
     /// Gets a token, asking the person if the attendant finds one.
@@ -73,21 +70,21 @@ public struct CredentialSources: Sendable {
     /// `place` is what the token is for, if it is for a URL. A keyring that is locked is tried once more after the person
     /// has unlocked it.
     public func token(
-        for request: TokenRequest, place: String?, stored: TokenAcquirer.Stored? = nil
+        for request: TokenRequest, place: String?, by decision: Decision? = nil
     ) async throws(Refusal) -> AcquiredToken {
         do throws(Refusal) {
-            return try await acquire(request, place, stored)
+            return try await acquire(request, place, by: decision)
         } catch {
             guard error.isLockedKeyring, await attendant.hasKeyringUnlocked(for: place) else { throw error }
-            return try await acquire(request, place, stored)
+            return try await acquire(request, place, by: nil)
         }
     }
 
     private func acquire(
-        _ request: TokenRequest, _ place: String?, _ stored: TokenAcquirer.Stored?
+        _ request: TokenRequest, _ place: String?, by decision: Decision?
     ) async throws(Refusal) -> AcquiredToken {
         do throws(AcquisitionError) {
-            return try await acquirer.token(for: request, stored: stored) { await attendant.person(for: place) }
+            return try await acquirer.token(for: request, by: decision) { await attendant.person(for: place) }
         } catch {
             throw .noToken(error, request, place: place)
         }

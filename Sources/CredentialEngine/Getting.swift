@@ -38,11 +38,11 @@ private struct Look: Sendable {
             vainLook.note(wasVain: password == nil)
             return .settled(password.map(Outcome.credential) ?? .nothing)
         }
-        let stored = try storedToken(for: wanted, in: sources)
-        if case .token(let token) = stored { return .settled(keep(token, for: wanted, in: sources)) }
+        let decision = try decide(wanted, in: sources)
+        if case .answer(let token) = decision.step { return .settled(keep(token, for: wanted, in: sources)) }
         return .needsOthers(
             Errand { () async throws(Refusal) in
-                let token = try await sources.token(for: wanted, place: request.place, stored: stored)
+                let token = try await sources.token(for: wanted, place: request.place, by: decision)
                 return keep(token, for: wanted, in: sources)
             })
     }
@@ -63,19 +63,17 @@ private struct Look: Sendable {
         return .credential(Credential(token))
     }
 
-    /// What is stored for a request, less a token that the server has just refused.
+    /// What will be done for a request, other than handing out a token that the server has just refused.
     ///
     /// If the server misses claims, they are reason enough to pass the stored token over. Else the refusal counts as one
     /// that `erase` tells of, if it is of the token that is stored: another process may have renewed it meanwhile.
-    private func storedToken(
-        for wanted: TokenRequest, in sources: CredentialSources
-    ) throws(Refusal) -> TokenAcquirer.Stored? {
-        let stored = try sources.stored(for: wanted, place: request.place)
-        guard let refused = request.refusedToken, wanted.claims == nil, case .token(let token) = stored,
+    private func decide(_ wanted: TokenRequest, in sources: CredentialSources) throws(Refusal) -> Decision {
+        let decision = try sources.decide(wanted, place: request.place)
+        guard let refused = request.refusedToken, wanted.claims == nil, case .answer(let token) = decision.step,
             token.accessToken.fingerprint == refused
-        else { return stored }
+        else { return decision }
         try sources.reject(token.accessToken, for: wanted, place: request.place)
-        return try sources.stored(for: wanted, place: request.place)
+        return try sources.decide(wanted, place: request.place)
     }
 
     private func password(in sources: CredentialSources) throws(Refusal) -> Credential? {

@@ -51,19 +51,29 @@ public struct RememberedCredential: Sendable {
 
         /// Keeps the token for as long as it needs no renewal.
         ///
-        /// If getting the token was itself a change, which replaced the key, what counts is what is stored after it.
+        /// Getting it anew was itself a change, which replaced the key: only another look at the keyring tells what counts
+        /// since. After a sign-in it is taken at once, because the person has chosen an account as well; what a renewal
+        /// brought is left to the next request, which looks anyway.
         func keep(_ token: AcquiredToken, for wanted: TokenRequest, from sources: CredentialSources) {
             let now = remembered.surroundings.now
             guard sources.configuration.answerCache, wanted.claims == nil, token.freshUntil(now: now) > now
             else { return }
-            guard token.source != .cache else { return remembered.write(token, key) }
-            // The person may have chosen an account as well, which makes it another answer. What was asked for comes from
-            // the configuration of before, though: if that has been edited since, it is nobody's answer.
-            guard let renewed = RememberedCredential(remembered.request, in: remembered.surroundings),
-                renewed.settings == settings, let key = remembered.surroundings.answers.key(),
-                case .token(let stored) = try? sources.acquirer.stored(for: wanted)
+            switch token.source {
+            case .cache: remembered.write(token, key)
+            case .renewed: return
+            case .signedIn: keepSignedIn(wanted, from: sources)
+            }
+        }
+
+        /// Keeps what is stored after a sign-in.
+        ///
+        /// What was asked for comes from the configuration of before: if that has been edited since, it is nobody's answer.
+        private func keepSignedIn(_ wanted: TokenRequest, from sources: CredentialSources) {
+            guard let after = RememberedCredential(remembered.request, in: remembered.surroundings),
+                after.settings == settings, let key = remembered.surroundings.answers.key(),
+                case .answer(let stored) = sources.acquirer.decide(wanted).step
             else { return }
-            renewed.write(stored, key)
+            after.write(stored, key)
         }
     }
 

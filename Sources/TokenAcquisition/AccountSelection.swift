@@ -10,7 +10,7 @@ public struct AccountSelection: Sendable {
         /// The account.
         public let account: AccountRecord
         /// How it was chosen.
-        public let choice: Outlook.Choice
+        public let choice: AccountReason
     }
 
     /// Every account that could be meant, one record each: those that were chosen for this authority first, then those that
@@ -29,7 +29,7 @@ public struct AccountSelection: Sendable {
         let account: AccountRecord
         let isForAll: Bool
         /// Nil if it doesn't count here.
-        let here: Outlook.Choice?
+        let here: AccountReason?
     }
 
     /// Takes the accounts that belong to an authority's environment and, for B2C, to its policy.
@@ -150,7 +150,7 @@ public struct AccountSelection: Sendable {
 }
 
 extension AccountSelection.Decision {
-    fileprivate func because(_ choice: Outlook.Choice) -> Self { Self(account: account, choice: choice) }
+    fileprivate func because(_ choice: AccountReason) -> Self { Self(account: account, choice: choice) }
 }
 
 extension Array {

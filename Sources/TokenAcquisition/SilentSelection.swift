@@ -60,6 +60,9 @@ public struct SilentSelection: Sendable {
         }
     }
 
+    /// Whether a renewal would do: not if a prompt is asked for.
+    var mayRenew: Bool { request.prompt == nil || request.prompt == "none" }
+
     /// Those that renewing by may help: all, but within a minute of a renewal that was refused where the token is presented.
     var redeemable: [RefreshTokenRecord] {
         refreshTokens.filter { token in

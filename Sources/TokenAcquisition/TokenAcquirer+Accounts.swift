@@ -90,7 +90,7 @@ extension TokenAcquirer {
         let choice = try await exclusively("choose\n\(authority.place.environment)") {
             () async throws(AcquisitionError) -> AccountChoice in
             // Whoever held the lock before may have been told.
-            if let found = try? self.silentAccount(for: request, authority) { return .account(found.account) }
+            if let account = self.decide(request).account { return .account(account) }
             let choice = await chooser.choose(among: accounts)
             if case .account(let account) = choice { await self.select(account, authority, telling: chooser) }
             return choice
@@ -99,7 +99,7 @@ extension TokenAcquirer {
         switch choice {
         case .account(let account):
             request.account = account.homeAccountID
-            return try await tokenOfKnown(request, authority, person: person)
+            return try await carryOut(nil, for: request, person: person)
         case .another:
             request.account = nil
             request.userHint = nil

@@ -35,7 +35,7 @@ extension TokenAcquirer {
         _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount, since asked: Int,
         after failed: FailedRenewal = FailedRenewal()
     ) async throws(AcquisitionError) -> Renewal {
-        guard request.prompt == nil || request.prompt == "none" else { return .needsPerson(failed) }
+        guard found.selection.mayRenew else { return .needsPerson(failed) }
         var failed = failed
         var found = found
         while let next = found.selection.redeemable.first(where: { !failed.tried.contains($0.secret) }) {
@@ -60,7 +60,7 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> Attempt {
         try await exclusively(lock(of: next, authority.place)) { () async throws(AcquisitionError) -> Attempt in
             // Whoever held the lock before may have done the work: what it stored counts.
-            guard let found = try self.accountByNow(for: request, authority) else { return .changed(nil) }
+            guard let found = try self.decide(request).stillMeant else { return .changed(nil) }
             if let token = found.usable(renewsEarly: true) { return .ended(.renewed(token)) }
             guard let current = found.selection.redeemable.first(where: { $0.secret == next.secret }) else {
                 return .changed(found)
@@ -68,18 +68,6 @@ extension TokenAcquirer {
             var failed = failed
             failed.tried.insert(current.secret)
             return try await self.redeem(current, of: found, request, authority, since: asked, after: failed)
-        }
-    }
-
-    /// The account for a request, or nil if it has signed out meanwhile.
-    private func accountByNow(
-        for request: TokenRequest, _ authority: Authority
-    ) throws(AcquisitionError) -> SilentAccount? {
-        do throws(AcquisitionError) {
-            return try silentAccount(for: request, authority)
-        } catch {
-            guard case .noSuchAccount = error else { throw error }
-            return nil
         }
     }
 

@@ -63,48 +63,30 @@ public struct TokenAcquirer: Sendable {
 
     var registry: PluginRegistry { plugins.registry }
 
-    /// What is stored for a request.
-    public enum Stored: Sendable {
-        /// A token that answers it.
-        case token(AcquiredToken)
-        /// None; the account it would be for, if it has signed in.
-        case account(SilentAccount?)
-    }
-
-    /// Looks at what is stored for a request; starts no plugin.
-    public func stored(for request: TokenRequest) throws(AcquisitionError) -> Stored {
-        let account = try silentAccount(for: request, try match(request))
-        return account?.usable(renewsEarly: true).map(Stored.token) ?? .account(account)
-    }
-
-    /// Gets a token, from the person only where there is one and nothing else helps.
+    /// Gets a token, from the person only if there is one and nothing else helps.
     ///
-    /// `stored` is what a look at the store found a moment ago, where there was one. `person` is called when only a
-    /// person helps, and not before: finding out whether somebody is there takes time.
+    /// `decision` is what was decided a moment ago; nil if nothing was. `person` is called when only a person helps, and not
+    /// before: finding out whether somebody is there takes time.
     public func token(
-        for request: TokenRequest, stored: Stored? = nil, person: @Sendable () async -> Person?
+        for request: TokenRequest, by decision: Decision? = nil, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
-        if case .token(let token) = stored { return token }
         do throws(AcquisitionError) {
-            return try await tokenOfKnown(request, try match(request), stored: stored, person: person)
+            return try await carryOut(decision, for: request, person: person)
         } catch {
             guard case .ambiguousAccount(let accounts, isShared: false) = error else { throw error }
             return try await tokenOfChosen(among: accounts, request, person: person)
         }
     }
 
-    /// Gets a token for the account that the request means by itself.
-    func tokenOfKnown(
-        _ request: TokenRequest, _ authority: Authority, stored: Stored? = nil, person: @Sendable () async -> Person?
+    /// Does what was decided for the account that the request means by itself, or decides now.
+    func carryOut(
+        _ decision: Decision?, for request: TokenRequest, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         let asked = setbacks.now
-        let found: SilentAccount?
-        if case .account(let known) = stored {
-            found = known
-        } else {
-            found = try await silentAccount(for: request, authority, person: person)
-            if let token = found?.usable(renewsEarly: true) { return token }
-        }
+        let authority = try match(request)
+        let decision = decision ?? decide(request)
+        if case .answer(let token) = decision.step { return token }
+        let found = try await decision.meant(person: person)
         var failed = FailedRenewal()
         if let found {
             // Waits for those that renew by the same refresh token, and not for whoever is signing in.
@@ -134,8 +116,7 @@ public struct TokenAcquirer: Sendable {
         person: () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         // Whoever held the lock before may have done the work: what it stored counts.
-        let found = try await silentAccount(for: request, authority, person: person)
-        guard let found else {
+        guard let found = try await decide(request).meant(person: person) else {
             try refuseCancelled(request, authority, account: nil, since: asked)
             return try await askPerson(request, authority, account: nil, because: nil, person: await person())
         }

@@ -65,7 +65,7 @@ extension AccountSelection {
     }
 
     private static func expect(
-        _ decision: AccountSelection.Decision?, _ account: AccountRecord, _ choice: Outlook.Choice,
+        _ decision: AccountSelection.Decision?, _ account: AccountRecord, _ choice: AccountReason,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(decision?.account == account && decision?.choice == choice, sourceLocation: sourceLocation)

@@ -39,7 +39,7 @@ import TokenStore
             TokenAcquirer.Person(interface: FobOwner(), flows: [])
         }
         #expect(token.accessToken == Secret("acme-42"))
-        guard case .account(nil) = try Self.acquirer.stored(for: Self.request) else {
+        guard case .askPerson = Self.acquirer.decide(Self.request).step else {
             Issue.record("something was kept")
             return
         }

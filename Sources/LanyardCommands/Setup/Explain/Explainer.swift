@@ -48,10 +48,10 @@ struct Explainer {
             return
         }
         explanation.namedBy = namer(of: wanted, by: chosen)
-        let outlook = quiet.acquirer.outlook(for: wanted)
-        explanation.outlook = outlook
+        let decision = quiet.acquirer.decide(wanted)
+        explanation.decision = decision
         explanation.isRemembered = isRemembered
-        explanation.next = await next(outlook, wanted)
+        explanation.next = await next(decision, wanted)
     }
 
     /// What named the account, where it is named.
@@ -117,24 +117,24 @@ struct Explainer {
         }
     }
 
-    private func next(_ outlook: Outlook, _ wanted: TokenRequest) async -> Explanation.Next {
+    private func next(_ decision: Decision, _ wanted: TokenRequest) async -> Explanation.Next {
         if explanation.isRemembered { return .init(step: "answer", text: "answer from memory, at once") }
-        switch outlook.step {
+        switch decision.step {
         case .answer: return .init(step: "answer", text: "answer with the stored access token")
-        case .renew: return renewal(outlook, wanted)
-        case .fail(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted, nil)
-        case .signIn: return await signIn(wanted, outlook.account)
-        case .fail(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
+        case .renew: return renewal(decision, wanted)
+        case .refuse(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted, nil)
+        case .askPerson: return await signIn(wanted, decision.account)
+        case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
             return .init(step: "unlock", text: "have you asked to unlock the keyring first")
-        case .fail(let error):
+        case .refuse(let error):
             let failure = Failure(error, request: wanted, url: request.url)
             return .init(step: "fail", text: "fail: \(failure.message)", hints: failure.hints, status: failure.status)
         }
     }
 
     /// A renewal; a tenant at which the account has never been may refuse it.
-    private func renewal(_ outlook: Outlook, _ wanted: TokenRequest) -> Explanation.Next {
-        guard let account = outlook.account, !outlook.isKnown else {
+    private func renewal(_ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
+        guard let account = decision.account, !decision.isKnown else {
             return .init(step: "renew", text: "renew the access token, without asking you, and answer with it")
         }
         return .init(

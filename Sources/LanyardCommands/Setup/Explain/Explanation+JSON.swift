@@ -26,7 +26,7 @@ extension Explanation {
             members["clientId"] = .string(wanted.clientID)
             members["scopes"] = JSONValue(strings: wanted.scopes)
         }
-        if let outlook { members.merge(outlookJSON(outlook)) { $1 } }
+        if let decision { members.merge(decisionJSON(decision)) { $1 } }
         if let git {
             members["git"] = [
                 "helpers": JSONValue(strings: git.helpers.all.map(\.name)), "sendsPath": .bool(git.sendsPath),
@@ -48,21 +48,21 @@ extension Explanation {
         }
     }
 
-    private func outlookJSON(_ outlook: Outlook) -> [String: JSONValue] {
+    private func decisionJSON(_ decision: Decision) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
-            "accounts": JSONValue(strings: outlook.accounts.map(\.username)), "remembered": .bool(isRemembered),
+            "accounts": JSONValue(strings: decision.accounts.map(\.username)), "remembered": .bool(isRemembered),
             "stored": [
-                "accessTokenExpiresOn": outlook.accessToken?.expiresOn.map { .integer(Int64($0)) } ?? .null,
-                "refreshToken": .bool(!outlook.refreshTokens.isEmpty),
+                "accessTokenExpiresOn": decision.accessToken?.expiresOn.map { .integer(Int64($0)) } ?? .null,
+                "refreshToken": .bool(decision.canRenew),
             ],
         ]
-        if let plugin = outlook.match?.plugin {
+        if let plugin = decision.match?.plugin {
             members["plugin"] = ["name": .string(plugin.name), "version": .string(plugin.version)]
         }
-        if let account = outlook.account {
+        if let account = decision.account {
             members["account"] = [
                 "username": .string(account.username), "homeAccountId": .string(account.homeAccountID),
-                "chosen": .string(outlook.choice?.rawValue ?? ""),
+                "chosen": .string(decision.reason?.rawValue ?? ""),
             ]
         }
         return members

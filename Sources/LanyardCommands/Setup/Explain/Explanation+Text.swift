@@ -27,13 +27,13 @@ extension Explanation {
         }
         if let wanted {
             facts.append(("authority", [wanted.authority.displayable()]))
-            if let plugin = outlook?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
+            if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
             facts.append(("client id", [wanted.clientID.displayable()]))
             facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
         }
-        if let outlook {
-            facts.append(("account", account(outlook)))
-            if let stored = stored(outlook) { facts.append(("stored", [stored])) }
+        if let decision {
+            facts.append(("account", account(decision)))
+            if let stored = stored(decision) { facts.append(("stored", [stored])) }
             facts.append(("memory", [isRemembered ? "an answer is remembered" : "no answer is remembered"]))
         }
         if let git {
@@ -57,14 +57,14 @@ extension Explanation {
         }
     }
 
-    private func account(_ outlook: Outlook) -> [String] {
-        guard let account = outlook.account else {
-            if case .fail(.store) = outlook.step { return ["unknown: the keyring can't be read"] }
-            guard !outlook.accounts.isEmpty else { return ["nobody has signed in"] }
-            return outlook.accounts.map(\.nameForPeople)
+    private func account(_ decision: Decision) -> [String] {
+        guard let account = decision.account else {
+            if case .refuse(.store) = decision.step { return ["unknown: the keyring can't be read"] }
+            guard !decision.accounts.isEmpty else { return ["nobody has signed in"] }
+            return decision.accounts.map(\.nameForPeople)
         }
         let how =
-            switch outlook.choice {
+            switch decision.reason {
             case .named?: "named by \(namedBy ?? "the request")"
             case .username?: "the user name in the URL"
             case .selectedHere?: "chosen for this authority"
@@ -77,10 +77,10 @@ extension Explanation {
         return ["\(account.nameForPeople) (\(how))"]
     }
 
-    private func stored(_ outlook: Outlook) -> String? {
-        guard outlook.account != nil else { return nil }
-        let access = outlook.accessToken.map { "access token, \(until($0.expiresOn))" } ?? "no usable access token"
-        return "\(access); \(outlook.refreshTokens.isEmpty ? "no refresh token" : "refresh token")"
+    private func stored(_ decision: Decision) -> String? {
+        guard decision.account != nil else { return nil }
+        let access = decision.accessToken.map { "access token, \(until($0.expiresOn))" } ?? "no usable access token"
+        return "\(access); \(decision.canRenew ? "refresh token" : "no refresh token")"
     }
 
     private func until(_ time: Int?) -> String {

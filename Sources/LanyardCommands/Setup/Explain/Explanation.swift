@@ -39,7 +39,7 @@ struct Explanation: Sendable {
     var wanted: TokenRequest?
     /// How the account came to be named, where it is.
     var namedBy: String?
-    var outlook: Outlook?
+    var decision: Decision?
     /// Whether an answer that was given before would be given again.
     var isRemembered = false
     var git: GitView?

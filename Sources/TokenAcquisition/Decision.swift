@@ -1,0 +1,126 @@
+public import PluginHost
+public import Rules
+public import TokenStore
+
+/// What will be done for a request with what is stored at one moment: `get` does it, and `explain` tells it.
+///
+/// It is made without a prompt, a plugin or a change.
+public struct Decision: Sendable {
+    /// What will be done first.
+    public enum Step: Sendable {
+        /// This token is handed out.
+        case answer(AcquiredToken)
+        /// These refresh tokens are redeemed, best first, until one helps.
+        case renew(by: [RefreshTokenRecord])
+        /// Only the person helps.
+        case askPerson
+        /// Nothing can be done, unless the person can say who is meant or sign in who is named.
+        case refuse(AcquisitionError)
+    }
+
+    /// Which plugin serves the authority; nil if none does.
+    public var match: AuthorityMatch?
+    /// Every account that could be meant.
+    public var accounts: [AccountRecord] = []
+    /// The account that is meant; nil if nobody has signed in, or several could be meant.
+    public var account: AccountRecord?
+    /// How it was chosen.
+    public var reason: AccountReason?
+    /// Whether the authority is known to accept it: else a renewal may be refused.
+    public var isKnown = true
+    /// The stored access token that is to be handed out, or was last.
+    public var accessToken: AccessTokenRecord?
+    /// Whether a refresh token is there that renewing by may help.
+    public var canRenew = false
+    /// What will be done first.
+    public var step: Step
+    /// What is stored for the account.
+    var found: SilentAccount?
+}
+
+/// How the account for a request was chosen.
+public enum AccountReason: String, Sendable {
+    /// The request, the rule or the configuration names it.
+    case named
+    /// The user name in the URL is an account's.
+    case username
+    /// The person chose it for this authority.
+    case selectedHere = "selected-here"
+    /// The person chose it for all authorities.
+    case selected
+    /// It has a token for this authority and client, and no other has or was chosen as lately.
+    case hasToken = "has-token"
+    /// It is the only one from this tenant.
+    case atHome = "at-home"
+    /// It is the only one that another client has used at this tenant.
+    case hasBeenHere = "has-been-here"
+    /// There is no other.
+    case onlyOne = "only-one"
+}
+
+extension TokenAcquirer {
+    /// Decides what to do for a request now; a keyring or a rule that is in the way is a step too.
+    public func decide(_ request: TokenRequest) -> Decision {
+        var decision = Decision(step: .askPerson)
+        do throws(AcquisitionError) {
+            let authority = try match(request)
+            decision.match = authority.match
+            // Read first: the keyring may still be on its way.
+            let history = selection?.read() ?? []
+            let records = try load(authority.place)
+            let known = known(records, authority, request, history)
+            decision.accounts = known.accounts
+            if let meant = try known.decision(named: request.account, hint: request.userHint) {
+                let stored = SilentSelection(
+                    records, place: authority.place, account: meant.account, request: request, now: clock())
+                decision.settle(on: meant, SilentAccount(account: meant.account, selection: stored, records: records))
+                decision.isKnown = known.isKnown(meant.account)
+            }
+        } catch {
+            decision.step = .refuse(error)
+        }
+        return decision
+    }
+}
+
+extension Decision {
+    /// Decides by what is stored for the account that is meant.
+    mutating func settle(on meant: AccountSelection.Decision, _ found: SilentAccount) {
+        account = meant.account
+        reason = meant.choice
+        self.found = found
+        accessToken = found.selection.freshToken ?? found.selection.lastResort
+        let redeemable = found.selection.redeemable
+        canRenew = !redeemable.isEmpty
+        // A token that the authority wants renewed early serves if it can't be.
+        if let token = found.usable(renewsEarly: canRenew) {
+            step = .answer(token)
+        } else if canRenew, found.selection.mayRenew {
+            step = .renew(by: redeemable)
+        }
+    }
+
+    /// The account that is meant, with what is stored for it; nil if it has yet to sign in.
+    ///
+    /// - Throws: what refuses; that the named account hasn't signed in only if nobody is there to sign it in.
+    func meant(person: () async -> TokenAcquirer.Person?) async throws(AcquisitionError) -> SilentAccount? {
+        guard case .refuse(let error) = step else { return found }
+        guard case .noSuchAccount = error, await person() != nil else { throw error }
+        return nil
+    }
+
+    /// The account that is meant by now; nil if it has signed out.
+    var stillMeant: SilentAccount? {
+        get throws(AcquisitionError) {
+            guard case .refuse(let error) = step else { return found }
+            guard case .noSuchAccount = error else { throw error }
+            return nil
+        }
+    }
+
+    /// The store's failure, which nothing but the store's recovery helps with.
+    public var storeError: StoreError? {
+        guard case .refuse(.store(let error)) = step else { return nil }
+        return error
+    }
+}

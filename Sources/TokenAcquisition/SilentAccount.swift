@@ -1,0 +1,49 @@
+import PluginWire
+import Rules
+import Secrets
+import TokenStore
+
+/// An account and all that is stored to answer for it.
+struct SilentAccount: Sendable {
+    let account: AccountRecord
+    let selection: SilentSelection
+    let records: StoredRecords
+
+    /// A token that can be handed out as it is; one that the authority wants renewed only where that may wait.
+    func usable(renewsEarly: Bool) -> AcquiredToken? {
+        guard let token = selection.freshToken, !renewsEarly || !selection.shouldRenew(token) else { return nil }
+        return AcquiredToken(token, account: account, source: .cache)
+    }
+
+    /// The token that serves while the authority is down.
+    var lastResort: AcquiredToken? {
+        selection.lastResort.map { AcquiredToken($0, account: account, source: .cache) }
+    }
+
+    /// The token that is handed out though it was refused, if nobody can be asked.
+    ///
+    /// It is due, so that the answer isn't remembered: the next request may come with somebody to ask.
+    var refusedToken: AcquiredToken? {
+        guard var token = selection.refusedToken else { return nil }
+        token.refreshOn = token.cachedAt
+        return AcquiredToken(token, account: account, source: .cache)
+    }
+
+    /// The request with the claims that a server missed in what was stored for it.
+    func heeding(_ request: TokenRequest) -> TokenRequest {
+        var request = request
+        request.claims = request.claims ?? selection.missedClaims
+        return request
+    }
+
+    /// The access tokens that a refresh token's record says were refused somewhere.
+    func refused(of refreshToken: RefreshTokenRecord, now: Int) -> [AccessTokenRecord] {
+        let digests = Refusals.tokens(in: refreshToken, now: now)
+        return records.accessTokens.filter { digests.contains($0.secret.reveal().shortDigest) }
+    }
+
+    /// Every record of the account.
+    var everything: [CredentialRecord] {
+        records.all.filter { $0.homeAccountID?.lowercased() == account.homeAccountID.lowercased() }
+    }
+}

@@ -1,0 +1,42 @@
+import PluginWire
+import Rules
+import TokenStore
+
+extension TokenAcquirer {
+    func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
+        tell(.usingKeyring)
+        let records = try storing { () throws(StoreError) in
+            try store.records(matching: RecordQuery(environments: place.aliases))
+        }
+        if records.hasDamaged { tell(.skippingDamaged) }
+        return records
+    }
+
+    /// The accounts of an authority among what is stored, and which of them a request's client uses.
+    func known(
+        _ records: StoredRecords, _ authority: Authority, _ request: TokenRequest, _ history: [SelectedAccount]? = nil
+    ) -> AccountSelection {
+        AccountSelection(
+            records, at: authority.place, clientID: request.clientID, history: history ?? selection?.read() ?? [],
+            isShared: isShared)
+    }
+
+    func storing<Result>(_ body: () throws(StoreError) -> Result) throws(AcquisitionError) -> Result {
+        do { return try body() } catch { throw .store(error) }
+    }
+
+    /// Refuses a keyring that could not keep what is about to be asked for.
+    func requireWritable() throws(StoreError) {
+        switch store.state() {
+        case .unlocked: return
+        case .locked where store.mayPrompt, .noDefaultCollection where store.mayPrompt: return
+        case .locked: throw StoreError(.locked)
+        case .noDefaultCollection: throw StoreError(.noDefaultCollection)
+        case .noSessionBus: throw StoreError(.noSessionBus)
+        case .noProvider: throw StoreError(.noProvider)
+        case .hung: throw StoreError(.timedOut)
+        case .badBackend(let name): throw StoreError(.badBackend, detail: name)
+        case .failed(let detail): throw StoreError(.broken, detail: detail)
+        }
+    }
+}

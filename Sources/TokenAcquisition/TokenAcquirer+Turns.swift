@@ -1,0 +1,51 @@
+import Rules
+import TokenStore
+
+extension TokenAcquirer {
+    /// Runs the body while no other process has the person sign in for the same authority, client and account.
+    func alone<Result: Sendable>(
+        _ request: TokenRequest, account: AccountRecord?, _ body: () async throws(AcquisitionError) -> Result
+    ) async throws(AcquisitionError) -> Result {
+        let who = account?.homeAccountID ?? request.account ?? ""
+        let key = [request.authority, request.clientID, who].map { $0.lowercased() }.joined(separator: "\n")
+        return try await exclusively(key, body)
+    }
+
+    /// Runs the body while no other process of the user does so under the same key.
+    ///
+    /// If there is no place for locks it runs without one; if `insists` is false, also after a wait that was too long. What
+    /// is stored is compared before each change all the same.
+    func exclusively<Result: Sendable>(
+        _ key: String, insists: Bool = true, _ body: () async throws(AcquisitionError) -> Result
+    ) async throws(AcquisitionError) -> Result {
+        let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
+        do {
+            return try await singleFlight.withLock(key: key, deadline: longestWait, waiting: waiting) {
+                try await body()
+            }
+        } catch let error as AcquisitionError {
+            throw error
+        } catch SingleFlightError.unusable {
+            return try await body()
+        } catch SingleFlightError.timedOut where !insists {
+            return try await body()
+        } catch {
+            throw .busy
+        }
+    }
+
+    /// The same, blocking the thread, for what doesn't take long.
+    func exclusively(
+        _ key: String, blockingFor seconds: Double, _ body: () throws(AcquisitionError) -> Void
+    ) throws(AcquisitionError) {
+        do {
+            try singleFlight.withLock(key: key, blockingFor: seconds, body)
+        } catch let error as AcquisitionError {
+            throw error
+        } catch SingleFlightError.unusable {
+            try body()
+        } catch {
+            throw .busy
+        }
+    }
+}

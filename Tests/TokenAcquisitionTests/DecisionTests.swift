@@ -1,0 +1,91 @@
+import Secrets
+import Testing
+import TokenStore
+
+@testable import Rules
+@testable import TokenAcquisition
+
+/// What will be done with what is stored for an account.
+@Suite struct DecisionTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        /// Seconds that the access token lives; nil if there is none.
+        var lives: Int?
+        /// Seconds until the authority wants it renewed.
+        var renewsIn: Int?
+        var refreshToken = false
+        var prompt: String?
+        var claims: String?
+        /// `answer`, `renew` or `ask`.
+        let step: String
+        let testDescription: String
+    }
+
+    private static let cases = [
+        Case(lives: 3600, refreshToken: true, step: "answer", testDescription: "a fresh token is handed out"),
+        Case(lives: 200, refreshToken: true, step: "renew", testDescription: "one that is about to end is renewed"),
+        Case(lives: 200, step: "ask", testDescription: "or asked for, if it can't be"),
+        Case(
+            lives: 3600, renewsIn: -1, refreshToken: true, step: "renew",
+            testDescription: "one that is due is renewed early"),
+        Case(lives: 3600, renewsIn: -1, step: "answer", testDescription: "or handed out, if it can't be"),
+        Case(refreshToken: true, step: "renew", testDescription: "a refresh token alone is redeemed"),
+        Case(step: "ask", testDescription: "without either the person is asked"),
+        Case(
+            lives: 3600, refreshToken: true, prompt: "login", step: "ask",
+            testDescription: "a prompt is the person's to answer"),
+        Case(
+            lives: 3600, refreshToken: true, prompt: "none", step: "answer", testDescription: "none is no prompt"),
+        Case(
+            lives: 3600, refreshToken: true, claims: "{}", step: "renew", testDescription: "claims are renewed for"),
+    ]
+
+    @Test(arguments: cases)
+    func `what is stored decides`(_ given: Case) throws {
+        var decision = Decision(step: .askPerson)
+        let meant = try #require(
+            try AccountSelection.of([Self.account], at: Self.place).decision(named: nil, hint: nil))
+        decision.settle(on: meant, Self.stored(given))
+        let step =
+            switch decision.step {
+            case .answer(let token): token.accessToken == Secret("at") ? "answer" : "another"
+            case .renew(let tokens): tokens.map(\.secret) == [Secret("rt")] ? "renew" : "another"
+            case .askPerson: "ask"
+            case .refuse: "refuse"
+            }
+        #expect(step == given.step)
+        #expect(decision.canRenew == given.refreshToken)
+        #expect(decision.account == Self.account)
+        #expect(decision.reason == .onlyOne)
+    }
+
+    private static let now = 1_800_000_000
+    private static let host = "login.example"
+    private static let account = AccountRecord(
+        homeAccountID: "uid.utid", environment: host, realm: "contoso", username: "u@x.example")
+    private static let place = AuthorityPlace(environment: host, aliases: [host], realm: "contoso", policy: nil)
+
+    private static func stored(_ given: Case) -> SilentAccount {
+        var records = StoredRecords()
+        if let lives = given.lives {
+            var token = AccessTokenRecord(
+                homeAccountID: "uid.utid", environment: host, clientID: "cid", realm: "contoso", target: "s",
+                secret: Secret("at"), cachedAt: now, expiresOn: now + lives)
+            token.refreshOn = given.renewsIn.map { now + $0 }
+            records.accessTokens = [token]
+        }
+        if given.refreshToken {
+            records.refreshTokens = [
+                RefreshTokenRecord(
+                    homeAccountID: "uid.utid", environment: host, clientID: "cid", secret: Secret("rt"))
+            ]
+        }
+        var request = TokenRequest(
+            origin: .consumer, authority: "https://\(host)/contoso", authorityIsConfigured: true, clientID: "cid",
+            scopes: ["s"], claims: given.claims)
+        request.prompt = given.prompt
+        return SilentAccount(
+            account: account,
+            selection: SilentSelection(records, place: place, account: account, request: request, now: now),
+            records: records)
+    }
+}
