@@ -10,9 +10,12 @@ extension TokenAcquirer {
             .map { $0.lowercased() }.joined(separator: "\n")
     }
 
-    /// Stores what came, and hands out the token; `redeemed` is what was redeemed for it, under whose lock this runs.
+    /// Stores what came, and hands out the token.
+    ///
+    /// `redeemed` is what was redeemed for it, under whose lock this runs, and `known` what was read under that lock.
     func keep(
-        _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?
+        _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?,
+        among known: StoredRecords? = nil
     ) async throws(AcquisitionError) -> AcquiredToken {
         let asked = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
@@ -22,10 +25,10 @@ extension TokenAcquirer {
             // A client's lock comes before its family's, and nothing after that. What came must not be lost: it is kept
             // even if whoever has the lock doesn't give it back.
             made = try await exclusively(needed, insists: false) { () async throws(AcquisitionError) in
-                try self.save(asked, authority)
+                try self.save(asked, among: self.load(authority.place))
             }
         } else {
-            made = try save(asked, authority)
+            made = try save(asked, among: loadAgain(known, authority.place))
         }
         guard result.declinedScopes.isEmpty else {
             throw .scopesDeclined(granted: result.scopes, declined: result.declinedScopes)
@@ -33,13 +36,25 @@ extension TokenAcquirer {
         return AcquiredToken(made.accessToken, account: made.account, source: redeemed == nil ? .signedIn : .renewed)
     }
 
+    /// What is stored now that the authority has answered, given what was read under the refresh token's lock.
+    ///
+    /// Whoever adds what goes with a refresh token has its lock. Who needs none, as a sign-out or another program, changes
+    /// what was found or takes it away, and that shows where it was found, without a search.
+    private func loadAgain(
+        _ known: StoredRecords?, _ place: AuthorityPlace
+    ) throws(AcquisitionError) -> StoredRecords {
+        guard let known else { return try load(place) }
+        tell(.usingKeyring)
+        if let current = store.current(known) { return current }
+        return try load(place)
+    }
+
     /// Stores what came as far as it follows from what is stored by now, and gives what that is.
     ///
     /// Who signed out during a renewal stays signed out. If a sign-in brought another refresh token meanwhile, that stays.
     private func save(
-        _ asked: RecordsOfResult, _ authority: Authority
+        _ asked: RecordsOfResult, among stored: StoredRecords
     ) throws(AcquisitionError) -> RecordsOfResult {
-        let stored = try load(authority.place)
         var made = asked
         made.knownAccounts = stored.accounts
         made.knownTokens = stored.accessTokens

@@ -84,7 +84,7 @@ extension TokenAcquirer {
         }
         switch await redeem(refreshToken, request, authority) {
         case .success(let result):
-            let token = try await keep(result, request, authority, redeemed: refreshToken)
+            let token = try await keep(result, request, authority, redeemed: refreshToken, among: found.records)
             setbacks.forget(key)
             return .ended(.renewed(token))
         case .failure(let error):

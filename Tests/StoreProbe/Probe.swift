@@ -25,6 +25,11 @@ struct Probe {
             _ = try store.records(matching: query)
             guard system(arguments["command"] ?? "false") == 0 else { exit(1) }
             try show(store.records(matching: query))
+        case "current":
+            // The same without a second search.
+            let found = try store.records(matching: query)
+            guard system(arguments["command"] ?? "false") == 0 else { exit(1) }
+            if let current = store.current(found) { show(current) } else { print("only a search tells") }
         case "delete": print(try store.delete(matching: query))
         case "delete-exactly": print(try store.delete(UnifiedCache(json: readInput())?.records ?? []))
         case "bench": try bench(store)

@@ -87,6 +87,33 @@ import Testing
         }
     }
 
+    @Test func `what was found is read again as it is now, as long as it is there`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await keyring.save(Sample.all)
+            func current(after command: String) async throws -> String {
+                try await keyring.probe("current", ["command": "(\(command)) >&2"]).output
+            }
+            func shown(_ records: [CredentialRecord]) -> String {
+                String(decoding: UnifiedCache(records).json(), as: UTF8.self) + "\n"
+            }
+            #expect(try await current(after: "true") == shown(Sample.all))
+            let attributes = ItemAttributes(Sample.refreshToken(), group: "test").stored
+            let item = attributes.map { "'\($0.key)' '\($0.value)'" }.joined(separator: " ")
+            let rotated = Sample.refreshToken("rotated")
+            let others = Sample.all.filter { $0 != Sample.refreshToken() }
+            #expect(
+                try await current(
+                    after: "printf %s '\(String(decoding: rotated.json, as: UTF8.self))'"
+                        + "| secret-tool store --label=x \(item)") == shown(others + [rotated]))
+            #expect(try await current(after: "secret-tool clear \(item)") == "only a search tells\n")
+            #expect(
+                try await current(
+                    after: "dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets "
+                        + "org.freedesktop.Secret.Service.Lock "
+                        + "array:objpath:/org/freedesktop/secrets/collection/login") == "only a search tells\n")
+        }
+    }
+
     @Test func `a locked keyring gives nothing away and loses nothing`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             try await keyring.save(Sample.all)

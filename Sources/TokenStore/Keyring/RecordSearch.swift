@@ -16,13 +16,24 @@ extension KeyringSession {
         let secrets = try secrets(of: paths)
         for path in paths {
             if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }), record.isPlain {
-                if query.matches(record) { found.append(record) }
+                if query.matches(record) { found.append(record, at: path) }
             } else if var item = try items(at: [path], areLocked: false).first,
                 let kind = query.kind(of: item.attributes)
             {
                 item.secret = secrets[path]
                 found.append(item, of: kind)
             }
+        }
+        return found
+    }
+
+    /// Reads the items of records once more; nil if one is gone, is locked or holds no record any more.
+    func records(at paths: [String]) throws(ServiceFailure) -> StoredRecords? {
+        let secrets = try secrets(of: paths)
+        var found = StoredRecords()
+        for path in paths {
+            guard let record = secrets[path].flatMap({ CredentialRecord(json: $0) }), record.isPlain else { return nil }
+            found.append(record, at: path)
         }
         return found
     }
@@ -52,7 +63,7 @@ extension StoredRecords {
 
     mutating func append(_ item: KeyringItem, of kind: CredentialKind) {
         switch item.content(as: kind) {
-        case .record(let record): append(record)
+        case .record(let record): append(record, at: item.path)
         case .absent: unreadable.append("an item of kind \(kind.rawValue) has no secret")
         case .damaged(let reason):
             unreadable.append("an item of kind \(kind.rawValue) \(reason)")

@@ -47,6 +47,14 @@ public struct SecretServiceStore: RecordStore {
         }
     }
 
+    /// Reads again what was found, in one call and without a search; nil if some of it can't be read where it was.
+    public func current(_ found: StoredRecords) -> StoredRecords? {
+        guard !found.paths.isEmpty else { return nil }
+        return try? configuration.withKeyring { session throws(ServiceFailure) in
+            try session.records(at: found.paths)
+        }
+    }
+
     /// Stores records, each in place of the one with the same key.
     ///
     /// Records are stored one after the other; where one fails, those before it are stored.

@@ -48,6 +48,8 @@ public struct StoredRecords: Sendable, Equatable {
     public var unreadable: [String] = []
     /// Whether some of those hold no record that could be used; `deleteDamaged` removes them.
     public var hasDamaged = false
+    /// The D-Bus paths of the items that the records were read from.
+    var paths: [String] = []
 
     /// Makes an empty result.
     public init() {}
@@ -60,6 +62,12 @@ public struct StoredRecords: Sendable, Equatable {
         accessTokens.map(CredentialRecord.accessToken) + refreshTokens.map(CredentialRecord.refreshToken)
             + idTokens.map(CredentialRecord.idToken) + accounts.map(CredentialRecord.account)
             + appMetadata.map(CredentialRecord.appMetadata)
+    }
+
+    /// Adds a record that was read from an item.
+    mutating func append(_ record: CredentialRecord, at path: String) {
+        append(record)
+        paths.append(path)
     }
 
     /// Adds a record to the others of its kind.

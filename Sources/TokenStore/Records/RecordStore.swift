@@ -9,6 +9,12 @@ public protocol RecordStore: Sendable {
     /// The records that match; finding nothing is no error.
     func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords
 
+    /// What was found as it is now, read where it was found; nil if some of it can't be read there, so that only a search
+    /// tells.
+    ///
+    /// What was added since is not seen.
+    func current(_ found: StoredRecords) -> StoredRecords?
+
     /// Stores records, each in place of the one with the same key.
     func save(_ records: [CredentialRecord]) throws(StoreError)
 
@@ -30,6 +36,8 @@ public struct NoRecordStore: RecordStore {
     public func state() -> KeyringState { .unlocked }
     /// Nothing.
     public func records(matching query: RecordQuery) -> StoredRecords { StoredRecords() }
+    /// Nil: nothing is ever found.
+    public func current(_ found: StoredRecords) -> StoredRecords? { nil }
     /// Does nothing.
     public func save(_ records: [CredentialRecord]) {}
     /// None.
