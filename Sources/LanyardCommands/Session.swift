@@ -75,6 +75,15 @@ struct Session: Sendable {
     /// The user's configuration file, for messages.
     var userFile: String { Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml" }
 
+    /// Every record that is stored.
+    func storedRecords() throws(Failure) -> StoredRecords { try list().records }
+
+    /// What is stored, and whose it is.
+    func list() throws(Failure) -> Listing {
+        let engine = CredentialEngine(in: context.surroundings) { sources }
+        do throws(Refusal) { return try engine.list() } catch { throw Failure(error) }
+    }
+
     /// The token that a request comes to, or nil if it comes to none.
     func resolve(_ request: CredentialRequest) throws(Failure) -> TokenRequest? {
         do throws(Refusal) { return try sources.resolve(request) } catch { throw Failure(error) }

@@ -5,10 +5,12 @@ import Rules
 public import TokenStore
 
 extension TokenAcquirer {
-    /// Every account in the group, who uses it, and which is used where.
-    public func allAccounts() throws(AcquisitionError) -> AccountOverview {
-        let records = try storing { () throws(StoreError) in try store.records(matching: .all) }
-        return AccountOverview(
+    /// Every record of the group.
+    public func allRecords() throws(StoreError) -> StoredRecords { try store.records(matching: .all) }
+
+    /// Every account among records, who uses it, and which is used where.
+    public func accounts(among records: StoredRecords) -> AccountOverview {
+        AccountOverview(
             records, environments: registry.plugins.flatMap(\.environments), history: selection?.read() ?? [],
             isShared: isShared)
     }

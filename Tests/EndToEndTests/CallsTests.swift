@@ -90,6 +90,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [["accounts"], ["cache", "list"]])
+    func `listing searches the keyring once`(_ command: [String]) async throws {
+        try await World.with { world in
+            try await signIn(world)
+            let calls = try await calls(of: world) { try await world.lanyard(command) }
+            #expect(
+                calls.filter(\.isToKeyring).map(\.member).sorted() == ["GetSecrets", "OpenSession", "SearchItems"],
+                "\(calls)")
+        }
+    }
+
     private func signIn(_ world: World) async throws {
         #expect(try await world.get(Self.path, world.browser(as: "alice@contoso.example")).status == 0)
         #expect(try await world.get(Self.path).status == 0)

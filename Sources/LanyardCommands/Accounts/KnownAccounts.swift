@@ -1,3 +1,4 @@
+import CredentialEngine
 import Secrets
 import TokenAcquisition
 import TokenStore
@@ -143,7 +144,7 @@ extension [AccountRecord] {
 extension Session {
     /// Every account and which of them is used where, or those of one authority.
     func accounts(at named: NamedPlace? = nil) throws(Failure) -> KnownAccounts {
-        KnownAccounts(try acquiring { () throws(AcquisitionError) in try acquirer.allAccounts() }, at: named)
+        KnownAccounts(try list().accounts, at: named)
     }
 
     /// Chooses an account for an authority, or for all that accept it.

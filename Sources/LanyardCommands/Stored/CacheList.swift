@@ -30,11 +30,6 @@ struct CacheList: AsyncParsableCommand {
 }
 
 extension Session {
-    /// Every record of the group.
-    func storedRecords() throws(Failure) -> StoredRecords {
-        try keeping { () throws(StoreError) in try store.records(matching: .all) }
-    }
-
     /// Runs what has only the keyring's own errors.
     func keeping<Result>(_ body: () throws(StoreError) -> Result) throws(Failure) -> Result {
         do { return try body() } catch { throw Failure(error) }

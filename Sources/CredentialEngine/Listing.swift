@@ -1,0 +1,25 @@
+public import TokenAcquisition
+public import TokenStore
+
+/// What is stored of tokens and accounts, secrets included.
+public struct Listing: Sendable {
+    /// The records.
+    public let records: StoredRecords
+    private let acquirer: TokenAcquirer
+
+    init(_ records: StoredRecords, _ acquirer: TokenAcquirer) {
+        self.records = records
+        self.acquirer = acquirer
+    }
+
+    /// Whose they are, and which account is used where; looks for the plugins, which say what hosts belong together.
+    public var accounts: AccountOverview { acquirer.accounts(among: records) }
+}
+
+extension CredentialEngine {
+    /// Lists what is stored, with one search.
+    public func list() throws(Refusal) -> Listing {
+        let acquirer = try readSources().acquirer
+        do throws(StoreError) { return Listing(try acquirer.allRecords(), acquirer) } catch { throw .store(error) }
+    }
+}
