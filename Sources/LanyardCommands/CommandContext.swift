@@ -13,9 +13,7 @@ struct CommandContext: Sendable {
     var executable: String
 
     /// The process's own.
-    @TaskLocal static var current = CommandContext.ofProcess()
-
-    private static func ofProcess() -> CommandContext {
+    static func ofProcess() -> CommandContext {
         let environment = processEnvironment()
         let console = Console(output: .standardOutput, errors: .standardError, environment: environment)
         return CommandContext(

@@ -21,32 +21,38 @@ public enum Lanyard {
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
+        let context = CommandContext.ofProcess()
         if let verb {
-            var run = ConsumerRun(GitConsumer(verb), in: .current, InteractionOptions.Values())
+            var run = ConsumerRun(GitConsumer(verb), in: context, InteractionOptions.Values())
             switch run.untilOthersAreNeeded() {
-            case .end(let status): leave(status)
-            case .needsOthers(let errand): finish { [run] in await run.goingOn(with: errand) }
+            case .end(let status): leave(status, context.console)
+            case .needsOthers(let errand): finish(context.console) { [run] in await run.goingOn(with: errand) }
             }
         }
         let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
-        guard program == "git-credential-lanyard" else { finish { await LanyardCommand.run(rest) } }
+        guard program == "git-credential-lanyard" else {
+            finish(context.console) { await LanyardCommand.run(rest, in: context) }
+        }
         guard let last = rest.last else {
-            CommandContext.current.console.report(.noVerb)
-            leave(ExitStatus.usage.rawValue)
+            context.console.report(.noVerb)
+            leave(ExitStatus.usage.rawValue, context.console)
         }
         let isOption = last.hasPrefix("-")
-        guard isOption || GitConsumer.Verb(rawValue: last) != nil else { leave(ExitStatus.done.rawValue) }
+        guard isOption || GitConsumer.Verb(rawValue: last) != nil else {
+            leave(ExitStatus.done.rawValue, context.console)
+        }
         // Options come before the verb where they stand in credential.helper.
-        finish { await LanyardCommand.run(isOption ? rest : [last] + rest.dropLast()) }
+        let words = isOption ? rest : [last] + rest.dropLast()
+        finish(context.console) { await LanyardCommand.run(words, in: context) }
     }
 
     /// Does what takes more than one thread; starting them alone takes longer than most answers.
-    private static func finish(_ body: sending @escaping () async -> Int32) -> Never {
+    private static func finish(_ console: Console, _ body: sending @escaping () async -> Int32) -> Never {
         Task {
             let status = await body()
             // A sign-in was interrupted and has been cleaned up after; now the signal does what it would have done at once.
             if let number = Interruption.signal { end(by: number) }
-            leave(status)
+            leave(status, console)
         }
         dispatchMain()
     }
@@ -54,9 +60,8 @@ public enum Lanyard {
     /// Ends the process at once: a thread may still be at work on the keyring, which nothing must be taken from.
     ///
     /// A result that is not all there is a failure, even where the work was done: whoever reads it must not trust it.
-    private static func leave(_ status: Int32) -> Never {
+    private static func leave(_ status: Int32, _ console: Console) -> Never {
         fflush(nil)
-        let console = CommandContext.current.console
         guard status == ExitStatus.done.rawValue, let failure = console.undelivered else { _exit(status) }
         console.report(failure)
         _exit(failure.status.rawValue)
@@ -72,6 +77,11 @@ public enum Lanyard {
         pthread_sigmask(SIG_UNBLOCK, &own, nil)
         raise(number)
     }
+}
+
+/// A command that does something: it works in the context that it is given, and nowhere else.
+protocol Command: AsyncParsableCommand {
+    mutating func run(in context: CommandContext) async throws
 }
 
 /// `lanyard`, for people.
@@ -99,29 +109,31 @@ struct LanyardCommand: AsyncParsableCommand {
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.
-    static func run(_ arguments: [String]) async -> Int32 {
+    static func run(_ arguments: [String], in context: CommandContext) async -> Int32 {
         // The parser prints its own help for a command that it doesn't know.
         if arguments.first == "help", let unknown = CommandTree.lanyard.unknownCommand(in: Array(arguments.dropFirst()))
         {
             let usage = fullMessage(for: ValidationError("help"))
-            CommandContext.current.console.complain(unknown.complaint(instead: usage))
+            context.console.complain(unknown.complaint(instead: usage))
             return ExitStatus.usage.rawValue
         }
         do {
             var command = try parseAsRoot(arguments)
-            if var command = command as? any AsyncParsableCommand {
+            if var command = command as? any Command {
+                try await command.run(in: context)
+            } else if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
             return ExitStatus.done.rawValue
         } catch let failure as Failure {
-            CommandContext.current.console.report(failure)
+            context.console.report(failure)
             return failure.status.rawValue
         } catch {
             let status = exitCode(for: error)
             let text = fullMessage(for: error)
-            let console = CommandContext.current.console
+            let console = context.console
             guard status != .success else {
                 console.print(text)
                 return status.rawValue

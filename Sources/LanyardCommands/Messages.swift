@@ -18,22 +18,22 @@ extension Failure {
     }
 
     /// What the engine refuses.
-    init(_ refusal: Refusal) {
+    init(_ refusal: Refusal, in context: CommandContext) {
         switch refusal {
         case .noPlace(let part):
             let name = part == .host ? "host" : "protocol"
             self.init("the request names no \(name)", hints: [Self.protocolHint])
         case .settings(let error): self = error as? Failure ?? Failure("\(error)".displayable(limit: 300))
-        case .unresolved(let error): self.init(error)
-        case .noToken(let error, let request, let place): self.init(error, request: request, url: place)
+        case .unresolved(let error): self.init(error, in: context)
+        case .noToken(let error, let request, let place): self.init(error, request: request, url: place, in: context)
         case .store(let error): self.init(error)
         }
     }
 
     /// What keeps a consumer from being served; `refusal` is what the engine refused last.
-    init(_ complaint: Turn.Complaint, _ refusal: Refusal?) {
+    init(_ complaint: Turn.Complaint, _ refusal: Refusal?, in context: CommandContext) {
         switch complaint {
-        case .refusal: self = refusal.map(Failure.init) ?? Failure("the request can't be answered")
+        case .refusal: self = refusal.map { Failure($0, in: context) } ?? Failure("the request can't be answered")
         case .unreadable(let error): self.init(error)
         case .invalid(let error): self.init(error)
         case .unwritable(let request):
@@ -65,7 +65,7 @@ extension Failure {
     static let protocolHint: Hint = "lanyard expects git's credential format; see git help credential"
 
     /// A request that needs a token which can't be had.
-    init(_ error: ResolutionError) {
+    init(_ error: ResolutionError, in context: CommandContext) {
         switch error {
         case .incomplete:
             self.init(
@@ -85,7 +85,9 @@ extension Failure {
                 "no client id is configured for \(authority.displayable(limit: 255))",
                 hints: [
                     "register an app in the Entra admin centre: App registrations, New registration, platform \"Mobile and desktop applications\" with redirect URI http://localhost, and allow public client flows",
-                    Hint("then put its application (client) id into \(Self.userFile)", write: "client-id = \"…\""),
+                    Hint(
+                        "then put its application (client) id into \(Self.userFile(context))",
+                        write: "client-id = \"…\""),
                 ])
         case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
@@ -134,12 +136,14 @@ extension Failure {
     }
 
     /// A token that couldn't be got.
-    init(_ error: AcquisitionError, request: TokenRequest, url: String?) {
+    init(_ error: AcquisitionError, request: TokenRequest, url: String?, in context: CommandContext) {
         switch error {
         case .unknownAuthority(let authority):
             self.init(
                 unknownAuthority: authority,
-                hints: ["name it in a [[rule]] in \(Self.userFile), or install its plugin; see lanyard-plugin(7)"])
+                hints: [
+                    "name it in a [[rule]] in \(Self.userFile(context)), or install its plugin; see lanyard-plugin(7)"
+                ])
         case .ambiguousAccount(let accounts, let isShared):
             self.init(
                 "several accounts could be meant: \(accounts.namesApart.joined(separator: ", "))",
@@ -165,7 +169,7 @@ extension Failure {
                     Hint("consent to all of it, or ask your administrator; then", run: Self.login(request, url: url))
                 ],
                 status: .scopesDeclined)
-        case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url)
+        case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url, in: context)
         case .store(let error): self.init(error)
         case .busy:
             self.init(
@@ -174,7 +178,9 @@ extension Failure {
         }
     }
 
-    private init(_ error: PluginError, plugin: String, request: TokenRequest, url: String?) {
+    private init(
+        _ error: PluginError, plugin: String, request: TokenRequest, url: String?, in context: CommandContext
+    ) {
         let message = Self.words(of: error)
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
         switch error.code {
@@ -191,7 +197,8 @@ extension Failure {
             hints = [Hint("to try again", run: Self.login(request, url: url))]
             if error.isTimeout {
                 hints.append(
-                    Hint("for more time, set timeout in \(Self.userFile), or give", write: "--timeout SECONDS"))
+                    Hint("for more time, set timeout in \(Self.userFile(context)), or give", write: "--timeout SECONDS")
+                )
             }
         case .internal where hints.isEmpty:
             hints.append(Hint("see the conversation with the plugin \(plugin)", run: "export LANYARD_TRACE=plugin"))
@@ -223,9 +230,8 @@ extension Failure {
         }
     }
 
-    private static var userFile: String {
-        let context = CommandContext.current
-        return context.short(
+    private static func userFile(_ context: CommandContext) -> String {
+        context.short(
             Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
     }
 

@@ -43,7 +43,7 @@ struct Session: Sendable {
     ///
     /// - Throws: `Failure` if the configuration is wrong.
     init(
-        _ context: CommandContext = .current, of scope: Scope = .user, options: InteractionOptions.Values = .init()
+        _ context: CommandContext, of scope: Scope = .user, options: InteractionOptions.Values = .init()
     ) throws(Failure) {
         self.context = context
         self.scope = scope
@@ -81,12 +81,12 @@ struct Session: Sendable {
     /// What is stored, and whose it is.
     func list() throws(Failure) -> Listing {
         let engine = CredentialEngine(in: context.surroundings) { sources }
-        do throws(Refusal) { return try engine.list() } catch { throw Failure(error) }
+        do throws(Refusal) { return try engine.list() } catch { throw Failure(error, in: context) }
     }
 
     /// The token that a request comes to, or nil if it comes to none.
     func resolve(_ request: CredentialRequest) throws(Failure) -> TokenRequest? {
-        do throws(Refusal) { return try sources.resolve(request) } catch { throw Failure(error) }
+        do throws(Refusal) { return try sources.resolve(request) } catch { throw Failure(error, in: context) }
     }
 
     /// Gets a token, asking the person if the command allows it and somebody is there.
@@ -94,7 +94,11 @@ struct Session: Sendable {
     /// `url` is what the token is for, if it is for a URL: git's configuration may forbid to ask on its behalf.
     func token(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
         defer { context.console.endProgress() }
-        do throws(Refusal) { return try await sources.token(for: request, place: url) } catch { throw Failure(error) }
+        do throws(Refusal) {
+            return try await sources.token(for: request, place: url)
+        } catch {
+            throw Failure(error, in: context)
+        }
     }
 
     /// Has the person sign in.
@@ -106,7 +110,7 @@ struct Session: Sendable {
         do throws(AcquisitionError) {
             return try await acquirer.signIn(request, person: person)
         } catch {
-            throw Failure(error, request: request, url: url)
+            throw Failure(error, request: request, url: url, in: context)
         }
     }
 

@@ -25,10 +25,11 @@ import TokenStore
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         for url in [nil, "https://git.example"] {
-            let hints = Failure(.ambiguousAccount([Self.hostile]), request: request, url: url).hints
+            let hints = Failure(.ambiguousAccount([Self.hostile]), request: request, url: url, in: .ofProcess()).hints
             #expect(hints.first?.line.contains(" 'bob;$(reboot)@x.example'") == true, "\(hints)")
         }
-        let shared = Failure(.ambiguousAccount([Self.hostile], isShared: true), request: request, url: nil)
+        let shared = Failure(
+            .ambiguousAccount([Self.hostile], isShared: true), request: request, url: nil, in: .ofProcess())
         #expect(
             shared.hints.first?.line.hasSuffix("lanyard logout 'bob;$(reboot)@x.example'") == true, "\(shared.hints)")
         let twin = AccountRecord(homeAccountID: "c.d", environment: "login.example", realm: "d", username: "bob")
@@ -57,7 +58,7 @@ import TokenStore
         request.account = "alice@x.example"
         let url = "https://git.example"
         for error in [AcquisitionError.interactionRequired(nil), .noSuchAccount("alice@x.example", known: [])] {
-            let hints = Failure(error, request: request, url: url).hints.map(\.line)
+            let hints = Failure(error, request: request, url: url, in: .ofProcess()).hints.map(\.line)
             #expect(hints == ["sign in: lanyard login https://git.example --account alice@x.example"])
         }
     }
@@ -67,7 +68,8 @@ import TokenStore
             origin: .rule("https://git.example"), authority: "https://login.example/b", authorityIsConfigured: true,
             clientID: "c", scopes: ["s", "t"])
         func hint() -> String? {
-            Failure(.interactionRequired(nil), request: request, url: "https://git.example").hints.first?.line
+            Failure(.interactionRequired(nil), request: request, url: "https://git.example", in: .ofProcess()).hints
+                .first?.line
         }
         #expect(hint() == "sign in: lanyard login https://git.example")
         request.named = [.clientID, .scopes]
@@ -111,7 +113,7 @@ import TokenStore
         request.prompt = lack.prompt
         request.userHint = lack.hint
         let error = AcquisitionError.interactionRequired(lack.cause, account: lack.hasAccount ? Self.hostile : nil)
-        let failure = Failure(error, request: request, url: "https://git.example")
+        let failure = Failure(error, request: request, url: "https://git.example", in: .ofProcess())
         #expect(failure.message == "interaction required\(lack.message)")
         let claims = lack.cause?.claims.map { " --claims '\($0)'" } ?? ""
         #expect(failure.hints.map(\.line) == ["sign in: lanyard login https://git.example\(claims)"])
@@ -123,7 +125,8 @@ import TokenStore
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         let error = PluginError(.interactionRequired, "AADSTS50105: blocked", hint: "ask to be assigned")
-        let failure = Failure(.plugin(error, name: "aad-tenant"), request: request, url: "https://git.example")
+        let failure = Failure(
+            .plugin(error, name: "aad-tenant"), request: request, url: "https://git.example", in: .ofProcess())
         #expect(failure.hints.map(\.line) == ["ask to be assigned", "to try again: lanyard login https://git.example"])
         #expect(failure.status == .interactionRequired)
     }
@@ -133,7 +136,8 @@ import TokenStore
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         let failure = Failure(
-            .wrongAccount(wanted: "zoe", signedIn: Self.hostile), request: request, url: "https://git.example")
+            .wrongAccount(wanted: "zoe", signedIn: Self.hostile), request: request, url: "https://git.example",
+            in: .ofProcess())
         #expect(
             failure.hints.dropFirst().map(\.line) == [
                 "bob;$(reboot)@x.example stays signed in; to use it: lanyard use 'bob;$(reboot)@x.example'",
@@ -149,7 +153,8 @@ import TokenStore
         cause.errorCodes = [50020]
         func hints() -> [String] {
             Failure(
-                .interactionRequired(cause, account: Self.hostile), request: request, url: "https://git.example"
+                .interactionRequired(cause, account: Self.hostile), request: request, url: "https://git.example",
+                in: .ofProcess()
             ).hints.map(\.line)
         }
         #expect(

@@ -85,7 +85,9 @@ import TokenStore
     @Test func `a name that looks like an option is none`() {
         let place = Place("--forget")
         #expect(place.account.useCommand.text == "lanyard use -- --forget")
-        let hint = Failure(.noSuchAccount("--forget", known: []), request: place.request, url: "https://h").hints.first
+        let hint = Failure(
+            .noSuchAccount("--forget", known: []), request: place.request, url: "https://h", in: .ofProcess()
+        ).hints.first
         #expect(hint?.copied?.hasSuffix(" --account=--forget") == true)
     }
 }
@@ -130,7 +132,7 @@ private struct Place {
                 .incomplete, .notMapped(host: name, scope: name), .noClientID(authority: name), .badScope,
                 .badParameter(.unknownPrompt(name)), .badParameter(.malformedParameter(name)),
             ] + claims.map { .badClaims($0) } + claims.map { .badChallenge(host: name, $0) }
-        return errors.map { Failure($0) }
+        return errors.map { Failure($0, in: .ofProcess()) }
     }
 
     private var acquisition: [Failure] {
@@ -142,7 +144,9 @@ private struct Place {
         ]
         errors += codes.map { .plugin(PluginError($0, name), name: "plain") }
         return [nil, "https://git.example/\(name)"].flatMap { url in
-            errors.map { Failure($0, request: request, url: url) } + [Failure(nobodyToSignIn: request, url: url)]
+            errors.map { Failure($0, request: request, url: url, in: .ofProcess()) } + [
+                Failure(nobodyToSignIn: request, url: url)
+            ]
         }
     }
 

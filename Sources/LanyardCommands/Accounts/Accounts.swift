@@ -4,7 +4,7 @@ import TokenAcquisition
 import TokenStore
 
 /// `lanyard accounts`.
-struct Accounts: AsyncParsableCommand {
+struct Accounts: Command {
     static let configuration = CommandConfiguration(
         abstract: "List who has signed in.",
         discussion: """
@@ -20,8 +20,8 @@ struct Accounts: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    mutating func run() async throws {
-        let session = try Session()
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
         let known = try session.accounts(at: try place.place(url, in: session))
         let console = session.context.console
         if json {

@@ -4,7 +4,7 @@ import TokenAcquisition
 import TokenStore
 
 /// `lanyard login`.
-struct Login: AsyncParsableCommand {
+struct Login: Command {
     static let configuration = CommandConfiguration(
         abstract: "Sign in.",
         discussion: "For a URL that a rule maps, or for an authority, a client id and scopes given by name.")
@@ -15,10 +15,10 @@ struct Login: AsyncParsableCommand {
     @Option(help: ArgumentHelp("What the authority asks anew.", valueName: "prompt"))
     var prompt: Prompt?
 
-    mutating func run() async throws {
+    mutating func run(in context: CommandContext) async throws {
         var options = interaction.values
         options.isAskedFor = true
-        let session = try Session(options: options)
+        let session = try Session(context, options: options)
         var (request, url) = try token.request(in: session)
         request.prompt = prompt?.rawValue
         // An authority that no plugin serves is the sign-in's to refuse.

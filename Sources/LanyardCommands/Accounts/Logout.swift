@@ -5,7 +5,7 @@ import TokenAcquisition
 import TokenStore
 
 /// `lanyard logout`.
-struct Logout: AsyncParsableCommand {
+struct Logout: Command {
     static let configuration = CommandConfiguration(
         abstract: "Sign an account out.", usage: "lanyard logout [<options>] [<account>]",
         discussion: """
@@ -38,8 +38,8 @@ struct Logout: AsyncParsableCommand {
         if forget, clientId != nil { throw ValidationError("give --forget or --client-id, not both") }
     }
 
-    mutating func run() async throws {
-        let session = try Session(options: .init(isInteractive: !nonInteractive, isAskedFor: browser))
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: .init(isInteractive: !nonInteractive, isAskedFor: browser))
         // Even where the keyring turns out not to answer, lanyard doesn't either.
         session.context.answers.forget()
         let known = try session.accounts(at: try place.place(nil, in: session))

@@ -42,7 +42,7 @@ struct TokenOptions: ParsableArguments {
         asked.wish.claims = try claims.request()
         try signIn.write(to: &asked.wish)
         guard let request = try session.resolve(asked) else {
-            guard asked.host != nil else { throw Failure(.incomplete) }
+            guard asked.host != nil else { throw Failure(.incomplete, in: session.context) }
             throw Failure(noRuleMaps: asked)
         }
         return (request, asked.host == nil ? nil : asked.url)

@@ -7,7 +7,7 @@ import TokenAcquisition
 import TokenStore
 
 /// `lanyard use`.
-struct Use: AsyncParsableCommand {
+struct Use: Command {
     static let configuration = CommandConfiguration(
         abstract: "Choose the account that is used from now on.",
         discussion: """
@@ -27,10 +27,10 @@ struct Use: AsyncParsableCommand {
     @Flag(help: "Never ask; without an account, print the current one.")
     var nonInteractive = false
 
-    mutating func run() async throws {
+    mutating func run(in context: CommandContext) async throws {
         // No account is called like a URL.
         if url == nil, account?.hasBytes("://") == true { (account, url) = (nil, account) }
-        let session = try Session(options: .init(isInteractive: !nonInteractive))
+        let session = try Session(context, options: .init(isInteractive: !nonInteractive))
         let named = try place.place(url, in: session)
         let known = try session.accounts(at: named)
         guard !known.all.isEmpty else { throw Failure.nobodyIsSignedIn }

@@ -5,17 +5,16 @@ import Glibc
 ///
 /// The first line printed says who goes on: `values`, and then there is one on each line, or the shell itself with `files` or
 /// with `command N`, a command line of its own from the word of that number on.
-struct Complete: ParsableCommand {
+struct Complete: Command {
     static let configuration = CommandConfiguration(
         abstract: "Tell a shell what may stand at the cursor.", shouldDisplay: false)
 
     @Argument(parsing: .captureForPassthrough, help: "bash LINE BREAKS, zsh WORD... or fish WORD...")
     var words: [String] = []
 
-    func run() throws {
+    mutating func run(in context: CommandContext) async throws {
         Self.limitTime()
         guard let shell = words.first.flatMap(CompletingShell.init) else { return }
-        let context = CommandContext.current
         context.console.write(Array(shell.answer(Array(words.dropFirst()), in: context).utf8))
     }
 

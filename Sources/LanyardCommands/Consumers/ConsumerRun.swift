@@ -52,7 +52,7 @@ struct ConsumerRun<Protocol: Consumer>: Sendable {
         var turn = first
         while true {
             if !turn.output.isEmpty { context.console.write(turn.output) }
-            if let complaint = turn.complaint { context.console.report(Failure(complaint, refusal)) }
+            if let complaint = turn.complaint { context.console.report(Failure(complaint, refusal, in: context)) }
             switch turn.next {
             case .end(let status): return .end(status)
             case .read:
@@ -73,7 +73,7 @@ struct ConsumerRun<Protocol: Consumer>: Sendable {
         case .nothing: return consumer.take(.nothing)
         case .refused(let refusal):
             self.refusal = refusal
-            let failure = Failure(refusal)
+            let failure = Failure(refusal, in: context)
             return consumer.take(
                 .refused(.init(cause: refusal.cause, message: failure.message, status: failure.status.rawValue)))
         }

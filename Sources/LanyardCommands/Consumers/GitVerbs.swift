@@ -7,37 +7,39 @@ private enum CredentialFormat {
 }
 
 /// `lanyard get`.
-struct Get: AsyncParsableCommand {
+struct Get: Command {
     static let configuration = CommandConfiguration(
         abstract: "Answer the credential request on stdin.", usage: "lanyard get [<options>]",
         discussion: CredentialFormat.note)
     @OptionGroup var interaction: InteractionOptions
-    mutating func run() async throws { try await serve(.get, interaction.values) }
+    mutating func run(in context: CommandContext) async throws { try await serve(.get, interaction.values, context) }
 }
 
 /// `lanyard store`.
-struct Store: AsyncParsableCommand {
+struct Store: Command {
     static let configuration = CommandConfiguration(
         abstract: "Keep the password on stdin.", discussion: CredentialFormat.note)
-    mutating func run() async throws { try await serve(.store, .init()) }
+    mutating func run(in context: CommandContext) async throws { try await serve(.store, .init(), context) }
 }
 
 /// `lanyard erase`.
-struct Erase: AsyncParsableCommand {
+struct Erase: Command {
     static let configuration = CommandConfiguration(
         abstract: "Forget the password or token on stdin.", discussion: CredentialFormat.note)
-    mutating func run() async throws { try await serve(.erase, .init()) }
+    mutating func run(in context: CommandContext) async throws { try await serve(.erase, .init(), context) }
 }
 
 /// `lanyard capability`.
-struct Capability: AsyncParsableCommand {
+struct Capability: Command {
     static let configuration = CommandConfiguration(abstract: "Tell what of git's protocol lanyard understands.")
-    mutating func run() async throws { try await serve(.capability, .init()) }
+    mutating func run(in context: CommandContext) async throws { try await serve(.capability, .init(), context) }
 }
 
 /// Serves git for the argument parser.
-private func serve(_ verb: GitConsumer.Verb, _ options: InteractionOptions.Values) async throws {
-    var run = ConsumerRun(GitConsumer(verb), in: .current, options)
+private func serve(
+    _ verb: GitConsumer.Verb, _ options: InteractionOptions.Values, _ context: CommandContext
+) async throws {
+    var run = ConsumerRun(GitConsumer(verb), in: context, options)
     let status = await run.toTheEnd()
     guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
 }

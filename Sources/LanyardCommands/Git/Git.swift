@@ -76,7 +76,8 @@ enum Git {
         guard error.code != .outputLimitExceeded else {
             return Failure("git prints more than lanyard reads", hints: [Hint("look at it", run: "git config --list")])
         }
-        let context = CommandContext.current
+        // git has the process's own environment, whatever lanyard works in.
+        let context = CommandContext.ofProcess()
         guard let path = context.program("git") else {
             return Failure("git is not installed", hints: [Hint("install it", run: "sudo apt install git")])
         }

@@ -6,7 +6,7 @@ import Rules
 import TokenStore
 
 /// `lanyard import`.
-struct Import: AsyncParsableCommand {
+struct Import: Command {
     static let configuration = CommandConfiguration(
         abstract: "Take over tokens from a file or another program.",
         usage: """
@@ -45,8 +45,8 @@ struct Import: AsyncParsableCommand {
         if file != nil, source == nil { throw ValidationError("--file goes with --from") }
     }
 
-    mutating func run() async throws {
-        let session = try Session()
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
         let reader = SourceReader(session: session, file: file)
         let findings =
             try source.map { source throws(Failure) in try reader.findings(source) }

@@ -7,7 +7,7 @@ import SystemPackage
 import TokenStore
 
 /// `lanyard unlock`.
-struct Unlock: AsyncParsableCommand {
+struct Unlock: Command {
     static let configuration = CommandConfiguration(
         abstract: "Unlock the keyring where no window can ask for its password.",
         discussion: """
@@ -15,8 +15,8 @@ struct Unlock: AsyncParsableCommand {
             Only for gnome-keyring; another keyring service unlocks in its own window.
             """)
 
-    mutating func run() async throws {
-        let session = try Session(options: .init(isAskedFor: true))
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: .init(isAskedFor: true))
         let console = session.context.console
         guard session.configuration.deviceMode != .shared else {
             console.note("this device is shared: its keyring is in memory and needs no password")
@@ -41,7 +41,7 @@ struct Unlock: AsyncParsableCommand {
     /// The password: what a person answers to each of the questions, or what is on stdin.
     private func password(_ context: CommandContext, _ questions: [String]) async throws(Failure) -> Secret {
         guard isatty(context.input.rawValue) == 1 else { return try context.readPassword() }
-        guard let terminal = Terminal() else { throw Self.noPassword }
+        guard let terminal = Terminal(context.console) else { throw Self.noPassword }
         var answers: [String] = []
         for question in questions {
             let answer = await terminal.ask("lanyard: \(question): ", echo: false)

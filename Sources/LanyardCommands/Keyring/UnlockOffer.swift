@@ -18,7 +18,7 @@ struct UnlockOffer: Sendable {
         if let url, await GitConfiguration.forbidsPrompts(for: url) { return false }
         do throws(Failure) {
             let door = try KeyringDoor(context, group: group)
-            guard let terminal = Terminal() else { return false }
+            guard let terminal = Terminal(context.console) else { return false }
             context.console.note("the keyring is locked; Enter goes on without it")
             let answer = await terminal.ask("lanyard: password of the keyring: ", echo: false)
             guard let answer, !answer.isEmpty else { return false }

@@ -7,7 +7,7 @@ import PluginHost
 import Secrets
 
 /// `lanyard plugin check`.
-struct PluginCheck: AsyncParsableCommand {
+struct PluginCheck: Command {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Try whether a plugin keeps to the protocol.",
         discussion: "Starts it a dozen times, without network or sign-in. Exit status 1 where it fails a trial.")
@@ -18,8 +18,7 @@ struct PluginCheck: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    mutating func run() async throws {
-        let context = CommandContext.current
+    mutating func run(in context: CommandContext) async throws {
         let plugin = try found(context)
         let trials = await ConformanceKit(plugin, environment: context.environment).run()
         let failures = trials.count { $0.fault != nil }

@@ -13,15 +13,14 @@ struct PluginCommand: AsyncParsableCommand {
 }
 
 /// `lanyard plugin list`.
-struct PluginList: AsyncParsableCommand {
+struct PluginList: Command {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the installed plugins, what they serve, and what is wrong with others.")
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    mutating func run() async throws {
-        let context = CommandContext.current
+    mutating func run(in context: CommandContext) async throws {
         let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
         if json {
             context.console.print(registry.json.encoded(pretty: true))

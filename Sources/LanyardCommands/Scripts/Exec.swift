@@ -3,7 +3,7 @@ import Secrets
 import TokenAcquisition
 
 /// `lanyard exec`.
-struct Exec: AsyncParsableCommand {
+struct Exec: Command {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a token in its environment.",
         usage: "lanyard exec [<options>] [<url>] -- <command> [<argument> ...]",
@@ -43,8 +43,8 @@ struct Exec: AsyncParsableCommand {
         }
     }
 
-    mutating func run() async throws {
-        let session = try Session(options: interaction.values)
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: interaction.values)
         let (request, url) = try token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]

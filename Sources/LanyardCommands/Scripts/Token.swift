@@ -5,7 +5,7 @@ import Secrets
 import TokenAcquisition
 
 /// `lanyard token`.
-struct Token: AsyncParsableCommand {
+struct Token: Command {
     static let configuration = CommandConfiguration(
         abstract: "Print an access token.",
         discussion: "For a URL that a rule maps, or for an authority, a client id and scopes given by name.")
@@ -23,8 +23,8 @@ struct Token: AsyncParsableCommand {
         if json, header { throw ValidationError("give --json or --header, not both") }
     }
 
-    mutating func run() async throws {
-        let session = try Session(options: interaction.values)
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: interaction.values)
         let (request, url) = try token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
         let console = session.context.console

@@ -14,7 +14,7 @@ struct Asking: Sendable {
 
     /// Asks for a text; what was suggested where the person only pressed Enter, nil where they gave up.
     func text(_ question: String, suggesting suggestion: String? = nil) async -> String? {
-        guard let terminal = Terminal() else { return nil }
+        guard let terminal = Terminal(console) else { return nil }
         let offer = suggestion.map { " [\($0.displayable(limit: 255))]" } ?? ""
         guard let line = await terminal.ask("lanyard: \(question)\(offer): ", echo: true) else { return nil }
         let answer = String(line.trimmed())
@@ -23,7 +23,7 @@ struct Asking: Sendable {
 
     /// Asks whether to go on; Enter means yes.
     func confirms(_ question: String) async -> Bool {
-        guard let terminal = Terminal() else { return false }
+        guard let terminal = Terminal(console) else { return false }
         guard let line = await terminal.ask("lanyard: \(question) [Y/n] ", echo: true) else { return false }
         return ["", "y", "yes"].contains(line.trimmed().lowercased())
     }

@@ -3,7 +3,7 @@ import ArgumentParser
 import Glibc
 
 /// `lanyard sandbox`.
-struct Sandbox: AsyncParsableCommand {
+struct Sandbox: Command {
     static let configuration = CommandConfiguration(
         abstract: "Run a local Entra, to try things without a tenant.",
         discussion:
@@ -13,8 +13,7 @@ struct Sandbox: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Arguments of lanyard-sandbox.")
     var arguments: [String] = []
 
-    mutating func run() async throws {
-        let context = CommandContext.current
+    mutating func run(in context: CommandContext) async throws {
         let folder = context.executable.pieces(between: "/").dropLast().joined(separator: "/")
         let places = ["/\(folder)/lanyard-sandbox", "/\(folder)/../lib/lanyard/lanyard-sandbox"]
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {

@@ -6,7 +6,7 @@ import TokenAcquisition
 import TokenStore
 
 /// `lanyard cache clear`.
-struct CacheClear: AsyncParsableCommand {
+struct CacheClear: Command {
     static let configuration = CommandConfiguration(
         commandName: "clear", abstract: "Remove the tokens and accounts that are stored.",
         usage: "lanyard cache clear [<options>]",
@@ -38,8 +38,8 @@ struct CacheClear: AsyncParsableCommand {
         throw ValidationError("--damaged goes with no other option but --yes")
     }
 
-    mutating func run() async throws {
-        let session = try Session()
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
         if damaged { return try await clearDamaged(session) }
         let console = session.context.console
         // Even where the keyring turns out not to answer, lanyard doesn't either.
@@ -81,7 +81,7 @@ struct CacheClear: AsyncParsableCommand {
 
     private func confirmed(_ question: String, _ session: Session) async throws(Failure) -> Bool {
         if yes { return true }
-        guard session.presence.hasTerminal, let terminal = Terminal() else {
+        guard session.presence.hasTerminal, let terminal = Terminal(session.context.console) else {
             throw Failure(
                 "nobody can be asked whether to \(question.dropLast())",
                 hints: [Hint("say so yourself", write: "--yes")],

@@ -4,15 +4,15 @@ import Secrets
 import TokenStore
 
 /// `lanyard cache list`.
-struct CacheList: AsyncParsableCommand {
+struct CacheList: Command {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List what is stored, without secrets.")
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    mutating func run() async throws {
-        let session = try Session()
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
         let stored = try session.storedRecords()
         let console = session.context.console
         let facts = RecordFacts.all(stored.all)

@@ -5,7 +5,7 @@ import SystemPackage
 import TokenStore
 
 /// `lanyard export`.
-struct Export: AsyncParsableCommand {
+struct Export: Command {
     static let configuration = CommandConfiguration(
         abstract: "Write what is stored as MSAL's unified JSON cache.",
         discussion: """
@@ -24,8 +24,8 @@ struct Export: AsyncParsableCommand {
     @Flag(help: "Print the document on a terminal too.")
     var force = false
 
-    mutating func run() async throws {
-        let session = try Session()
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
         let console = session.context.console
         if output == nil, !force, isatty(console.output.rawValue) == 1 {
             throw Failure(

@@ -21,7 +21,7 @@ struct AccountPicker: AccountChooser {
         let count = accounts.count + (offersAnother ? 1 : 0)
         var question = lines(accounts).joined(separator: "\n") + "\nlanyard: number [1]: "
         for _ in 0..<Self.patience {
-            guard let line = await Self.ask(question) else { return .cancelled }
+            guard let line = await ask(question) else { return .cancelled }
             let answer = String(line.trimmed())
             if let number = answer.isEmpty ? 1 : Int(answer), (1...count).contains(number) {
                 return number > accounts.count ? .another : .account(accounts[number - 1])
@@ -52,13 +52,13 @@ struct AccountPicker: AccountChooser {
     }
 
     /// Asks one question; nil where the input ends or the person interrupts.
-    private static func ask(_ question: String) async -> String? {
+    private func ask(_ question: String) async -> String? {
         let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
         // Watched for before the terminal is taken, which passes on what it finds.
         let watch = Interrupts.watch { interrupted.finish() }
         let line = await withTaskGroup(of: String?.self) { group in
-            group.addTask {
-                guard let terminal = Terminal() else { return nil }
+            group.addTask { [console] in
+                guard let terminal = Terminal(console) else { return nil }
                 return await terminal.ask(question, echo: true)
             }
             group.addTask {

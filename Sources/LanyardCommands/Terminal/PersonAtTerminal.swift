@@ -70,7 +70,7 @@ struct PersonAtTerminal: PersonInterface {
 
     /// Has the person open the page, here or on another machine; what it ends at is listened for at the port, or pasted.
     private func openElsewhere(_ url: String, port: Int?) async -> PluginReply {
-        let terminal = Terminal()
+        let terminal = Terminal(console)
         // Without a terminal nothing can be pasted, but whoever asked to sign in can still open the page here.
         if terminal == nil, port == nil { return .unsupported }
         console.note("to sign in to \(url.hostForPeople), open this page in any browser:")
@@ -115,7 +115,7 @@ struct PersonAtTerminal: PersonInterface {
     // MARK: A question
 
     private func prompt(_ kind: PluginEvent.PromptKind, _ message: String) async -> PluginReply {
-        guard let terminal = Terminal() else { return .unsupported }
+        guard let terminal = Terminal(console) else { return .unsupported }
         let text = message.displayable(limit: 500)
         let question = kind == .confirm ? "lanyard: \(text) [y/N] " : "lanyard: \(text): "
         guard let line = await terminal.ask(question, echo: kind != .secret) else { return .cancelled }

@@ -6,25 +6,31 @@ import SystemPackage
 /// The person's terminal, apart from stdin and stdout, which belong to the consumer.
 struct Terminal: ~Copyable, Sendable {
     private let device: FileDescriptor
+    /// What shows progress, which has to wait while a question stands there.
+    private let console: Console
 
-    /// Opens the controlling terminal; nil where there is none.
-    init?() {
-        guard let device = try? FileDescriptor.open("/dev/tty", .readWrite, options: .closeOnExec) else { return nil }
+    /// Opens the controlling terminal; nil if there is none.
+    init?(_ console: Console) {
+        guard let device = Self.open() else { return nil }
         self.device = device
+        self.console = console
     }
 
     deinit { try? device.close() }
 
     /// Whether this process has a controlling terminal.
     static var isThere: Bool {
-        guard let terminal = Terminal() else { return false }
-        _ = consume terminal
+        guard let device = open() else { return false }
+        try? device.close()
         return true
+    }
+
+    private static func open() -> FileDescriptor? {
+        try? FileDescriptor.open("/dev/tty", .readWrite, options: .closeOnExec)
     }
 
     /// Asks for a line; nil at end of input or when the task is cancelled.
     func ask(_ question: String, echo: Bool) async -> String? {
-        let console = CommandContext.current.console
         console.pauseProgress(true)
         defer { console.pauseProgress(false) }
         write(question)

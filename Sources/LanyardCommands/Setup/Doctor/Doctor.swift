@@ -2,7 +2,7 @@ import ArgumentParser
 import JSON
 
 /// `lanyard doctor`.
-struct Doctor: AsyncParsableCommand {
+struct Doctor: Command {
     static let configuration = CommandConfiguration(
         abstract: "Look at everything that lanyard needs.",
         discussion: """
@@ -16,8 +16,7 @@ struct Doctor: AsyncParsableCommand {
     @Flag(help: "Print a report to attach to a bug: no secret, no name of yours, your machine's or your employer's.")
     var report = false
 
-    mutating func run() async throws {
-        let context = CommandContext.current
+    mutating func run(in context: CommandContext) async throws {
         let examination = Examination(context)
         var findings = await examination.findings()
         if report {

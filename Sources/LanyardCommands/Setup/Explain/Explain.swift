@@ -2,7 +2,7 @@ import ArgumentParser
 import JSON
 
 /// `lanyard explain`.
-struct Explain: AsyncParsableCommand {
+struct Explain: Command {
     static let configuration = CommandConfiguration(
         abstract: "Say which token a URL gets, and why.",
         discussion:
@@ -17,9 +17,9 @@ struct Explain: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    mutating func run() async throws {
-        let explanation = try await Explainer(url: url, account: account).explanation()
-        let console = CommandContext.current.console
+    mutating func run(in context: CommandContext) async throws {
+        let explanation = try await Explainer(url: url, account: account, in: context).explanation()
+        let console = context.console
         if json {
             console.print(explanation.json.encoded(pretty: true))
         } else {

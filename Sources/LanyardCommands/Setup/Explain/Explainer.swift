@@ -15,8 +15,7 @@ struct Explainer {
     private let quiet: Session
     private var explanation: Explanation
 
-    init(url: String, account: String?) throws(Failure) {
-        let context = CommandContext.current
+    init(url: String, account: String?, in context: CommandContext) throws(Failure) {
         session = try Session(context)
         quiet = try Session(context, options: .init(isInteractive: false))
         request = try CredentialRequest(url: url)
@@ -127,7 +126,7 @@ struct Explainer {
         case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
             return .init(step: "unlock", text: "have you asked to unlock the keyring first")
         case .refuse(let error):
-            let failure = Failure(error, request: wanted, url: request.url)
+            let failure = Failure(error, request: wanted, url: request.url, in: session.context)
             return .init(step: "fail", text: "fail: \(failure.message)", hints: failure.hints, status: failure.status)
         }
     }
@@ -148,7 +147,8 @@ struct Explainer {
         var isSomebodyThere = session.presence.isSomebodyThere
         if isSomebodyThere { isSomebodyThere = await !GitConfiguration.forbidsPrompts(for: request.url) }
         guard isSomebodyThere, let flow = session.flows.first else {
-            let failure = Failure(.interactionRequired(nil, account: account), request: wanted, url: request.url)
+            let failure = Failure(
+                .interactionRequired(nil, account: account), request: wanted, url: request.url, in: session.context)
             return .init(
                 step: "fail", text: "fail: \(failure.message), and nobody can be asked here", hints: failure.hints,
                 status: failure.status)

@@ -9,7 +9,7 @@ struct Configure: AsyncParsableCommand {
 }
 
 /// `lanyard configure git`.
-struct ConfigureGit: AsyncParsableCommand {
+struct ConfigureGit: Command {
     static let configuration = CommandConfiguration(
         commandName: "git", abstract: "Make git use lanyard as a credential helper.",
         usage: "lanyard configure git [<options>] [<url>]",
@@ -32,9 +32,9 @@ struct ConfigureGit: AsyncParsableCommand {
         if url == nil, !rule.isEmpty { throw ValidationError("a rule needs the URL that it is for") }
     }
 
-    mutating func run() async throws {
+    mutating func run(in context: CommandContext) async throws {
         let version = try await Git.requireUsable()
-        let session = try Session(of: scope.system ? .system : .user)
+        let session = try Session(context, of: scope.system ? .system : .user)
         let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
         let plan = try await plan(session, pattern, version)
         if !scope.dryRun { try await plan.requireWritable(session.context) }

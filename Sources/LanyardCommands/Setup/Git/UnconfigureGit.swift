@@ -10,7 +10,7 @@ struct Unconfigure: AsyncParsableCommand {
 }
 
 /// `lanyard unconfigure git`.
-struct UnconfigureGit: AsyncParsableCommand {
+struct UnconfigureGit: Command {
     static let configuration = CommandConfiguration(
         commandName: "git", abstract: "Take back what `lanyard configure git` wrote.",
         discussion: "That, and nothing else: what you wrote yourself stays, and so do rules, tokens and passwords.")
@@ -20,9 +20,8 @@ struct UnconfigureGit: AsyncParsableCommand {
 
     @OptionGroup var scope: GitScopeOptions
 
-    mutating func run() async throws {
+    mutating func run(in context: CommandContext) async throws {
         try await Git.requireUsable()
-        let context = CommandContext.current
         let place = try url.map { url throws(Failure) in try Self.place(url) }
         let written = try await Self.written(scope.scope, place)
         guard try await take(back: written, context) else { return }

@@ -12,7 +12,7 @@ struct RuleCommand: AsyncParsableCommand {
 }
 
 /// `lanyard rule add`.
-struct RuleAdd: AsyncParsableCommand {
+struct RuleAdd: Command {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a rule to your configuration, or to the system's.",
         usage: "lanyard rule add [<options>] <url>",
@@ -24,8 +24,8 @@ struct RuleAdd: AsyncParsableCommand {
     @OptionGroup var place: RulePlaceOptions
     @OptionGroup var options: RuleOptions
 
-    mutating func run() async throws {
-        let session = try Session(of: place.scope)
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, of: place.scope)
         let pattern = try session.pattern(url)
         try session.requireRoom(for: pattern)
         let draft = RuleDraft(session: session, pattern: pattern, options: options, asking: Asking(session.context))
@@ -54,14 +54,14 @@ extension URLPattern {
 }
 
 /// `lanyard rule list`.
-struct RuleList: AsyncParsableCommand {
+struct RuleList: Command {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the rules.")
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    mutating func run() async throws {
-        let session = try Session()
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
         let rules = session.configuration.rules
         let console = session.context.console
         if json {
@@ -123,7 +123,7 @@ extension SignInParameter.Value {
 }
 
 /// `lanyard rule remove`.
-struct RuleRemove: AsyncParsableCommand {
+struct RuleRemove: Command {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a rule from your configuration, or from the system's.",
         discussion: "The comment right above it goes too; the rest of the file stays as it is.")
@@ -133,8 +133,8 @@ struct RuleRemove: AsyncParsableCommand {
 
     @OptionGroup var place: RulePlaceOptions
 
-    mutating func run() async throws {
-        let session = try Session(of: place.scope)
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, of: place.scope)
         let pattern = try session.pattern(url)
         guard try session.removeRule(for: pattern) else { throw missing(pattern, session) }
         let shown = pattern.text.displayable(limit: 500)

@@ -61,7 +61,7 @@ struct RuleDraft {
         let other = session.configuration.rules.last { $0.authority == authority && $0.clientID != nil }
         let asked = await asking?.text("client id", suggesting: other?.clientID)
         guard let id = asked, !id.isEmpty else {
-            let missing = Failure(.noClientID(authority: authority))
+            let missing = Failure(.noClientID(authority: authority), in: session.context)
             throw Failure(
                 missing.message,
                 hints: missing.hints.prefix(1) + [Hint("then give its application id", write: "--client-id ID")])
@@ -100,7 +100,7 @@ struct RuleDraft {
     }
 
     private func checked(_ scopes: [String]) throws(Failure) -> [String] {
-        guard scopes.allSatisfy(\.isScopeToken) else { throw Failure(.badScope) }
+        guard scopes.allSatisfy(\.isScopeToken) else { throw Failure(.badScope, in: session.context) }
         return scopes
     }
 }
