@@ -219,15 +219,13 @@ extension Failure {
         return error.correlationID.map { "\(message) (correlation id \($0.displayable(limit: 64)))" } ?? message
     }
 
-    /// What kind of interaction the authority wants, as far as it tells (MSAL's classification).
+    /// What kind of interaction the authority wants, as far as the plugin tells.
     static func kind(of error: PluginError) -> String {
-        switch error.interaction {
-        case .consentRequired: " (consent)"
-        case .userPasswordExpired: " (expired password)"
-        case .basicAction, .additionalAction: " (further proof)"
-        case .messageOnly: " (policy)"
-        case nil: ""
-        }
+        let kinds: [(PluginError.Reason, String)] = [
+            (.consent, "consent"), (.expiredPassword, "expired password"), (.proof, "further proof"),
+            (.policy, "policy"),
+        ]
+        return kinds.first { error.reasons.contains($0.0) }.map { " (\($0.1))" } ?? ""
     }
 
     private static func userFile(_ context: CommandContext) -> String {

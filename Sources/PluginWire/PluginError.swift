@@ -20,18 +20,24 @@ public struct PluginError: Error, Sendable, Equatable {
         case `internal`
     }
 
-    /// What the person would have to do, as MSAL classifies Entra's suberrors.
-    public enum Interaction: String, Sendable, CaseIterable {
-        /// Pass multi-factor authentication, or something as simple.
-        case basicAction = "basic_action"
-        /// Something outside of the sign-in, such as registering a device.
-        case additionalAction = "additional_action"
-        /// Nothing helps; the page tells why.
-        case messageOnly = "message_only"
-        /// Consent to what the application asks for.
-        case consentRequired = "consent_required"
-        /// Change an expired password.
-        case userPasswordExpired = "user_password_expired"
+    /// What the authority's refusal means, as far as somebody can do something about it; several may be true.
+    public enum Reason: String, Sendable, CaseIterable {
+        /// The authority doesn't accept the account; another might do.
+        case otherAccount = "other-account"
+        /// The account is no more.
+        case accountDeleted = "account-deleted"
+        /// The refresh token is dead.
+        case deadToken = "dead-token"
+        /// The refresh token is a family's that the client isn't in.
+        case notInFamily = "not-in-family"
+        /// The person must prove more, such as by a second factor or a registered device.
+        case proof
+        /// The person, or an administrator, must consent to what the application asks for.
+        case consent
+        /// The person must change an expired password.
+        case expiredPassword = "expired-password"
+        /// A policy forbids it; the authority's page tells why.
+        case policy
     }
 
     /// The kind.
@@ -42,10 +48,12 @@ public struct PluginError: Error, Sendable, Equatable {
     public var hint: String?
     /// The authority's `error` (RFC 6749, 5.2).
     public var error: String?
-    /// Entra's `suberror`, such as `bad_token`.
+    /// What the authority says about that more finely.
     public var suberror: String?
-    /// Entra's AADSTS numbers, or B2C's AADB2C number.
-    public var errorCodes: [Int] = []
+    /// The authority's own codes, as its documentation writes them.
+    public var errorCodes: [String] = []
+    /// What of it somebody can do something about.
+    public var reasons: Set<Reason> = []
     /// The authority's correlation id.
     public var correlationID: String?
     /// Seconds to wait before the next try.
@@ -59,12 +67,6 @@ public struct PluginError: Error, Sendable, Equatable {
 
     /// With `cancelled`, from the host: whether the person just took too long.
     public var isTimeout = false
-
-    /// What the person would have to do; nil where the authority doesn't tell.
-    public var interaction: Interaction? {
-        if let interaction = suberror.flatMap({ Interaction(rawValue: $0.lowercased()) }) { return interaction }
-        return error == Interaction.consentRequired.rawValue ? .consentRequired : nil
-    }
 
     /// Makes an error.
     public init(_ code: Code, _ message: String, hint: String? = nil) {

@@ -19,7 +19,7 @@ extension PluginRequest {
         try writer.put("flow[]", list: flows.map(\.rawValue))
         for parameter in Self.signInParameters { try writer.put(parameter.wireKey, list: signIn.texts(of: parameter)) }
         try writer.put("claims", claims)
-        try writer.put("capability[]", list: capabilities)
+        try writer.put("capability[]", list: capabilities.map(\.rawValue))
         try writer.put("account", account)
         try writer.put("refresh_token", refreshToken)
         try writer.put("id_token_hint", idTokenHint)
@@ -59,7 +59,7 @@ extension PluginRequest {
         flows = try reader.list("flow[]", .token(64)).map(Flow.init(rawValue:))
         try readSignIn(reader)
         claims = try reader.optional("claims", .text(32_768))
-        capabilities = try reader.list("capability[]", .token(64))
+        capabilities = try reader.list("capability[]", .token(64)).map(Capability.init(rawValue:))
         account = try reader.optional("account", .token(512))
         refreshToken = try reader.secret("refresh_token")
         idTokenHint = try reader.secret("id_token_hint")

@@ -33,6 +33,16 @@ public struct PluginRequest: Sendable, Equatable {
         public static let paste = Flow(rawValue: "paste")
     }
 
+    /// What whoever asks can do with what the authority answers.
+    public struct Capability: RawRepresentable, Sendable, Hashable {
+        /// The name on the wire.
+        public let rawValue: String
+        /// Makes a capability of any name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// A server that refuses the token may say which claims it misses, and the next request carries them.
+        public static let claimsChallenge = Capability(rawValue: "claims-challenge")
+    }
+
     /// What is to be done.
     public var operation: Operation
     /// The authority's URL as configured; https, without a trailing slash.
@@ -57,8 +67,8 @@ public struct PluginRequest: Sendable, Equatable {
     public var signIn = SignInParameters()
     /// An OpenID Connect claims request, JSON.
     public var claims: String?
-    /// Client capabilities, such as `CP1`.
-    public var capabilities: [String] = []
+    /// What the host can do with what the authority answers.
+    public var capabilities: [Capability] = []
     /// The home account id of the account meant.
     public var account: String?
     /// The refresh token to redeem.

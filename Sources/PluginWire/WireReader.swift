@@ -50,13 +50,6 @@ package struct WireReader {
         return number
     }
 
-    package func numbers(_ key: String) throws(WireFault) -> [Int] {
-        try list(key, .token(20)).map { value throws(WireFault) in
-            guard let number = Self.number(value) else { throw .invalid(key) }
-            return number
-        }
-    }
-
     private static func number(_ text: String) -> Int? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }

@@ -8,13 +8,11 @@ extension PluginError.Code {
 }
 
 extension PluginError {
-    /// Whether another account might do: Entra's numbers for one that the tenant doesn't know or doesn't let in.
-    public var isAboutAccount: Bool {
-        !errorCodes.allSatisfy { ![50020, 50034, 50105, 500_212, 500_213].contains($0) }
-    }
+    /// Whether another account might do.
+    public var isAboutAccount: Bool { reasons.contains(.otherAccount) }
 
     /// Whether a family's refresh token was refused because the client is none of the family.
-    var isClientMismatch: Bool { suberror == "client_mismatch" }
+    var isClientMismatch: Bool { reasons.contains(.notInFamily) }
 
     /// What stands for the authority's word if the server refused what it had renewed.
     static func refused(remaining seconds: Int) -> PluginError {

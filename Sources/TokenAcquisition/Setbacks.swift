@@ -106,7 +106,8 @@ private struct Note {
         error = PluginError(code, json["message"]?.text ?? code.rawValue, hint: json["hint"]?.text)
         error.error = json["error"]?.text
         error.suberror = json["suberror"]?.text
-        error.errorCodes = json["error_codes"]?.elements.compactMap(\.wholeNumber) ?? []
+        error.errorCodes = json["error_codes"]?.elements.compactMap(\.text) ?? []
+        error.reasons = Set(json["reasons"]?.elements.compactMap(\.text).compactMap(PluginError.Reason.init) ?? [])
         error.correlationID = json["correlation_id"]?.text
         error.claims = json["claims"]?.text
         self.at = at
@@ -116,7 +117,8 @@ private struct Note {
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "code": .string(error.code.rawValue), "message": .string(message), "at": .integer(Int64(at)),
-            "until": .integer(Int64(until)), "error_codes": .array(error.errorCodes.map { .integer(Int64($0)) }),
+            "until": .integer(Int64(until)), "error_codes": JSONValue(strings: error.errorCodes),
+            "reasons": JSONValue(strings: error.reasons.map(\.rawValue).sorted()),
         ]
         members["hint"] = error.hint.map(JSONValue.string)
         members["error"] = error.error.map(JSONValue.string)
@@ -126,10 +128,10 @@ private struct Note {
         return .object(members)
     }
 
-    /// The message; of the authority's own words, which may name the user, only the numbers.
+    /// The message; of the authority's own words, which may name the user, only the codes.
     private var message: String {
         guard let name = error.error else { return error.message }
-        let numbers = error.errorCodes.map { "AADSTS\($0)" }
-        return "the authority refuses: " + (numbers.isEmpty ? name : numbers.joined(separator: ", "))
+        return "the authority refuses: "
+            + (error.errorCodes.isEmpty ? [name] : error.errorCodes).joined(separator: ", ")
     }
 }

@@ -25,8 +25,7 @@ extension TokenAcquirer {
         ask.clientID = request.clientID
         ask.scopes = request.scopes
         ask.claims = request.claims
-        // Continuous access evaluation: a server that refuses a token may say which claims it misses, and is heeded.
-        ask.capabilities = ["CP1"]
+        ask.capabilities = [.claimsChallenge]
         ask.caFile = caFile
         ask.knownHosts = knownHosts
         ask.correlationID = CorrelationID.make()

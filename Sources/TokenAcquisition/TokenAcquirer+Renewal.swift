@@ -136,18 +136,17 @@ extension TokenAcquirer {
             return true
         }
         guard error.code == .interactionRequired else { return false }
-        switch error.suberror {
-        case "bad_token":
+        if error.reasons.contains(.deadToken) {
             // What was refused is noted beside it: that goes first, or it would be handed out again.
             let refused = found.refused(of: refreshToken, now: clock()).map(CredentialRecord.accessToken)
             try storing { () throws(StoreError) in
                 _ = try store.deleteUnchanged(refused + [.refreshToken(refreshToken)])
             }
             return true
-        case "user_account_deleted":
-            try storing { () throws(StoreError) in _ = try store.deleteUnchanged(found.everything) }
-            return false
-        default: return false
         }
+        if error.reasons.contains(.accountDeleted) {
+            try storing { () throws(StoreError) in _ = try store.deleteUnchanged(found.everything) }
+        }
+        return false
     }
 }

@@ -150,7 +150,7 @@ import TokenStore
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         var cause = PluginError(.interactionRequired, "AADSTS50020: unknown", hint: "ask to be invited")
-        cause.errorCodes = [50020]
+        cause.reasons = [.otherAccount]
         func hints() -> [String] {
             Failure(
                 .interactionRequired(cause, account: Self.hostile), request: request, url: "https://git.example",

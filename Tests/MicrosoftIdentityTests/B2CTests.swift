@@ -73,7 +73,7 @@ struct B2CTests {
                 try await sandbox.plan(fault.encodedText)
                 let error = await #expect(throws: PluginError.self) { try await AADB2CPlugin().renew(request) }
                 #expect(error?.code == refusal.code, "\(refusal.number)")
-                #expect(error?.errorCodes == [refusal.number], "\(refusal.number)")
+                #expect(error?.errorCodes == ["AADB2C\(refusal.number)"], "\(refusal.number)")
                 #expect(error?.message.contains("(AADB2C\(refusal.number))") == true, "\(refusal.number)")
                 #expect(error?.correlationID == "6f1e3c1c-0000-4000-8000-00000000c0de", "\(refusal.number)")
                 if let hint = refusal.hint { #expect(error?.hint?.contains(hint) == true, "\(refusal.number)") }

@@ -82,7 +82,7 @@ struct FlowTests {
             #expect(error?.code == .interactionRequired)
             #expect(error?.suberror == "bad_token")
             #expect(error?.error == "invalid_grant")
-            #expect(error?.errorCodes == [50173])
+            #expect(error?.errorCodes == ["AADSTS50173"])
             #expect(error?.correlationID != nil)
         }
     }
@@ -120,7 +120,7 @@ struct FlowTests {
             let error = await #expect(throws: PluginError.self) {
                 try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
             }
-            #expect(error?.errorCodes.contains(53003) == true)
+            #expect(error?.errorCodes.contains("AADSTS53003") == true)
             #expect(error?.code == .interactionRequired)
         }
     }
@@ -180,11 +180,11 @@ struct FlowTests {
                 sandbox.request(.authorize, at: "/contoso.example"), sandbox.person("alice@contoso.example"))
             var request = sandbox.request(.renew, at: "/contoso.example")
             request.refreshToken = first.refreshToken
-            request.capabilities = ["CP1"]
+            request.capabilities = [.claimsChallenge]
             request.claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
             let error = await #expect(throws: PluginError.self) { try await plugin.renew(request) }
             #expect(error?.code == .interactionRequired)
-            #expect(error?.errorCodes == [50076])
+            #expect(error?.errorCodes == ["AADSTS50076"])
             var again = sandbox.request(.authorize, at: "/contoso.example")
             again.claims = request.claims
             let second = try await plugin.authorize(again, sandbox.person("alice@contoso.example"))
@@ -248,7 +248,7 @@ struct FlowTests {
             }
             #expect(error?.code == .cancelled)
             #expect(error?.message.hasPrefix("the sign-in was cancelled: ") == true, "\(error?.message ?? "")")
-            #expect(error?.errorCodes == [65004])
+            #expect(error?.errorCodes == ["AADSTS65004"])
         }
     }
 
@@ -260,7 +260,7 @@ struct FlowTests {
             request.refreshToken = first.refreshToken
             request.scopes.append("https://graph.microsoft.com/User.Read")
             let error = await #expect(throws: PluginError.self) { try await AADCommonPlugin().renew(request) }
-            #expect(error?.errorCodes == [28000])
+            #expect(error?.errorCodes == ["AADSTS28000"])
             #expect(error?.code == .invalidRequest)
             #expect(error?.hint?.contains("one resource only") == true)
         }

@@ -69,14 +69,14 @@ struct RecordedRequestTests {
             request.signIn.loginHint = "alice+x@contoso.example"
             request.signIn.domainHint = "contoso.example"
             request.claims = #"{"id_token":{"auth_time":{"essential":true}}}"#
-            request.capabilities = ["CP1"]
+            request.capabilities = [.claimsChallenge]
             request.signIn.queryParameters = ["slice": "testslice", "mkt": "de-DE"]
             _ = try await AADCommonPlugin().authorize(request, authority.person())
         },
         Scenario(name: "paste") { authority, server in
             var request = request(.authorize, at: "/organizations", of: server, flows: [.paste])
             request.redirectURI = "https://login.microsoftonline.com/common/oauth2/nativeclient"
-            request.capabilities = ["CP1"]
+            request.capabilities = [.claimsChallenge]
             _ = try await AADCommonPlugin().authorize(request, authority.person())
         },
         Scenario(name: "code-sent-again") { authority, server in
@@ -87,7 +87,7 @@ struct RecordedRequestTests {
         Scenario(name: "device-code") { authority, server in
             authority.plan(.pending)
             var request = request(.authorize, at: "/organizations", of: server, flows: [.deviceCode])
-            request.capabilities = ["CP1"]
+            request.capabilities = [.claimsChallenge]
             request.signIn.loginHint = "alice@contoso.example"
             _ = try await AADCommonPlugin().authorize(request, authority.person())
         },
@@ -102,7 +102,7 @@ struct RecordedRequestTests {
             var request = request(.renew, at: "/contoso.example", of: server)
             request.refreshToken = Secret("the-refresh-token")
             request.claims = #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#
-            request.capabilities = ["CP1"]
+            request.capabilities = [.claimsChallenge]
             _ = try await AADTenantPlugin().renew(request)
         },
         // Another application's refresh token of the family, redeemed with this one's client id.
@@ -119,7 +119,7 @@ struct RecordedRequestTests {
             var request = request(.authorize, at: policy, of: server)
             request.signIn.resetPolicy = "B2C_1_reset"
             request.signIn.prompt = "login"
-            request.capabilities = ["CP1"]
+            request.capabilities = [.claimsChallenge]
             _ = try await AADB2CPlugin().authorize(request, authority.person())
         },
         Scenario(name: "b2c-renewal") { authority, server in

@@ -178,7 +178,7 @@ struct PluginRunnerTests {
         #expect(error?.code == .throttled)
         #expect(error?.message == "slow ?down")
         #expect(error?.retryAfter == 7)
-        #expect(error?.errorCodes == [50196])
+        #expect(error?.errorCodes == ["50196"])
     }
 
     @Test func `a result that comes while the page is open ends the waiting`() async throws {

@@ -34,7 +34,7 @@ struct WireTests {
         request.signIn.queryParameters = ["a": "b=c", "ui_locales": "de"]
         request.signIn.resetPolicy = "B2C_1_reset"
         request.claims = #"{"access_token":{"nbf":{"essential":true}}}"#
-        request.capabilities = ["CP1"]
+        request.capabilities = [.claimsChallenge]
         request.account = "u.t"
         request.idTokenHint = Secret("ID")
         request.caFile = "/etc/ca.pem"
@@ -198,7 +198,8 @@ struct WireTests {
         var error = PluginError(.declinedScopes, "declined", hint: "ask")
         error.error = "invalid_grant"
         error.suberror = "bad_token"
-        error.errorCodes = [50076, 65001]
+        error.errorCodes = ["E76", "65001"]
+        error.reasons = [.otherAccount, .policy]
         error.correlationID = "c"
         error.retryAfter = 3
         error.claims = "{}"

@@ -79,17 +79,19 @@ import TokenStore
         }
     }
 
-    @Test func `of the authority's words only the numbers are kept`() throws {
+    @Test func `of the authority's words only the codes are kept`() throws {
         try Self.with { setbacks, _ in
-            var error = PluginError(.interactionRequired, "the authority refuses: AADSTS50020: alice@contoso.example …")
+            var error = PluginError(.interactionRequired, "the authority refuses: E20: alice@contoso.example …")
             error.error = "invalid_grant"
-            error.errorCodes = [50020]
+            error.errorCodes = ["E20"]
+            error.reasons = [.otherAccount]
             error.correlationID = "id"
             let before = setbacks.now - 1
             #expect(setbacks.noted(error, Self.key()) == error)
             let standing = try #require(setbacks.standing(Self.key(), since: before))
-            #expect(standing.message == "the authority refuses: AADSTS50020")
-            #expect(standing.errorCodes == [50020] && standing.correlationID == "id")
+            #expect(standing.message == "the authority refuses: E20")
+            #expect(
+                standing.errorCodes == ["E20"] && standing.reasons == [.otherAccount] && standing.correlationID == "id")
         }
     }
 

@@ -6,9 +6,9 @@ import PluginWire
 package struct AADB2CPlugin: MicrosoftPlugin {
     /// The client with B2C's profile.
     package let client = IdentityClient(
-        AuthorityProfile(name: "aad-b2c", kind: .b2c, explains: PolicyError.explain) {
-            $0.errorCodes.contains(PolicyError.forgottenPassword)
-        })
+        AuthorityProfile(
+            name: "aad-b2c", kind: .b2c, explains: PolicyError.explain,
+            isForgottenPassword: PolicyError.isForgottenPassword))
 
     /// Makes the plugin; proxies and certificates are looked for in the process's environment.
     package init() {}

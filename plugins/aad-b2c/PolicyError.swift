@@ -4,9 +4,13 @@ import PluginWire
 
 /// What B2C's policies refuse with: an `AADB2C…` number in the description (learn.microsoft.com/azure/active-directory-b2c/error-codes).
 enum PolicyError {
-    /// The person pressed "forgot your password".
-    static let forgottenPassword = 90118
+    private static let forgottenPassword = 90118
     private static let cancelled = 90091
+
+    /// Whether the person pressed "forgot your password".
+    static func isForgottenPassword(_ error: PluginError) -> Bool {
+        error.errorCodes.contains(name(of: forgottenPassword))
+    }
 
     /// An error for a refusal that only B2C knows, or nil.
     static func explain(_ failure: EntraRefusal, at authority: Authority) -> PluginError? {
@@ -54,11 +58,13 @@ enum PolicyError {
     ) -> PluginError {
         var error = failure.pluginError(.redemption)
         error.code = code
-        error.message = message + (number(in: failure.description).map { " (AADB2C\($0))" } ?? "")
+        error.message = message + (number(in: failure.description).map { " (\(name(of: $0)))" } ?? "")
         error.hint = hint
-        error.errorCodes = number(in: failure.description).map { [$0] } ?? []
+        error.errorCodes = number(in: failure.description).map { [name(of: $0)] } ?? []
         return error
     }
+
+    private static func name(of number: Int) -> String { "AADB2C\(number)" }
 
     private static func number(in description: String) -> Int? {
         guard let mark = description.firstRange(of: "AADB2C") else { return nil }

@@ -8,7 +8,8 @@ extension EntraRefusal {
         var result = PluginError(code(stage), message(stage), hint: hint(stage))
         result.error = error.plain(limit: 100)
         result.suberror = suberror?.plain(limit: 100)
-        result.errorCodes = Array(codes.filter { $0 > 0 }.prefix(16))
+        result.errorCodes = codes.filter { $0 > 0 }.prefix(16).map { "AADSTS\($0)" }
+        result.reasons = reasons
         result.correlationID = correlationID?.plain(limit: 64)
         result.claims = claims.flatMap { JSONValue(bytes: $0.utf8, atMost: 16_384)?.encodedText }
         return result
@@ -19,6 +20,26 @@ extension EntraRefusal {
             ? "the sign-in was cancelled: what the application asks for was declined (AADSTS\(Self.declinedConsent))"
             : "the authority refuses: \(summary)"
     }
+
+    /// What suberrors (MSAL's classification) and numbers mean to whoever can do something about it.
+    private var reasons: Set<PluginError.Reason> {
+        var reasons: Set<PluginError.Reason> = []
+        switch suberror {
+        case "bad_token": reasons.insert(.deadToken)
+        case "user_account_deleted": reasons.insert(.accountDeleted)
+        case "client_mismatch": reasons.insert(.notInFamily)
+        case "basic_action", "additional_action": reasons.insert(.proof)
+        case "message_only": reasons.insert(.policy)
+        case "user_password_expired": reasons.insert(.expiredPassword)
+        case "consent_required": reasons.insert(.consent)
+        default: if error == "consent_required" { reasons.insert(.consent) }
+        }
+        if !Self.strangers.isDisjoint(with: codes) { reasons.insert(.otherAccount) }
+        return reasons
+    }
+
+    /// Numbers for an account that the tenant doesn't know or doesn't let in.
+    private static let strangers: Set<Int> = [50020, 50034, 50105, 500_212, 500_213]
 
     /// Whether the person said no at the page that asks for consent.
     private func isDeclined(_ stage: OAuthError.Stage) -> Bool {

@@ -39,7 +39,9 @@ extension AuthoritySession: AuthorityRules {
         !Self.needsBrowser.isDisjoint(with: pluginError(error).errorCodes)
     }
 
-    private static let needsBrowser: Set<Int> = [53000, 53001, 53003, 530_032, 50097]
+    private static let needsBrowser: Set = [
+        "AADSTS53000", "AADSTS53001", "AADSTS53003", "AADSTS530032", "AADSTS50097",
+    ]
 
     /// The page for a refusal as Microsoft's numbers have it.
     func page(after error: OAuthError) -> LoopbackPage {
@@ -50,5 +52,5 @@ extension AuthoritySession: AuthorityRules {
     }
 
     /// The sign-in's page was left open for too long, or its code came back too late.
-    private static let expired: Set<Int> = [50_089, 70_008]
+    private static let expired: Set = ["AADSTS50089", "AADSTS70008"]
 }

@@ -40,8 +40,9 @@ struct AuthoritySession: Sendable {
         let claims: String?
         do throws(ClaimsError) {
             let wanted = try request.claims.map { text throws(ClaimsError) in try ClaimsRequest(text).encoded }
-            // B2C's policies know nothing of capabilities.
-            claims = try Claims.merge([wanted], capabilities: asked.kind == .b2c ? [] : request.capabilities)
+            // Continuous access evaluation. B2C's policies know nothing of it.
+            let isHeeded = request.capabilities.contains(.claimsChallenge) && asked.kind != .b2c
+            claims = try Claims.merge([wanted], capabilities: isHeeded ? ["CP1"] : [])
         } catch {
             throw error.pluginError
         }
