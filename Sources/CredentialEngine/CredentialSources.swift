@@ -32,11 +32,18 @@ public struct CredentialSources: Sendable {
     /// The token that a request comes to, or nil if it comes to none.
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         do throws(ResolutionError) {
-            return try configuration.resolve(request) { host in
-                plugins.registry.resource(forHost: host.name).map {
-                    WellKnownResource(name: $0.name, scopes: $0.scopes)
-                }
-            }
+            return try configuration.resolve(
+                request,
+                bareScopes: { authority, kind in
+                    let isConfigured = configuration.names(authority: authority)
+                    return plugins.registry.match(authority: authority, kind: kind, isConfigured: isConfigured)?
+                        .plugin.bareScopes
+                },
+                wellKnown: { host in
+                    plugins.registry.resource(forHost: host.name).map {
+                        WellKnownResource(name: $0.name, scopes: $0.scopes)
+                    }
+                })
         } catch {
             throw .unresolved(error)
         }

@@ -32,9 +32,16 @@ extension Configuration {
     /// A token for a resource goes only to a host that a rule or a manifest maps to that resource; a request without a
     /// host is a script's own and may name any.
     ///
+    /// - Parameters:
+    ///   - request: what is asked.
+    ///   - bareScopes: the resource that scopes without one belong to at an authority, by its URL and kind; nil if they are
+    ///     the authority's own.
+    ///   - wellKnown: the resource at a host.
+    /// - Returns: the token, or nil.
     /// - Throws: `ResolutionError` where a token is needed that can't be had.
     public func resolve(
-        _ request: CredentialRequest, wellKnown: (RequestHost) -> WellKnownResource?
+        _ request: CredentialRequest, bareScopes: (String, String?) -> String? = { _, _ in nil },
+        wellKnown: (RequestHost) -> WellKnownResource?
     ) throws(ResolutionError) -> TokenRequest? {
         var resolved: TokenRequest
         if let host = request.host {
@@ -43,7 +50,7 @@ extension Configuration {
                 return nil
             }
             resolved = mapped
-            try confine(request.wish.scopes, to: mapped, host: host)
+            try confine(request.wish, to: mapped, host: host, bareScopes)
         } else {
             guard !request.wish.isEmpty else { return nil }
             guard let authority = request.wish.authority ?? authority, !request.wish.scopes.isEmpty else {
@@ -76,10 +83,20 @@ extension Configuration {
             scopes: known.scopes)
     }
 
-    private func confine(_ scopes: [String], to mapped: TokenRequest, host: RequestHost) throws(ResolutionError) {
-        // OpenID Connect's own scopes belong to no resource: who may have a refresh token may not have Graph for that.
-        let resources = Set(mapped.scopes.filter { !$0.isOpenIDScope }.map(\.resourceOfScope))
-        for scope in scopes where !scope.isOpenIDScope && !resources.contains(scope.resourceOfScope) {
+    private func confine(
+        _ wish: CredentialRequest.TokenWish, to mapped: TokenRequest, host: RequestHost,
+        _ bareScopes: (String, String?) -> String?
+    ) throws(ResolutionError) {
+        func resource(_ scope: String, at authority: String, _ kind: String?) -> String {
+            scope.resourceOfScope ?? (bareScopes(authority, kind) ?? authority).lowercased()
+        }
+        // OpenID Connect's own scopes belong to no resource: who may have a refresh token may have nothing else for that.
+        let own = mapped.scopes.filter { !$0.isOpenIDScope }
+        let resources = Set(own.map { resource($0, at: mapped.authority, mapped.kind) })
+        let authority = (wish.authority ?? mapped.authority).withoutTrailingSlashes
+        let kind = authority == mapped.authority ? mapped.kind : nil
+        for scope in wish.scopes
+        where !scope.isOpenIDScope && !resources.contains(resource(scope, at: authority, kind)) {
             throw .notMapped(host: host.text, scope: scope)
         }
     }
@@ -121,7 +138,7 @@ extension Configuration {
     }
 
     /// Whether a rule, `authority` or `known-authorities` names the authority's host.
-    private func names(authority url: String) -> Bool {
+    public func names(authority url: String) -> Bool {
         url.hostOfURL.map { configuredHosts.contains($0.text) } ?? false
     }
 }
@@ -143,9 +160,9 @@ extension String {
     /// Whether a scope is one of OpenID Connect's, which every application may ask for.
     package var isOpenIDScope: Bool { ["openid", "profile", "email", "offline_access"].contains(lowercased()) }
 
-    /// The resource a scope belongs to: all before its last segment; a bare scope is Microsoft Graph's.
-    public var resourceOfScope: String {
-        guard let (resource, _) = cut(atLast: "/"), !resource.isEmpty else { return "https://graph.microsoft.com" }
+    /// The resource that a scope names: all before its last segment; nil if it is bare.
+    public var resourceOfScope: String? {
+        guard let (resource, _) = cut(atLast: "/"), !resource.isEmpty else { return nil }
         return resource.lowercased()
     }
 }

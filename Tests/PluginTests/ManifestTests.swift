@@ -102,6 +102,8 @@ struct ManifestTests {
         #expect(manifest.authorities.map(\.path) == [[.rest]])
         #expect(manifest.exchanges.map(\.name) == ["acr"])
         #expect(manifest.kinds == ["oidc", "github"])
+        #expect(manifest.bareScopes == nil)
+        #expect(try read("bare-scopes = \"https://api.example\"\n" + Self.more).bareScopes == "https://api.example")
         let issuer = try #require(manifest.issuers.first)
         #expect(issuer.hosts == ["github.com", "*.ghe.com"])
         #expect(issuer.endpoints.token == "/login/oauth/access_token")

@@ -185,6 +185,48 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(try scopes("api://o/y") == ["api://o/y"])
     }
 
+    @Test(arguments: [
+        ("https://api.example/.default", "User.Read", true), ("https://API.example/x", "User.Read", true),
+        ("api://o/x", "User.Read", false), ("User.Read", "https://api.example/Mail.Read", true),
+        ("User.Read", "api://o/x", false),
+    ])
+    func `a scope without a resource is the one's that the authority's plugin names`(
+        mapped: String, wanted: String, isMapped: Bool
+    ) throws {
+        try expect(wanted, at: mapped, isMapped: isMapped) { authority, kind in
+            authority == "https://login.example/common" && kind == "k" ? "https://api.example" : nil
+        }
+    }
+
+    @Test(arguments: [
+        ("repo", "gist", "", true), ("repo", "api://o/x", "", false), ("api://o/x", "repo", "", false),
+        ("repo", "gist", "https://login.example/other", false), ("repo", "gist", "https://login.example/common/", true),
+    ])
+    func `else it is the authority's own`(mapped: String, wanted: String, authority: String, isMapped: Bool) throws {
+        let line = authority.isEmpty ? [] : ["authority=\(authority)"]
+        try expect(wanted, at: mapped, line, isMapped: isMapped) { _, _ in nil }
+    }
+
+    private func expect(
+        _ wanted: String, at mapped: String, _ lines: [String] = [], isMapped: Bool,
+        _ bareScopes: (String, String?) -> String?
+    ) throws {
+        let text = """
+            client-id = "00000000-0000-0000-0000-000000000001"
+            [[rule]]
+            url = "https://o.example"
+            authority = "https://login.example/common"
+            kind = "k"
+            scopes = ["\(mapped)"]
+            """
+        let request = try request("https://o.example/", lines + ["scope[]=\(wanted)"])
+        func scopes() throws -> [String]? {
+            try configuration(text).resolve(request, bareScopes: bareScopes) { _ in nil }?.scopes
+        }
+        guard !isMapped else { return #expect(try scopes() == [wanted]) }
+        #expect(throws: ResolutionError.notMapped(host: "o.example", scope: wanted)) { try scopes() }
+    }
+
     @Test func `a token never goes to a host that is not mapped to its resource`() throws {
         #expect(throws: ResolutionError.notMapped(host: "unknown.test", scope: "api://host/x")) {
             try resolve("https://unknown.test/", ["scope[]=api://host/x"])
@@ -319,11 +361,10 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
     }
 
     @Test(arguments: [
-        ("api://x/.default", "api://x"), ("https://r//.default", "https://r/"),
-        ("User.Read", "https://graph.microsoft.com"),
-        ("https://Graph.Microsoft.com/User.Read", "https://graph.microsoft.com"), ("499b/.default", "499b"),
+        ("api://x/.default", "api://x"), ("https://r//.default", "https://r/"), ("repo", nil), ("/x", nil),
+        ("https://API.example/User.Read", "https://api.example"), ("499b/.default", "499b"),
     ])
-    func `a scope belongs to a resource`(scope: String, resource: String) {
+    func `a scope names its resource, or none`(scope: String, resource: String?) {
         #expect(scope.resourceOfScope == resource)
     }
 }

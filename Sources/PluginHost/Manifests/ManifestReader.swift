@@ -12,7 +12,8 @@ struct ManifestReader {
 
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
-        "identities", "variables", "authority", "environment", "resource", "exchange", "issuer", "client",
+        "bare-scopes", "identities", "variables", "authority", "environment", "resource", "exchange", "issuer",
+        "client",
     ]
 
     private let file: String
@@ -55,6 +56,7 @@ struct ManifestReader {
         manifest.needs = try needs(table)
         manifest.kind = try table.text("kind", .pluginName)
         manifest.flows = try table.flows("flows")
+        manifest.bareScopes = try table.text("bare-scopes", .scope)
         manifest.identities = try table.list("identities", .pluginName).map(PluginIdentity.Kind.init(rawValue:))
         manifest.variables = try table.list("variables", .fieldName)
         try readTables(table, into: &manifest)

@@ -20,6 +20,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var kind: String?
     /// The flows it can use.
     public var flows: [PluginRequest.Flow] = []
+    /// The resource that scopes without one belong to; nil if they are the authority's own.
+    public var bareScopes: String?
     /// The kinds of identity it serves.
     public var identities: [PluginIdentity.Kind] = []
     /// The variables that it finds identities by; it gets them with the request.
