@@ -207,7 +207,7 @@ let package = Package(
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
-                "Claims", "KeyringFixture", "LanyardCommands", "PluginWire",
+                "Claims", "KeyringFixture", "LanyardCommands", "PluginHost", "PluginWire",
                 "Rules", "Secrets", "SettingsFile", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),

@@ -53,11 +53,11 @@ public struct CredentialSources: Sendable {
     func resolveHeedingServer(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         guard var wanted = try resolve(request) else { return nil }
         do throws(ResolutionError) {
-            try wanted.heedServer(of: request) { [wanted] there, here in
-                let match = plugins.registry.match(
-                    authority: wanted.authority, kind: wanted.kind, isConfigured: wanted.authorityIsConfigured)
-                let hosts = match?.environmentHosts ?? []
-                return hosts.contains(there.text) && hosts.contains(here.text)
+            try wanted.heedServer(of: request) { [wanted] named in
+                let isConfigured = wanted.authorityIsConfigured
+                return plugins.registry
+                    .match(authority: wanted.authority, kind: wanted.kind, isConfigured: isConfigured)
+                    .flatMap { plugins.registry.narrowing($0, to: named, isConfigured: isConfigured) }
             }
         } catch {
             throw .unresolved(error)

@@ -100,7 +100,7 @@ package struct IdentityClient: Sendable {
     /// - Throws: `unsupported` where the authority has no such page or no browser can be opened.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
         let url = try await connected(request) { transport throws(PluginError) in
-            let session = try await AuthoritySession.open(request, profile: profile, over: transport)
+            let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
             guard let endpoint = session.configuration.endpoints.endSession else {
                 throw PluginError(.unsupported, "\(session.authority.environment) has no page to end a session at")
             }

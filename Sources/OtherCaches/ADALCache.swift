@@ -54,7 +54,7 @@ private struct ADALEntry {
         account.localAccountID = object
         let names = [text("givenName"), text("familyName")].compactMap(\.self)
         if !names.isEmpty { account.name = names.joined(separator: " ") }
-        return .success([.refreshToken(token), .account(account)])
+        return .success([.refreshToken(token), CredentialRecord.account(account).asItsPluginTellsIt])
     }
 
     private func refused(_ reason: SkipReason, what: String = "refresh token", whose: String? = nil) -> Outcome {

@@ -34,7 +34,7 @@ public struct OtherCache: Sendable, Equatable {
     /// Reads MSAL's unified cache: JSON, or base64 of it as .NET and Go keep it in keyrings; nil where it is neither.
     public init?(unified bytes: [UInt8]) {
         guard let cache = Self.unified(bytes) else { return nil }
-        records = cache.records.atTheirTenants
+        records = cache.records.atTheirTenants.map(\.asItsPluginTellsIt)
         rejects = cache.leftOver.map { Reject(what: $0, whose: "", reason: .unknownKind) }
     }
 

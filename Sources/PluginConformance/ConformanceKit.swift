@@ -32,6 +32,7 @@ public struct ConformanceKit: Sendable {
     private var all: [(String, @Sendable () async -> String?)] {
         [
             ("has a manifest of known keys", { self.plugin.notes.first?.description }),
+            ("serves the shared realms that its manifest names", { self.strandedRealm }),
             ("describes itself as its manifest does", { await self.describes("operation=describe\n\n") }),
             (
                 "ignores keys that it doesn't know",
@@ -87,6 +88,14 @@ public struct ConformanceKit: Sendable {
 
     /// A name that nobody gives anything.
     private var strangeName: String { "x-\(UInt32.random(in: 0 ... .max))" }
+
+    /// What is wrong with a shared realm of the manifest's, if an authority of that realm is none of the plugin's.
+    private var strandedRealm: String? {
+        let stranded = plugin.sharedRealms.first { shared in
+            !plugin.authorities.contains { $0.serves(realm: shared.name) }
+        }
+        return stranded.map { "its [[shared-realm]] \($0.name.displayable(limit: 64)) is in no [[authority]]" }
+    }
 
     private func describes(_ request: String) async -> String? {
         guard let outcome = await tryout.run(Array(request.utf8)) else { return "it could not be started" }

@@ -52,6 +52,8 @@ extension PluginResult {
 extension PluginAccount {
     fileprivate func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("home_account_id", homeAccountID)
+        try writer.put("home_realm[]", list: homeRealms)
+        try writer.put("account_kind", kind)
         try writer.put("username", username)
         try writer.put("name", name)
         try writer.put("local_account_id", localAccountID)
@@ -63,9 +65,11 @@ extension PluginAccount {
         self.init(
             homeAccountID: try reader.required("home_account_id", .token(512)),
             username: try reader.optional("username", .text(1024)) ?? "")
+        homeRealms = try reader.list("home_realm[]", .token(256), limit: 16)
+        kind = try reader.optional("account_kind", .text(64))
         name = try reader.optional("name", .text(1024))
         localAccountID = try reader.optional("local_account_id", .token(256))
-        authorityType = try reader.optional("authority_type", .token(32)) ?? "MSSTS"
+        authorityType = try reader.optional("authority_type", .token(32)) ?? "Other"
         clientInfo = try reader.optional("client_info", .base64URL)
     }
 }

@@ -24,7 +24,7 @@ public struct PluginResult: Sendable, Equatable {
     public var declinedScopes: [String] = []
     /// The authority's host that tokens are kept under, aliases folded into one.
     public var environment: String
-    /// The tenant the tokens are for: an id where the authority tells it, else the name asked for.
+    /// The realm the tokens are for: an id where the authority tells it, else the name asked for.
     public var realm: String
     /// Who signed in; nil for an application or a machine, which have no account.
     public var account: PluginAccount?
@@ -49,16 +49,20 @@ public struct PluginResult: Sendable, Equatable {
 
 /// Who signed in, in the terms of MSAL's unified cache.
 public struct PluginAccount: Sendable, Equatable {
-    /// `uid.utid`; for B2C the uid is `oid-policy`.
+    /// What identifies the account, whichever realm it is used in.
     public var homeAccountID: String
-    /// What the person calls the account; may be empty for B2C.
+    /// What the realm is called that it is at home in, its id first; empty if it has none.
+    public var homeRealms: [String] = []
+    /// What kind of account it is, in a word or two for people.
+    public var kind: String?
+    /// What the person calls the account; may be empty.
     public var username: String
     /// The person's name for display.
     public var name: String?
-    /// The object id in this tenant.
+    /// The account's id in this realm.
     public var localAccountID: String?
     /// `MSSTS`, `MSA`, `ADFS` or `Other`.
-    public var authorityType = "MSSTS"
+    public var authorityType = "Other"
     /// The authority's `client_info` as it came, base64url.
     public var clientInfo: String?
 

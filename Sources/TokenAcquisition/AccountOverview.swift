@@ -1,3 +1,4 @@
+import PluginHost
 public import TokenStore
 
 /// All accounts, what was chosen, and which account is used where.
@@ -7,14 +8,14 @@ public struct AccountOverview: Sendable {
     /// What the person chose, the last choice first.
     public let history: [SelectedAccount]
     private let records: StoredRecords
-    private let environments: [[String]]
+    private let registry: PluginRegistry
     private let isShared: Bool
 
-    init(_ records: StoredRecords, environments: [[String]], history: [SelectedAccount], isShared: Bool = false) {
-        accounts = KnownAccount.all(records, environments: environments)
+    init(_ records: StoredRecords, registry: PluginRegistry, history: [SelectedAccount], isShared: Bool = false) {
+        accounts = KnownAccount.all(records, registry: registry)
         self.history = history
         self.records = records
-        self.environments = environments
+        self.registry = registry
         self.isShared = isShared
     }
 
@@ -26,6 +27,10 @@ public struct AccountOverview: Sendable {
 
     /// The authority that a choice is for; nil if it is for all.
     public func place(_ selected: SelectedAccount) -> AuthorityPlace? {
+        guard let path = selected.authority else { return nil }
+        let url = "https://\(selected.environment)\(path)"
+        if let match = registry.match(authority: url, isConfigured: true) { return AuthorityPlace(match) }
+        let environments = registry.plugins.flatMap(\.environments)
         let aliases = environments.first { $0.contains(selected.environment) } ?? [selected.environment]
         return AuthorityPlace(selected, aliases: aliases)
     }

@@ -32,9 +32,9 @@ public struct AccountSelection: Sendable {
         let here: AccountReason?
     }
 
-    /// Takes the accounts that belong to an authority's environment and, for B2C, to its policy.
+    /// Takes the accounts that belong to an authority's environment and, if it has one, to its policy.
     ///
-    /// Of an account with several tenant profiles, the one of the authority's realm stands for it, else its home's.
+    /// Of an account with several profiles, the one of the authority's realm stands for it, else its home's.
     ///
     /// - Parameters:
     ///   - records: what is stored; accounts and tokens count.
@@ -75,7 +75,7 @@ public struct AccountSelection: Sendable {
 
     /// The accounts that a name means: a user name or an identifier, whatever its case.
     ///
-    /// Older tools named an account by its user name with blanks around, or by its object id in one of its tenants.
+    /// Older tools named an account by its user name with blanks around, or by its object id in one of its realms.
     public func account(named name: String) -> [AccountRecord] {
         accounts.filter { account in
             profiles[account.homeAccountID.lowercased(), default: []].contains { $0.isNamed(name) }
@@ -124,7 +124,7 @@ public struct AccountSelection: Sendable {
 
     /// What the person chose decides, then who has a token here, then who is at home here.
     ///
-    /// A choice for all does not count while others are known here and the account is not: the tenant would refuse it.
+    /// A choice for all does not count while others are known here and the account is not: the realm would refuse it.
     private func decision(among candidates: [AccountRecord]) throws(AcquisitionError) -> Decision? {
         guard candidates.count > 1 else {
             return candidates.first.map { Decision(account: $0, choice: .onlyOne) }

@@ -2,49 +2,43 @@ import TokenStore
 
 /// How accounts stand to one authority, as far as what is stored tells.
 ///
-/// An authority of one tenant accepts those who are at home there and its guests. Who has been there is known by a token or a
-/// record of that tenant; a tenant that the authority's URL names by a domain is known by its id once a token was issued.
+/// An authority of one realm accepts those who are at home there and its guests. Who has been there is known by a token or a
+/// record of that realm; a realm that the authority's URL names by a domain is known by its id once a token was issued.
 struct AccountStandings: Sendable {
     private let place: AuthorityPlace
-    /// What the authority's tenant is called, lower-cased: as in its URL, and by its id.
-    private let tenant: Set<String>
     /// The accounts that the client has a token of for this authority, by identifier.
     private let served: Set<String>
-    /// The accounts that something of this tenant is stored of, by identifier.
+    /// The accounts that something of this realm is stored of, by identifier.
     private let visitors: Set<String>
-    /// The accounts whose user name is of the domain that the authority's URL names, by identifier.
-    private let namesakes: Set<String>
+    /// The accounts that come from this realm, by identifier.
+    private let natives: Set<String>
 
     init(_ records: StoredRecords, at place: AuthorityPlace, clientID: String?) {
         let here = records.all.filter { place.aliases.contains($0.environment.lowercased()) }
-        let tenant = place.tenant(in: here)
+        // What the authority's realm is called: as in its URL, and by its id.
+        let names = place.names(in: here)
         func identifiers(_ isMeant: (CredentialRecord) -> Bool) -> Set<String> {
             Set(here.filter(isMeant).compactMap { $0.homeAccountID?.lowercased() })
         }
         self.place = place
-        self.tenant = tenant
         served = identifiers { record in
             guard let client = record.clientID, client.lowercased() == clientID?.lowercased() ?? client.lowercased()
             else { return false }
-            return place.isOpen || record.realm.map { tenant.contains($0.lowercased()) } ?? false
+            return place.isOpen || record.realm.map { names.contains($0.lowercased()) } ?? false
         }
-        visitors = identifiers { $0.realm.map { tenant.contains($0.lowercased()) } ?? false }
-        namesakes = identifiers { record in
-            guard case .account(let account) = record, account.isHome, account.kind == .workOrSchool else {
-                return false
-            }
-            return account.username.lowercased().utf8.split(separator: UInt8(ascii: "@")).last.map(Array.init)
-                == Array(place.realm.utf8)
+        visitors = identifiers { $0.realm.map { names.contains($0.lowercased()) } ?? false }
+        natives = identifiers { record in
+            guard case .account(let account) = record else { return false }
+            return !names.isDisjoint(with: account.homeRealms)
         }
     }
 
     /// Whether the client has a token of it for this authority.
     func hasToken(_ account: AccountRecord) -> Bool { served.contains(account.homeAccountID.lowercased()) }
 
-    /// Whether the account comes from the authority's tenant; an authority that is no tenant's is nobody's home.
+    /// Whether the account comes from the authority's realm; an authority that is no realm's is nobody's home.
     func isAtHome(_ account: AccountRecord) -> Bool {
-        guard !place.isOpen else { return false }
-        return tenant.contains(account.homeTenant) || namesakes.contains(account.homeAccountID.lowercased())
+        !place.isOpen && natives.contains(account.homeAccountID.lowercased())
     }
 
     /// Whether the authority is known to accept it.
@@ -54,8 +48,8 @@ struct AccountStandings: Sendable {
 }
 
 extension AuthorityPlace {
-    /// What the tenant is called: as the authority's URL has it, and by the id under which it issued a token.
-    fileprivate func tenant(in records: [CredentialRecord]) -> Set<String> {
+    /// What the realm is called: as the authority's URL has it, and by the id under which it issued a token.
+    fileprivate func names(in records: [CredentialRecord]) -> Set<String> {
         var names: Set = [realm]
         for record in records where record.wasRequested(in: realm) {
             if let id = record.realm?.lowercased() { names.insert(id) }
@@ -65,7 +59,7 @@ extension AuthorityPlace {
 }
 
 extension CredentialRecord {
-    /// The tenant that it is for; nil if it is for all, as a refresh token is.
+    /// The realm that it is for; nil if it is for all, as a refresh token is.
     fileprivate var realm: String? {
         switch self {
         case .accessToken(let record): record.realm
@@ -75,7 +69,7 @@ extension CredentialRecord {
         }
     }
 
-    /// Whether the URL of the authority that issued the token had this tenant.
+    /// Whether the URL of the authority that issued the token had this realm.
     fileprivate func wasRequested(in realm: String) -> Bool {
         switch self {
         case .accessToken(let record): record.wasRequested(in: realm)

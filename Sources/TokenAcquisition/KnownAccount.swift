@@ -1,11 +1,14 @@
+import PluginHost
 public import TokenStore
 
 /// An account as all of the store knows it: who it is, where it is used, and by which clients.
 public struct KnownAccount: Sendable, Equatable {
-    /// The record that stands for it: its home tenant's where there is one.
+    /// The record that stands for it: its home's where there is one.
     public let account: AccountRecord
-    /// Its record in each tenant, the home's first.
+    /// Its record in each realm, the home's first.
     public let profiles: [AccountRecord]
+    /// Whether a plugin has a name for its home, as for that of all personal accounts; it says nothing about anybody then.
+    public let isHomeShared: Bool
     /// The hosts of its environment that something of it is kept under.
     public let environments: Set<String>
     /// The clients that have a token of it, lower-cased.
@@ -27,7 +30,9 @@ public struct KnownAccount: Sendable, Equatable {
 
 extension KnownAccount {
     /// Every account among stored records, by user name; hosts of one environment are told by its first.
-    static func all(_ records: StoredRecords, environments: [[String]]) -> [KnownAccount] {
+    static func all(_ records: StoredRecords, registry: PluginRegistry) -> [KnownAccount] {
+        let environments = registry.plugins.flatMap(\.environments)
+        let sharedHomes = Set(registry.plugins.flatMap(\.sharedRealms).flatMap(\.homes))
         func folded(_ host: String) -> String {
             let host = host.lowercased()
             return environments.first { $0.contains(host) }?.first ?? host
@@ -46,6 +51,7 @@ extension KnownAccount {
             let hosts = environments.first { $0.contains(place) } ?? []
             return KnownAccount(
                 account: account, profiles: profiles,
+                isHomeShared: account.homeRealm.map(sharedHomes.contains) ?? false,
                 environments: Set(hosts + profiles.map { $0.environment.lowercased() }),
                 clientIDs: Set(own.compactMap { $0.clientID?.lowercased() }).sorted(),
                 canRenew: own.contains { if case .refreshToken = $0 { true } else { false } })
@@ -54,6 +60,6 @@ extension KnownAccount {
 }
 
 extension AccountRecord {
-    /// Whether this is the account's record in the tenant it comes from.
-    public var isHome: Bool { realm.lowercased() == homeTenant }
+    /// Whether this is the account's record in the realm it comes from.
+    public var isHome: Bool { realm.lowercased() == homeRealm }
 }

@@ -61,6 +61,11 @@ struct RecordsOfResult {
         account.clientInfo = from.clientInfo ?? names?.clientInfo
         account.other = here?.other ?? [:]
         account.requestedRealm = place.isOpen ? here?.requestedRealm : place.realm
+        let stored = here?.homeRealms ?? []
+        account.homeRealms = result.idToken == nil && !stored.isEmpty ? stored : from.homeRealms.map { $0.lowercased() }
+        account.kind = from.kind ?? names?.kind
+        account.policy = place.policy
+        account.authority = request.authority
         return account
     }
 

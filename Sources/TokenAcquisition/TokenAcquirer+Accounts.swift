@@ -10,9 +10,7 @@ extension TokenAcquirer {
 
     /// Every account among records, who uses it, and which is used where.
     public func accounts(among records: StoredRecords) -> AccountOverview {
-        AccountOverview(
-            records, environments: registry.plugins.flatMap(\.environments), history: selection?.read() ?? [],
-            isShared: isShared)
+        AccountOverview(records, registry: registry, history: selection?.read() ?? [], isShared: isShared)
     }
 
     /// What became of an account that was signed out.
@@ -50,10 +48,10 @@ extension TokenAcquirer {
     /// Ends the person's session at the authority in the browser; the id token is one from before the sign-out.
     public func endSession(
         of account: AccountRecord, idToken: IDTokenRecord?, clientID: String, authority url: String,
-        person: any PersonInterface
+        kind: String?, person: any PersonInterface
     ) async throws(AcquisitionError) {
         let isConfigured = AuthorityURL(url).map { knownHosts.contains($0.host) } ?? false
-        guard let match = registry.match(authority: url, isConfigured: isConfigured) else {
+        guard let match = registry.match(authority: url, kind: kind, isConfigured: isConfigured) else {
             throw .unknownAuthority(url)
         }
         var ask = PluginRequest(.signOut)

@@ -22,10 +22,11 @@ struct Acme: AuthorityPlugin {
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
 
     private func tokens(_ code: Secret, for request: PluginRequest) -> PluginResult {
-        PluginResult(
+        var account = PluginAccount(homeAccountID: "fob.acme", username: "fob@acme.example")
+        account.homeRealms = ["acme"]
+        return PluginResult(
             accessToken: Secret("acme-" + code.reveal()), expiresIn: 3600, scopes: request.scopes,
-            environment: "id.acme.example", realm: "acme",
-            account: PluginAccount(homeAccountID: "fob.acme", username: "fob@acme.example"))
+            environment: "id.acme.example", realm: "acme", account: account)
     }
 }
 

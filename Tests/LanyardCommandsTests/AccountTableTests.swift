@@ -3,6 +3,7 @@ import Testing
 import TokenStore
 
 @testable import LanyardCommands
+@testable import PluginHost
 @testable import TokenAcquisition
 
 /// How accounts are shown, on a terminal of 80 columns above all.
@@ -16,7 +17,17 @@ import TokenStore
         var account = AccountRecord(
             homeAccountID: "\(id).\(tenant)", environment: environment, realm: tenant, username: username)
         account.name = name
+        account.homeRealms = [tenant] + (username.split(separator: "@").dropFirst().map(String.init))
+        account.kind = "work or school"
         return account
+    }
+
+    /// A plugin that has `common` stand for all.
+    private static var registry: PluginRegistry {
+        var plugin = PluginManifest(name: "p")
+        plugin.authorities = [AuthorityPattern(hosts: ["login.example"], path: [.realm])]
+        plugin.sharedRealms = [SharedRealm(name: "common")]
+        return PluginRegistry(plugins: [plugin])
     }
 
     /// The accounts, and choices of them: each for all authorities, or for the one of a path.
@@ -26,7 +37,7 @@ import TokenStore
         var records = StoredRecords()
         records.accounts = all
         let history = try choices.map { try #require(SelectedAccount($0.0, authority: $0.1)) }
-        return KnownAccounts(AccountOverview(records, environments: [], history: history))
+        return KnownAccounts(AccountOverview(records, registry: registry, history: history))
     }
 
     private static let long = known(
@@ -110,13 +121,14 @@ import TokenStore
     @Test func `a list to pick from tells namesakes apart`() {
         let work = Self.known("a", "alice@x.example", name: "Alice")
         let other = Self.known("b", "ALICE@x.example", name: "Alice", tenant: "99999999-2222-3333-4444-5")
-        let personal = Self.known("c", "alice@x.example", tenant: AuthorityPlace.consumersTenant)
+        var personal = Self.known("c", "alice@x.example", tenant: "personal")
+        personal.kind = "personal"
         #expect(
             [work, other, personal].labels == [
                 "alice@x.example  Alice, work or school, tenant 11111111-2222…",
                 "ALICE@x.example  Alice, work or school, tenant 99999999-2222…", "alice@x.example  personal",
             ])
-        #expect([work, personal].namesToType == ["a.\(Self.tenant)", "c.\(AuthorityPlace.consumersTenant)"])
+        #expect([work, personal].namesToType == ["a.\(Self.tenant)", "c.personal"])
         #expect([work].namesApart == ["alice@x.example"])
         #expect([work, personal].namesApart.first == "alice@x.example (work or school, a.\(Self.tenant))")
     }

@@ -1,3 +1,4 @@
+import PluginHost
 import PluginWire
 import SettingsFile
 import Testing
@@ -37,7 +38,7 @@ import TokenStore
         other.username = "bob"
         var records = StoredRecords()
         records.accounts = [twin, other]
-        let known = KnownAccounts(AccountOverview(records, environments: [], history: []))
+        let known = KnownAccounts(AccountOverview(records, registry: PluginRegistry(plugins: []), history: []))
         let failure = #expect(throws: Failure.self) { try known.account(named: "bob", command: "lanyard use") }
         #expect(failure?.hints.contains { $0.copied == "lanyard use 'a.b;reboot'" } == true, "\(failure?.hints ?? [])")
     }

@@ -1,5 +1,6 @@
 import Claims
 import KeyringFixture
+import PluginHost
 import PluginWire
 import Secrets
 import SystemPackage
@@ -158,7 +159,7 @@ private struct Place {
             var records = StoredRecords()
             records.accounts = accounts
             do throws(Failure) {
-                _ = try KnownAccounts(AccountOverview(records, environments: [], history: []))
+                _ = try KnownAccounts(AccountOverview(records, registry: PluginRegistry(plugins: []), history: []))
                     .account(named: name, command: "lanyard use")
             } catch {
                 failures.append(error)

@@ -26,6 +26,7 @@ struct B2CTests {
             let first = try await plugin.authorize(
                 Self.request(.authorize, in: sandbox), sandbox.person("erin@example.net"))
             #expect(first.account?.homeAccountID.contains("-b2c_1_susi.") == true)
+            #expect(first.account?.kind == "B2C" && first.account?.homeRealms == [first.realm])
             #expect(first.environment == sandbox.environment)
             #expect(!first.realm.isEmpty)
             var request = Self.request(.renew, in: sandbox)

@@ -26,6 +26,8 @@ struct FlowTests {
             #expect(result.realm == Sandbox.contoso)
             #expect(result.account?.username == "alice@contoso.example")
             #expect(result.account?.name == "Alice Archer")
+            #expect(result.account?.homeRealms == [Sandbox.contoso, "contoso.example"])
+            #expect(result.account?.kind == "work or school" && result.account?.authorityType == "MSSTS")
             #expect(result.scopes.contains("api://sandbox-git/.default"))
             #expect(result.declinedScopes.isEmpty)
             #expect(try #require(result.expiresIn) > 3_000)
@@ -45,6 +47,7 @@ struct FlowTests {
             let request = sandbox.request(.authorize, at: "/fabrikam.example")
             let result = try await AADTenantPlugin().authorize(request, sandbox.person("alice@contoso.example"))
             #expect(result.account?.homeAccountID == Sandbox.alice)
+            #expect(result.account?.homeRealms == [Sandbox.contoso])
             #expect(result.realm == Sandbox.fabrikam)
         }
     }

@@ -33,6 +33,20 @@ import Testing
             ])
     }
 
+    @Test(arguments: [("/{realm}", [String](), true), ("/{realm}", ["Common"], false), ("/fixed", [], false)])
+    func `a manifest with a shared realm that it serves nowhere`(_ path: String, _ except: [String], isServed: Bool)
+        async
+    {
+        var plugin = Built.plugin("ExamplePlugin", name: "acme")
+        plugin.version = "1.0.0"
+        plugin.sharedRealms = [SharedRealm(name: "common")]
+        var authority = AuthorityPattern(hosts: ["id.example"], path: [path == "/fixed" ? .literal("fixed") : .realm])
+        authority.exceptRealms = except.map { $0.lowercased() }
+        plugin.authorities = [authority]
+        let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        #expect(trials.compactMap(\.fault) == (isServed ? [] : ["its [[shared-realm]] common is in no [[authority]]"]))
+    }
+
     @Test func `a plugin that hangs`() async {
         let faults = await faults("hangs", patience: .milliseconds(100))
         #expect(faults["describes itself as its manifest does"] == "it did not answer in time")
@@ -48,6 +62,6 @@ import Testing
     @Test func `a program that isn't there`() async {
         let plugin = Built.plugin("no-such-program", name: "fake")
         let trials = await ConformanceKit(plugin, environment: [:]).run()
-        #expect(trials.dropFirst().allSatisfy { $0.fault == "it could not be started" })
+        #expect(trials.dropFirst(2).allSatisfy { $0.fault == "it could not be started" })
     }
 }

@@ -150,6 +150,30 @@ struct ManifestTests {
 
     private static let pathFault = "`path` is not of segments such as /tfp/{realm}/{policy}"
 
+    private static let shared = """
+
+        [[shared-realm]]
+        name = "Organizations"
+        homes = ["A"]
+        except-homes = ["9188040D-6c67-4c5b-b112-36a304b66dad"]
+        narrows-to = ["uuid", "domain"]
+        """
+
+    @Test func `what stands for many realms is read`() throws {
+        let realm = try #require(try read(Self.full + "\n" + Self.shared).sharedRealms.first)
+        #expect(realm.name == "organizations" && realm.homes == ["a"])
+        #expect(realm.exceptHomes == ["9188040d-6c67-4c5b-b112-36a304b66dad"])
+        #expect(realm.narrowsTo == [.uuid, .domain])
+        #expect(try read(Self.full + "\n" + Self.shared.replacingFirst("homes =", with: "home =")).sharedRealms.isEmpty)
+        let problem = #expect(throws: PluginProblem.self) {
+            try read(Self.full + "\n" + Self.shared.replacingFirst("uuid", with: "guid"))
+        }
+        #expect(problem?.message == "`narrows-to` holds guid, which is no form of a realm")
+        #expect(throws: PluginProblem.self) {
+            try read(Self.full + "\n" + Self.shared.replacingFirst("name", with: "#name"))
+        }
+    }
+
     @Test func `a key that isn't known is left out and noted`() throws {
         let manifest = try read(Self.full.replacingFirst("flows =", with: "flow ="))
         #expect(manifest.flows.isEmpty)

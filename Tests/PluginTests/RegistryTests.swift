@@ -154,11 +154,12 @@ struct MatchTests {
                 """),
             try Self.plugin(
                 "common",
-                "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nrealms = [\"common\"]\n\(environment)"
+                "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nrealms = [\"common\", \"people\"]\n\(environment)"
+                    + "[[shared-realm]]\nname = \"Common\"\nnarrows-to = [\"uuid\", \"domain\"]\n[[shared-realm]]\nname = \"people\"\n"
             ),
             try Self.plugin(
                 "tenant",
-                "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nexcept-realms = [\"common\"]\n\(environment)"
+                "kind = \"aad\"\n[[authority]]\nhosts = [\(cloud)]\npath = \"/{realm}\"\nexcept-realms = [\"common\", \"people\"]\n\(environment)"
                     + "[[resource]]\nname = \"ADO\"\nhosts = [\"dev.azure.com\", \"*.visualstudio.com\", \"*.pkgs.visualstudio.com\", \"*.*.databricks.example\"]\nscopes = [\"s\"]\n"
             ),
         ])
@@ -220,6 +221,57 @@ struct MatchTests {
         let match = try #require(registry.match(authority: "https://login.windows.net/common", isConfigured: false))
         #expect(match.environmentHosts == ["login.microsoftonline.com", "login.windows.net"])
         #expect(match.authority.description == "https://login.windows.net/common")
+    }
+
+    private static let id = "8f1c2a34-0000-4000-8000-00000000abcd"
+    private static let wide = "https://login.microsoftonline.com/common"
+
+    /// What a server names, and the realm that it comes to, if any.
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/\(id)", id), ("https://login.microsoftonline.com/\(id.uppercased())", id),
+        ("https://LOGIN.microsoftonline.com/Contoso.com/", "contoso.com"), ("https://login.windows.net/\(id)", id),
+        ("https://login.evil.example/\(id)", nil),
+        ("https://login.microsoftonline.com.evil.example/\(id)", nil),
+        ("https://login.microsoftonline.com@evil.example/\(id)", nil),
+        ("https://login.microsoftonline.com:8443/\(id)", nil), ("http://login.microsoftonline.com/\(id)", nil),
+        ("https://login.microsoftonline.com/common", nil), ("https://login.microsoftonline.com/people", nil),
+        ("https://login.microsoftonline.com/contoso", nil),
+        ("https://login.microsoftonline.com/00000000-0000-0000-0000-000000000000", nil),
+        ("https://login.microsoftonline.com/\(id)/further", nil),
+        ("https://login.microsoftonline.com/tfp/contoso.com/policy", nil),
+        ("https://login.microsoftonline.com/contoso.com%2f..", nil), ("https://login.microsoftonline.com/..", nil),
+        ("https://login.microsoftonline.com/-a.com", nil), ("https://login.microsoftonline.com/a-.com", nil),
+        ("https://login.microsoftonline.com/", nil), ("https://login.microsoftonline.com", nil),
+    ])
+    func `a shared realm gives way to one of its forms, and to no other authority's`(
+        named: String, realm: String?
+    ) throws {
+        for isConfigured in [false, true] {
+            let wide = try #require(registry.match(authority: Self.wide, isConfigured: isConfigured))
+            let narrow = registry.narrowing(wide, to: named, isConfigured: isConfigured)
+            #expect(narrow == realm.map { "https://login.microsoftonline.com/\($0)" })
+        }
+    }
+
+    @Test(arguments: ["people", "contoso.com"])
+    func `another realm gives way to none`(realm: String) throws {
+        let url = "https://login.microsoftonline.com/" + realm
+        let match = try #require(registry.match(authority: url, isConfigured: true))
+        #expect(
+            registry.narrowing(match, to: "https://login.microsoftonline.com/\(Self.id)", isConfigured: true) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ([], [], "a", true), (["a"], [], "a", true), (["a"], [], "b", false), ([], ["a"], "a", false),
+            ([], ["a"], "b", true), (["a"], [], nil, false), ([], ["a"], nil, true),
+        ] as [([String], [String], String?, Bool)])
+    func `a shared realm takes the accounts of its homes`(
+        _ homes: [String], _ except: [String], _ home: String?, _ takes: Bool
+    ) {
+        var realm = SharedRealm(name: "r")
+        (realm.homes, realm.exceptHomes) = (homes, except)
+        #expect(realm.takes(home: home) == takes)
     }
 
     @Test(arguments: [

@@ -24,7 +24,7 @@ extension AuthorityMatch {
     static func of(_ plugin: PluginManifest, hosts: [String] = ["login.example", "alias.example"]) throws -> Self {
         AuthorityMatch(
             plugin: plugin, authority: try #require(AuthorityURL("https://login.example/r")), environment: hosts[0],
-            environmentHosts: hosts, realm: "r", policy: nil)
+            environmentHosts: hosts, realm: "r", sharedRealm: nil, policy: nil)
     }
 }
 

@@ -61,6 +61,8 @@ struct WireTests {
         result.account?.name = "Alice Å"
         result.account?.localAccountID = "oid"
         result.account?.authorityType = "MSA"
+        result.account?.homeRealms = ["tid", "contoso.example"]
+        result.account?.kind = "work or school"
         result.account?.clientInfo = "eyJ1aWQi"
         result.basicUsername = "oauth2"
         result.memo = PluginMemo(#"{"token_endpoint":"https://login.example/t"}"#, expiresIn: 86_400)
@@ -241,7 +243,8 @@ struct WireTests {
         ("environment", "login.example/x"), ("environment", "a@b"), ("environment", "login.example:0"),
         ("environment", nil), ("realm", nil), ("realm", "a b"), ("username", "a\u{1B}b"), ("scope[]", "a b"),
         ("scope[]", "a\"b"), ("client_info", "a+b"), ("refresh_token", "a\u{0D}b"), ("family_id", "a b"),
-        ("basic_username", "a:b"), ("basic_username", "a\tb"), ("memo", "no lifetime"),
+        ("home_realm[]", "a b"), ("account_kind", "a\tb"), ("basic_username", "a:b"), ("basic_username", "a\tb"),
+        ("memo", "no lifetime"),
     ])
     func `a result that can't be right is refused`(_ key: String, _ value: String?) throws {
         #expect(throws: WireFault.self) { try result(key, value) }

@@ -1,3 +1,4 @@
+import PluginHost
 import Secrets
 import Testing
 import TokenStore
@@ -19,20 +20,27 @@ extension AccountSelection {
 @Suite struct AccountDecisionTests {
     private static let host = "login.example"
     private static let contoso = "11111111-2222-3333-4444-555555555555"
+    private static let personal = "personal"
     private static let northwind = "99999999-2222-3333-4444-555555555555"
 
     private static func account(_ id: String, _ name: String, home: String, realm: String? = nil) -> AccountRecord {
-        AccountRecord(homeAccountID: "\(id).\(home)", environment: host, realm: realm ?? home, username: name)
+        var account = AccountRecord(
+            homeAccountID: "\(id).\(home)", environment: host, realm: realm ?? home, username: name)
+        let domain = name.split(separator: "@").last.map(String.init)
+        account.homeRealms = [home] + (home == personal || realm != nil ? [] : [domain].compactMap(\.self))
+        return account
     }
 
     private static func place(_ realm: String) -> AuthorityPlace {
-        AuthorityPlace(environment: host, aliases: [host, "login.alias.example"], realm: realm, policy: nil)
+        AuthorityPlace(
+            environment: host, aliases: [host, "login.alias.example"], realm: realm,
+            sharedRealm: realm == "common" ? SharedRealm(name: realm) : nil, policy: nil)
     }
 
     private static let alice = account("a", "alice@contoso.example", home: contoso)
     private static let bob = account("b", "bob@contoso.example", home: contoso)
     private static let frank = account("f", "frank@northwind.example", home: northwind)
-    private static let dave = account("d", "dave@contoso.example", home: AuthorityPlace.consumersTenant)
+    private static let dave = account("d", "dave@contoso.example", home: personal)
 
     private static func choice(_ account: AccountRecord, _ authority: String? = nil) throws -> SelectedAccount {
         try #require(SelectedAccount(account, authority: authority))

@@ -1,4 +1,5 @@
 import JSON
+import PluginHost
 import Secrets
 import Testing
 import TokenStore
@@ -6,15 +7,16 @@ import Vectors
 
 @testable import TokenAcquisition
 
-/// Which account is meant, of what kind it is, and what a sign-out takes.
+/// Which account is meant, and what a sign-out takes.
 @Suite struct AccountTests {
     private static let host = "login.microsoftonline.com"
     private static let tenant = "11111111-2222-3333-4444-555555555555"
 
     private static func account(_ id: String, _ username: String) -> AccountRecord {
-        AccountRecord(
-            homeAccountID: id, environment: host, realm: id.split(separator: ".").last.map(String.init) ?? "",
-            username: username)
+        let home = id.split(separator: ".").last.map(String.init) ?? ""
+        var account = AccountRecord(homeAccountID: id, environment: host, realm: home, username: username)
+        account.homeRealms = [home]
+        return account
     }
 
     private static func selected(_ id: String, at environment: String = host) throws -> SelectedAccount {
@@ -22,11 +24,12 @@ import Vectors
     }
 
     private static let place = AuthorityPlace(
-        environment: host, aliases: [host, "login.windows.net"], realm: "common", policy: nil)
+        environment: host, aliases: [host, "login.windows.net"], realm: "common",
+        sharedRealm: SharedRealm(name: "common"), policy: nil)
     private let alice = account("a.\(tenant)", "alice@contoso.example")
     private let bob = account("b.\(tenant)", "bob@contoso.example")
     /// The same address as Alice's at work.
-    private let personal = account("p.\(AuthorityPlace.consumersTenant)", "alice@contoso.example")
+    private let personal = account("p.personal", "alice@contoso.example")
 
     @Test func `the account that was chosen last is meant, under any host of its environment`() throws {
         let history = [
@@ -84,20 +87,6 @@ import Vectors
     func `what is no name finds nobody`(_ name: String) {
         let nameless = Self.account("n.\(Self.tenant)", "")
         #expect(AccountSelection.of([alice, nameless], at: Self.place).account(named: name).isEmpty)
-    }
-
-    @Test(arguments: [
-        ("a.\(tenant)", "MSSTS", AccountKind.workOrSchool),
-        ("a.\(AuthorityPlace.consumersTenant.uppercased())", "MSSTS", .personal),
-        ("e8140000-0000-4000-8000-00000000b2c0-B2C_1A_Sign-In.\(tenant)", "MSSTS", .b2c(policy: "b2c_1a_sign-in")),
-        ("e8140000-0000-4000-8000-00000000b2c0.\(tenant)", "MSSTS", .workOrSchool),
-        ("e8140000-0000-4000-8000-00000000b2c0-.\(tenant)", "MSSTS", .workOrSchool),
-        ("not-an-object-id-that-is-a-UUID-b2c_1_x.\(tenant)", "MSSTS", .workOrSchool), ("sub", "ADFS", .other),
-    ])
-    func `the kind of an account is in its identifiers`(_ id: String, _ type: String, _ kind: AccountKind) {
-        var account = Self.account(id, "x")
-        account.authorityType = type
-        #expect(account.kind == kind)
     }
 
     // MARK: - Signing out

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import PluginHost
 import Secrets
 import Testing
 import TokenStore
@@ -11,8 +12,12 @@ import Vectors
 @Suite struct SilentSelectionTests {
     private static let now = 1_800_000_000
 
-    private static let account = AccountRecord(
-        homeAccountID: "uid.utid", environment: "login.microsoftonline.com", realm: "contoso", username: "u@x")
+    private static let account = {
+        var account = AccountRecord(
+            homeAccountID: "uid.utid", environment: "login.microsoftonline.com", realm: "contoso", username: "u@x")
+        account.homeRealms = ["utid"]
+        return account
+    }()
     private static let place = AuthorityPlace(
         environment: "login.microsoftonline.com",
         aliases: ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"],
@@ -117,7 +122,7 @@ import Vectors
     @Test func `where any realm will do, a token of the account's home serves`() {
         let place = AuthorityPlace(
             environment: "login.microsoftonline.com", aliases: ["login.windows.net", "login.microsoftonline.com"],
-            realm: "common", policy: nil)
+            realm: "common", sharedRealm: SharedRealm(name: "common"), policy: nil)
         var token = Self.token(["s"])
         #expect(!place.owns(token, of: Self.account))
         token.realm = "utid"
@@ -126,6 +131,13 @@ import Vectors
         #expect(place.owns(token, of: Self.account))
         token.environment = "login.evil.example"
         #expect(!place.owns(token, of: Self.account))
+        // If nobody told the home, what was asked for decides.
+        var homeless = Self.account
+        homeless.homeRealms = []
+        token.environment = "login.windows.net"
+        #expect(!place.owns(token, of: homeless))
+        token.requestedRealm = "common"
+        #expect(place.owns(token, of: homeless))
     }
 
     @Test func `a token asked for by domain and kept by id is found by either`() {
@@ -159,15 +171,22 @@ import Vectors
 
 @Suite struct AccountSelectionTests {
     private static func account(_ home: String, _ username: String, realm: String = "contoso") -> AccountRecord {
-        AccountRecord(homeAccountID: home, environment: "h", realm: realm, username: username)
+        var account = AccountRecord(homeAccountID: home, environment: "h", realm: realm, username: username)
+        account.homeRealms = [home.split(separator: ".").last.map(String.init) ?? ""]
+        return account
     }
 
     private static func place(_ realm: String, policy: String? = nil) -> AuthorityPlace {
-        AuthorityPlace(environment: "h", aliases: ["h"], realm: realm, policy: policy)
+        var shared = SharedRealm(name: realm)
+        if realm == "consumers" { shared.homes = ["personal"] }
+        if realm == "organizations" { shared.exceptHomes = ["personal"] }
+        let isShared = ["common", "consumers", "organizations"].contains(realm)
+        return AuthorityPlace(
+            environment: "h", aliases: ["h"], realm: realm, sharedRealm: isShared ? shared : nil, policy: policy)
     }
 
     private let alice = account("a.contoso", "alice@contoso.example")
-    private let dave = account("d.\(AuthorityPlace.consumersTenant)", "dave@outlook.example")
+    private let dave = account("d.personal", "dave@outlook.example")
 
     @Test func `a user name finds its account whatever its case, and an identifier too`() throws {
         let known = AccountSelection.of([alice, dave], at: Self.place("common"))
@@ -190,14 +209,21 @@ import Vectors
             try AccountSelection.of([alice], at: Self.place("common")).account(named: nil, hint: "contoso") == alice)
     }
 
-    @Test func `consumers and organizations take only their own`() {
+    @Test func `a shared realm takes only the accounts of its homes`() {
         #expect(AccountSelection.of([alice, dave], at: Self.place("consumers")).accounts == [dave])
         #expect(AccountSelection.of([alice, dave], at: Self.place("organizations")).accounts == [alice])
+        var homeless = dave
+        homeless.homeRealms = []
+        #expect(AccountSelection.of([homeless], at: Self.place("consumers")).accounts.isEmpty)
+        #expect(AccountSelection.of([homeless], at: Self.place("organizations")).accounts == [homeless])
     }
 
-    @Test func `an account of one B2C policy is none of another's`() {
-        let susi = Self.account("oid-b2c_1_susi.tenant", "")
-        let edit = Self.account("oid-b2c_1_edit.tenant", "")
+    @Test func `an account of one policy is none of another's, and none where there is no policy`() {
+        var susi = Self.account("s.tenant", "")
+        susi.policy = "b2c_1_susi"
+        var edit = Self.account("e.tenant", "")
+        edit.policy = "b2c_1_edit"
+        #expect(AccountSelection.of([susi, edit], at: Self.place("tenant")).accounts.isEmpty)
         #expect(AccountSelection.of([susi, edit], at: Self.place("tenant", policy: "B2C_1_susi")).accounts == [susi])
     }
 

@@ -20,7 +20,7 @@ struct AccountTable {
         var columns = [
             Column(title: "ACCOUNT", least: 18) { $0.account.nameForPeople },
             Column(title: "NAME", least: 6) { ($0.account.name ?? "").displayable(limit: 60) },
-            Column(title: "KIND", least: 8) { $0.account.kind.text },
+            Column(title: "KIND", least: 8) { $0.account.kindForPeople },
             Column(title: "TENANTS", least: 8, cell: Self.tenants),
         ]
         if Set(known.all.map { $0.account.environment.lowercased() }).count > 1 {
@@ -74,9 +74,9 @@ struct AccountTable {
 
     /// The home tenant, then those where the account is a guest: a tenant's number by its first digits.
     private static func tenants(_ known: KnownAccount) -> String {
-        guard known.account.kind != .personal || known.profiles.count > 1 else { return "" }
+        guard !known.isHomeShared || known.profiles.count > 1 else { return "" }
         let guests = known.profiles.filter { !$0.isHome }.map { $0.realm.shortTenant }
-        let all = [known.account.homeTenant.shortTenant] + guests.map { "guest in \($0)" }
+        let all = [known.account.homeRealm?.shortTenant].compactMap(\.self) + guests.map { "guest in \($0)" }
         return all.joined(separator: ", ")
     }
 }

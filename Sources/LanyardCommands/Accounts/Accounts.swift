@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import JSON
 import TokenAcquisition
@@ -44,24 +45,18 @@ extension KnownAccount {
         var members: [String: JSONValue] = [
             "username": .string(account.username), "name": .string(account.name ?? ""),
             "homeAccountId": .string(account.homeAccountID), "environment": .string(account.environment),
-            "tenant": .string(account.homeTenant), "tenants": .array(tenants), "kind": .string(account.kind.word),
+            "tenant": .string(account.homeRealm ?? ""), "tenants": .array(tenants), "kind": .string(account.kindWord),
             "clientIds": .array(clientIDs.map(JSONValue.string)), "canRenew": .bool(canRenew),
             "current": .bool(known.isUsed(self)), "previous": .bool(self == known.previous?.account),
             "usedFor": JSONValue(strings: known.places(of: self).map(\.url)),
             "usedElsewhere": .bool(known.isUsedElsewhere(self)),
         ]
-        if case .b2c(let policy) = account.kind { members["policy"] = .string(policy) }
+        if let policy = account.policy { members["policy"] = .string(policy) }
         return .object(members)
     }
 }
 
-extension AccountKind {
-    fileprivate var word: String {
-        switch self {
-        case .workOrSchool: "work-or-school"
-        case .personal: "personal"
-        case .b2c: "b2c"
-        case .other: "other"
-        }
-    }
+extension AccountRecord {
+    /// The kind as one word, `work-or-school`.
+    fileprivate var kindWord: String { (kind ?? "other").lowercased().pieces(between: " ").joined(separator: "-") }
 }

@@ -14,12 +14,12 @@ struct BrowserSignOut {
     /// - Throws: `Failure` where the authority has no such page or can't be asked.
     func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(Failure) {
         let account = known.account
-        let ask = authority(of: known)
+        guard let ask = authority(of: known) else { throw Failure(.unknownAuthority(""), sessionOf: account) }
         let token = idTokens.first { $0.clientID.lowercased() == ask.clientID?.lowercased() } ?? idTokens.first
         let client = token?.clientID ?? clientID ?? ask.clientID ?? known.clientIDs.first ?? ""
         do throws(AcquisitionError) {
             try await session.acquirer.endSession(
-                of: account, idToken: token, clientID: client, authority: ask.url, person: page)
+                of: account, idToken: token, clientID: client, authority: ask.url, kind: ask.kind, person: page)
         } catch {
             throw Failure(error, sessionOf: account)
         }
@@ -29,28 +29,24 @@ struct BrowserSignOut {
         SignOutPage(console: session.context.console, browser: session.browser)
     }
 
-    /// The account's home at Entra ID; elsewhere the configuration's authority that takes the account, if there is one.
-    private func authority(of known: KnownAccount) -> (url: String, clientID: String?) {
-        let account = known.account
-        let named = [.workOrSchool, .personal].contains(account.kind) ? nil : configuredAuthority(of: known)
-        if let named { return named }
-        guard case .b2c(let policy) = account.kind else {
-            return ("https://\(account.environment)/\(account.homeTenant)", nil)
+    /// An authority, and what the configuration says of it.
+    private typealias Ask = (url: String, kind: String?, clientID: String?)
+
+    /// The authority that the account last signed in to, else one of the configuration that takes the account; nil if there
+    /// is neither.
+    private func authority(of known: KnownAccount) -> Ask? {
+        if let url = known.profiles.lazy.compactMap(\.authority).first {
+            return configured.first { $0.url == url } ?? (url, nil, nil)
         }
-        return ("https://\(account.environment)/tfp/\(account.realm)/\(policy)", nil)
+        return configured.first { ask in
+            session.acquirer.place(of: ask.url, kind: ask.kind).map { known.profiles.contains(where: $0.owns) } ?? false
+        }
     }
 
-    private func configuredAuthority(of known: KnownAccount) -> (url: String, clientID: String?)? {
+    private var configured: [Ask] {
         let configuration = session.configuration
-        let rules = configuration.rules.map { ($0.authority, $0.clientID ?? configuration.clientID) }
-        let named = rules + [configuration.authority].compactMap(\.self).map { ($0, configuration.clientID) }
-        for (url, clientID) in named {
-            guard let place = session.acquirer.place(of: url), known.profiles.contains(where: place.owns) else {
-                continue
-            }
-            return (url, clientID)
-        }
-        return nil
+        let rules = configuration.rules.map { ($0.authority, $0.kind, $0.clientID ?? configuration.clientID) }
+        return rules + [configuration.authority].compactMap(\.self).map { ($0, nil, configuration.clientID) }
     }
 }
 

@@ -128,7 +128,7 @@ extension [AccountRecord] {
     var namesApart: [String] {
         zip(self, namesToType).map { account, name in
             let shown = account.nameForPeople
-            return name == shown ? shown : "\(shown) (\(account.kind.text), \(name))"
+            return name == shown ? shown : "\(shown) (\(account.kindForPeople), \(name))"
         }
     }
 

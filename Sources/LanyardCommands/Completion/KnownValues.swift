@@ -102,7 +102,7 @@ extension KnownValues {
         return people.values.sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }.map {
             person in
             let isItsOwn = !person.username.isEmpty && names[person.username.lowercased()]?.count == 1
-            let about = [isItsOwn ? nil : person.username, person.name, person.homeTenant]
+            let about = [isItsOwn ? nil : person.username, person.name, person.homeRealm]
             return Candidate(
                 isItsOwn ? person.username : person.homeAccountID,
                 about.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", "))

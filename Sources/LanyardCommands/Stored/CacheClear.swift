@@ -99,7 +99,6 @@ extension Session {
         guard let match = registry.match(authority: authority, isConfigured: known) else {
             throw Failure(unknownAuthority: authority, hints: [Hint("see which are stored", run: "lanyard cache list")])
         }
-        return AuthorityPlace(
-            environment: match.environment, aliases: match.environmentHosts, realm: match.realm, policy: match.policy)
+        return AuthorityPlace(match)
     }
 }

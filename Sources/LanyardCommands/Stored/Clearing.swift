@@ -23,12 +23,13 @@ struct Clearing {
         guard !isEverything else { return records }
         let facts = RecordFacts.all(records)
         let named = homes(in: records)
+        let policies = policies(in: records)
         let chosen = zip(records, facts).filter { record, facts in
             guard facts.kind != .account else { return false }
             if expired, facts.usableUntil.map({ $0 > now }) ?? true { return false }
             if let named, !named.contains(facts.homeAccountID.lowercased()) { return false }
             if let clientID, facts.clientID.lowercased() != clientID.lowercased() { return false }
-            if let place, !covers(place, record, facts) { return false }
+            if let place, !covers(place, record, facts, policies) { return false }
             return true
         }
         let left = zip(records, facts).filter { record, facts in
@@ -54,12 +55,20 @@ struct Clearing {
         return homes
     }
 
-    /// Whether a record belongs to an authority: tokens to its tenant, where it names one, and what has none to its host.
-    private func covers(_ place: AuthorityPlace, _ record: CredentialRecord, _ facts: RecordFacts) -> Bool {
+    /// The policies that accounts belong to, by home account id.
+    private func policies(in records: [CredentialRecord]) -> [String: String] {
+        var policies: [String: String] = [:]
+        for case .account(let account) in records { policies[account.homeAccountID.lowercased()] = account.policy }
+        return policies
+    }
+
+    /// Whether a record belongs to an authority: tokens to its realm, where it names one, and what has none to its host.
+    private func covers(
+        _ place: AuthorityPlace, _ record: CredentialRecord, _ facts: RecordFacts, _ policies: [String: String]
+    ) -> Bool {
         guard place.aliases.contains(facts.environment.lowercased()) else { return false }
-        let home = facts.homeAccountID.lowercased()
-        if let policy = place.policy { return home.pieces(between: ".").first?.hasSuffix("-\(policy)") == true }
-        guard !["common", "organizations", "consumers"].contains(place.realm) else { return true }
+        if let policy = place.policy { return policies[facts.homeAccountID.lowercased()] == policy }
+        guard place.sharedRealm == nil else { return true }
         switch record {
         case .accessToken(let token):
             return token.realm.lowercased() == place.realm || token.wasRequested(in: place.realm)

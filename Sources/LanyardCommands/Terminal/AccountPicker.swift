@@ -79,15 +79,16 @@ extension [AccountRecord] {
     var labels: [String] {
         let plain = map { account in
             let name = account.name?.displayable(limit: 30) ?? ""
-            return (name.isEmpty ? [] : [name]) + [account.kind.text]
+            return (name.isEmpty ? [] : [name]) + [account.kindForPeople]
         }
         let widest = Swift.min(map(\.nameForPeople.count).max() ?? 0, 40)
         return indices.map { index in
             let account = self[index]
             let twins = indices.filter { self[$0].username.lowercased() == account.username.lowercased() }
             var details = plain[index]
-            if twins.count(where: { self[$0].kind == account.kind }) > 1 {
-                details.append("tenant \(account.homeTenant.displayable(limit: 13))")
+            if twins.count(where: { self[$0].kindForPeople == account.kindForPeople }) > 1, let home = account.homeRealm
+            {
+                details.append("tenant \(home.displayable(limit: 13))")
             }
             let name = account.nameForPeople
             let gap = String(repeating: " ", count: Swift.max(0, widest - name.count) + 2)
@@ -96,14 +97,10 @@ extension [AccountRecord] {
     }
 }
 
-extension AccountKind {
-    /// The kind in words.
-    var text: String {
-        switch self {
-        case .workOrSchool: "work or school"
-        case .personal: "personal"
-        case .b2c(let policy): "B2C \(policy.displayable(limit: 60))"
-        case .other: "other"
-        }
+extension AccountRecord {
+    /// What kind of account it is, as its plugin says, and the policy that it belongs to.
+    var kindForPeople: String {
+        [(kind ?? "other").displayable(limit: 40), policy?.displayable(limit: 60)].compactMap(\.self)
+            .joined(separator: " ")
     }
 }

@@ -20,15 +20,19 @@ extension AuthoritySession {
         let tokens = try EntraTokens(response, from: authority.environment)
         let token = try idToken(response, nonce: nonce)
         let home = try homeAccountID(tokens, token: token, account: account)
+        let realm = realm(token: token, home: home)
         var owner = PluginAccount(
             homeAccountID: home, username: (token?.username ?? request.signIn.loginHint ?? "").displayable(limit: 256))
+        owner.authorityType = "MSSTS"
+        owner.homeRealms = homeRealms(of: home, in: realm, username: token?.username)
+        owner.kind = kind(of: owner)
         owner.name = token?.name?.displayable(limit: 256)
         owner.localAccountID = token.flatMap { ($0.objectID ?? $0.token.subject).plain(limit: 256) }
         owner.clientInfo = tokens.clientInfo.flatMap { Base64URL.isEncoded($0) ? $0 : nil }
         var result = PluginResult(
             accessToken: response.accessToken, expiresIn: tokens.expiresIn,
             scopes: Scopes.granted(response.scope, requested: request.scopes),
-            environment: metadata.preferredNetwork, realm: realm(token: token, home: home), account: owner)
+            environment: metadata.preferredNetwork, realm: realm, account: owner)
         result.extendedExpiresIn = tokens.extendedExpiresIn
         result.refreshIn = tokens.refreshIn
         result.refreshToken = response.refreshToken
@@ -74,6 +78,21 @@ extension AuthoritySession {
             throw OAuthError(.broken, "\(authority.environment) does not say who signed in")
         }
         return id
+    }
+
+    /// The account's home tenant, by its id and, if it is of an organisation and these tokens are for it, by its domain.
+    private func homeRealms(of home: String, in realm: String, username: String?) -> [String] {
+        guard let tenant = home.pieces(between: ".").last.map({ $0.lowercased() }), UUID(uuidString: tenant) != nil
+        else { return [] }
+        guard authority.kind == .aad, tenant != ClientInfo.personalTenant, tenant == realm,
+            let domain = username?.cut(atLast: "@")?.1.lowercased(), HTTPSAddress.isName(domain)
+        else { return [tenant] }
+        return [tenant, domain]
+    }
+
+    private func kind(of account: PluginAccount) -> String {
+        if account.homeRealms.first == ClientInfo.personalTenant { return "personal" }
+        return authority.kind == .b2c ? "B2C" : "work or school"
     }
 
     /// The tenant the tokens are for: of the id token, else of the token endpoint, else the account's home for an

@@ -10,8 +10,10 @@ public struct AuthorityMatch: Sendable, Equatable {
     public let environment: String
     /// Every host of the environment; tokens may have been kept under any.
     public let environmentHosts: [String]
-    /// The tenant in the URL, lower case; empty where its path has none.
+    /// The realm in the URL, lower case; empty where its path has none.
     public let realm: String
+    /// What the realm stands for, if it is none itself.
+    public let sharedRealm: SharedRealm?
     /// The policy in the URL, as written.
     public let policy: String?
 }
@@ -54,8 +56,17 @@ extension AuthorityPattern {
         return allows(fit, anyPolicy: kindIsNamed) ? fit : nil
     }
 
+    /// Whether an authority of a realm, lower case, may be among those meant.
+    package func serves(realm: String) -> Bool {
+        (path.contains(.realm) || path.last == .rest) && takes(realm)
+    }
+
+    private func takes(_ realm: String) -> Bool {
+        (realms.isEmpty || realms.contains(realm)) && !exceptRealms.contains(realm)
+    }
+
     private func allows(_ fit: Fit, anyPolicy: Bool) -> Bool {
-        guard realms.isEmpty || realms.contains(fit.realm), !exceptRealms.contains(fit.realm) else { return false }
+        guard takes(fit.realm) else { return false }
         guard let policy = fit.policy, !policies.isEmpty, !anyPolicy else { return true }
         return policies.contains { Glob.matches($0, policy.lowercased()) }
     }

@@ -12,8 +12,8 @@ struct ManifestReader {
 
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
-        "bare-scopes", "identities", "variables", "authority", "environment", "resource", "exchange", "issuer",
-        "client",
+        "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
+        "issuer", "client",
     ]
 
     private let file: String
@@ -81,6 +81,8 @@ struct ManifestReader {
         manifest.environments = try rows.read("environment", ["hosts"]) { row throws(SettingsError) in
             try row.requiredList("hosts", .host)
         }
+        manifest.sharedRealms = try rows.read(
+            "shared-realm", ["name", "homes", "except-homes", "narrows-to"], sharedRealm)
         manifest.resources = try rows.read("resource", ["name", "hosts", "scopes"]) { row throws(SettingsError) in
             PluginResource(
                 name: try row.requiredText("name", .text(128)), hosts: try row.hosts(),
@@ -107,6 +109,19 @@ struct ManifestReader {
         pattern.exceptRealms = try table.list("except-realms", .token(256)).map { $0.lowercased() }
         pattern.policies = try table.list("policies", .token(256)).map { $0.lowercased() }
         return pattern
+    }
+
+    private func sharedRealm(_ table: SettingsTable) throws(SettingsError) -> SharedRealm {
+        var realm = SharedRealm(name: try table.requiredText("name", .token(256)).lowercased())
+        realm.homes = try table.list("homes", .token(256)).map { $0.lowercased() }
+        realm.exceptHomes = try table.list("except-homes", .token(256)).map { $0.lowercased() }
+        realm.narrowsTo = try table.list("narrows-to", .pluginName).map { name throws(SettingsError) in
+            guard let form = RealmForm(rawValue: name) else {
+                throw table.error("narrows-to", "`narrows-to` holds \(name), which is no form of a realm")
+            }
+            return form
+        }
+        return realm
     }
 
     private func issuer(_ table: SettingsTable) throws(SettingsError) -> PluginIssuer {

@@ -1,3 +1,4 @@
+import Addresses
 public import PluginWire
 import Secrets
 import SettingsFile
@@ -30,6 +31,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var authorities: [AuthorityPattern] = []
     /// Hosts that are one environment each; the first is where requests go.
     public var environments: [[String]] = []
+    /// What stands in a realm's place and is none.
+    public var sharedRealms: [SharedRealm] = []
     /// Well-known consumers' hosts and the scopes of their tokens.
     public var resources: [PluginResource] = []
     /// What it can turn tokens into.
@@ -65,7 +68,7 @@ public struct AuthorityPattern: Sendable, Equatable {
     public enum Segment: Sendable, Equatable {
         /// This text, whatever its case.
         case literal(String)
-        /// The tenant.
+        /// The realm: a tenant, an organisation.
         case realm
         /// The user flow or custom policy.
         case policy
@@ -83,6 +86,66 @@ public struct AuthorityPattern: Sendable, Equatable {
     public var exceptRealms: [String] = []
     /// Globs that the policy must match, lower case; empty for all.
     public var policies: [String] = []
+}
+
+/// A name in a realm's place that stands for the accounts of many: a `[[shared-realm]]` table.
+///
+/// What such an authority issues is for the account's home.
+public struct SharedRealm: Sendable, Equatable {
+    /// The name, lower case.
+    public let name: String
+    /// The only homes whose accounts it takes, lower case; empty for all.
+    public var homes: [String] = []
+    /// The homes whose accounts it doesn't take, lower case.
+    public var exceptHomes: [String] = []
+    /// What a realm must look like that a server may name in its place; empty if none may.
+    public var narrowsTo: [RealmForm] = []
+
+    /// Makes one that takes every account.
+    public init(name: String) { self.name = name }
+
+    /// Whether it takes the accounts that are at home in a realm, lower case; nil stands for a home that isn't known.
+    public func takes(home: String?) -> Bool {
+        guard let home else { return homes.isEmpty }
+        return homes.isEmpty ? !exceptHomes.contains(home) : homes.contains(home)
+    }
+}
+
+/// What a realm may look like.
+public enum RealmForm: String, Sendable, CaseIterable {
+    /// A UUID other than that of zeros, which stands for none (RFC 9562, 5.9).
+    case uuid
+    /// A domain's name of several labels.
+    case domain
+
+    /// Whether a realm looks so, in lower case.
+    public func accepts(_ realm: String) -> Bool {
+        switch self {
+        case .uuid: realm.isUUID && realm.utf8.contains { $0 != UInt8(ascii: "0") && $0 != UInt8(ascii: "-") }
+        case .domain: realm.isDomain
+        }
+    }
+}
+
+extension String {
+    /// Whether it has a UUID's form, lower case.
+    fileprivate var isUUID: Bool {
+        let groups = pieces(between: "-", omittingEmpty: false)
+        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && groups.joined().utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    /// Whether this is a domain's name of several labels, lower case.
+    fileprivate var isDomain: Bool {
+        let labels = pieces(between: ".", omittingEmpty: false)
+        guard labels.count > 1, utf8.count <= 253 else { return false }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                && label.utf8.allSatisfy {
+                    (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-")
+                }
+        }
+    }
 }
 
 /// A well-known consumer of tokens: a `[[resource]]` table.

@@ -55,7 +55,22 @@ public struct PluginRegistry: Sendable {
         let hosts = best.plugin.environments.first { $0.contains(url.host) } ?? [url.host]
         return AuthorityMatch(
             plugin: best.plugin, authority: url, environment: hosts.first ?? url.host, environmentHosts: hosts,
-            realm: best.fit.realm, policy: best.fit.policy)
+            realm: best.fit.realm, sharedRealm: best.plugin.sharedRealms.first { $0.name == best.fit.realm },
+            policy: best.fit.policy)
+    }
+
+    /// The URL of an authority once the shared realm in it has given way to the realm that another URL of it names.
+    ///
+    /// - Returns: The URL, or nil if the authority's realm is no shared one or gives way to none of that form, or if the
+    ///   other URL is another environment's.
+    public func narrowing(_ wide: AuthorityMatch, to named: String, isConfigured: Bool) -> String? {
+        guard let shared = wide.sharedRealm, let named = match(authority: named, isConfigured: isConfigured),
+            named.environment == wide.environment, named.sharedRealm == nil, named.policy == nil,
+            named.authority.path.count == wide.authority.path.count,
+            shared.narrowsTo.contains(where: { $0.accepts(named.realm) })
+        else { return nil }
+        let path = wide.authority.path.map { $0.lowercased() == wide.realm ? named.realm : $0 }
+        return "https://\(wide.authority.host)/\(path.joined(separator: "/"))"
     }
 
     /// The well-known consumer at a host, whose `scopes` its tokens are asked with.

@@ -19,8 +19,9 @@ extension CredentialRecord {
             [token.secret.reveal(), token.homeAccountID, token.environment, token.clientID, token.realm]
                 .allSatisfy(Self.isVisible)
         case .account(let account):
-            [account.homeAccountID, account.environment, account.realm].allSatisfy(Self.isVisible)
-                && [account.username, account.name ?? ""].allSatisfy(Self.isDisplayName)
+            ([account.homeAccountID, account.environment, account.realm, account.policy ?? "", account.authority ?? ""]
+                + account.homeRealms).allSatisfy(Self.isVisible)
+                && [account.username, account.name ?? "", account.kind ?? ""].allSatisfy(Self.isDisplayName)
         case .appMetadata(let metadata):
             [metadata.environment, metadata.clientID, metadata.familyID ?? ""].allSatisfy(Self.isVisible)
         }

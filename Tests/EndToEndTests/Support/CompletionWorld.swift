@@ -124,6 +124,7 @@ struct CompletionWorld: Sendable {
                 [
                     "home_account_id": id, "environment": "login.microsoftonline.com", "realm": "contoso",
                     "username": username, "name": name, "authority_type": "MSSTS",
+                    "home_realms": "contoso",
                 ]
             )
         }
