@@ -39,7 +39,7 @@ extension Failure {
     /// What was typed for a URL and is none.
     fileprivate init(notURL text: String) {
         self.init(
-            "\(text.displayable(limit: 200)) is not a URL", hints: ["write it like https://dev.azure.com/contoso"],
+            "\(text.displayable(limit: 200)) is not a URL", hints: ["write it like \(Example.url)"],
             status: .usage)
     }
 }

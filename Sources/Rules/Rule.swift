@@ -48,17 +48,17 @@ public struct Rule: Sendable, Equatable {
         guard let pattern = URLPattern(url) else {
             throw table.error(
                 "url", "`url` is not a URL: \(url.displayable(limit: 200))",
-                hint: "write it like \"https://dev.azure.com/contoso\"")
+                hint: "write it like \"\(Example.url)\"")
         }
         guard let authority = try table.string("authority") else {
             throw table.error(
                 nil, "a rule needs `authority`",
-                hint: "such as authority = \"https://login.microsoftonline.com/contoso.com\"")
+                hint: "such as authority = \"\(Example.authority)\"")
         }
         guard let scopes = try table.strings("scopes"), !scopes.isEmpty else {
             throw table.error(
                 "scopes", "a rule needs `scopes`",
-                hint: "such as scopes = [\"499b84ac-1321-427f-aa17-267ca6975798/.default\"] for Azure DevOps")
+                hint: "such as \(Example.scopes)")
         }
         if let wrong = scopes.firstIndex(where: { !$0.isScopeToken }) {
             throw table.error(

@@ -9,7 +9,7 @@ extension SettingsTable {
         guard let place = StrictURL(text), place.scheme == "https", place.user == nil, !place.hasQueryOrFragment else {
             throw error(
                 "authority", "`authority` must be an https URL",
-                hint: "such as \"https://login.microsoftonline.com/organizations\"")
+                hint: "such as \"\(Example.wideAuthority)\"")
         }
         return text
     }

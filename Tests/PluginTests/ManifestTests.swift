@@ -32,6 +32,7 @@ struct ManifestTests {
         name = "Azure DevOps"
         hosts = ["dev.azure.com", "*.visualstudio.com"]
         scopes = ["499b84ac/.default"]
+        git-hosts = ["dev.azure.com"]
         """
 
     static let more = """
@@ -92,6 +93,7 @@ struct ManifestTests {
         #expect(manifest.authorities[1].path == [.literal("tfp"), .realm, .policy])
         #expect(manifest.environments == [["login.microsoftonline.com", "login.windows.net"]])
         #expect(manifest.resources.map(\.name) == ["Azure DevOps"])
+        #expect(manifest.resources.map(\.gitHosts) == [["dev.azure.com"]])
     }
 
     @Test func `what is needed, signed in, exchanged, and known beforehand is read`() throws {

@@ -54,7 +54,7 @@ extension Failure {
     /// An authority that no plugin serves.
     init(
         unknownAuthority url: String,
-        hints: [Hint] = ["write it like https://login.microsoftonline.com/organizations"]
+        hints: [Hint] = ["write it like \(Example.wideAuthority)"]
     ) {
         let isADFS = AuthorityURL(url)?.path.first?.lowercased() == "adfs"
         self.init(

@@ -83,10 +83,11 @@ struct ManifestReader {
         }
         manifest.sharedRealms = try rows.read(
             "shared-realm", ["name", "homes", "except-homes", "narrows-to"], sharedRealm)
-        manifest.resources = try rows.read("resource", ["name", "hosts", "scopes"]) { row throws(SettingsError) in
+        manifest.resources = try rows.read("resource", ["name", "hosts", "scopes", "git-hosts"]) {
+            row throws(SettingsError) in
             PluginResource(
                 name: try row.requiredText("name", .text(128)), hosts: try row.hosts(),
-                scopes: try row.requiredList("scopes", .scope))
+                scopes: try row.requiredList("scopes", .scope), gitHosts: try row.list("git-hosts", .host))
         }
         manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes"]) { row throws(SettingsError) in
             PluginExchange(

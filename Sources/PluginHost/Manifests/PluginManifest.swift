@@ -156,6 +156,8 @@ public struct PluginResource: Sendable, Equatable {
     public let hosts: [String]
     /// The scopes that a token for it is asked with.
     public let scopes: [String]
+    /// Hosts of these that serve git, and whose paths name whose repositories they are.
+    public var gitHosts: [String] = []
 }
 
 /// What a token can be turned into: an `[[exchange]]` table.

@@ -73,6 +73,9 @@ public struct PluginRegistry: Sendable {
         return "https://\(wide.authority.host)/\(path.joined(separator: "/"))"
     }
 
+    /// The hosts of well-known consumers that serve git, and whose paths name whose repositories they are.
+    public var gitHosts: [String] { plugins.flatMap(\.resources).flatMap(\.gitHosts) }
+
     /// The well-known consumer at a host, whose `scopes` its tokens are asked with.
     ///
     /// - Parameter host: The host, with `:port` where the port isn't 443.

@@ -1,4 +1,5 @@
 import Addresses
+import PluginHost
 import Rules
 import Secrets
 
@@ -34,7 +35,7 @@ struct GitChecks {
                 Hint("else, where a server asks for claims", run: "lanyard login URL --claims JSON"),
                 Hint(
                     "and name the tenant in the rule",
-                    write: "authority = \"https://login.microsoftonline.com/TENANT\""))
+                    write: "authority = \"\(Example.authorityToFill)\""))
         }
         return .pass("git", "\(version); \(how)")
     }
@@ -82,7 +83,8 @@ struct GitChecks {
         let configuration = examination.configuration
         let rules = configuration.rules.map(\.pattern.text)
         guard configuration.clientID != nil, configuration.authority != nil else { return rules }
-        return rules + ["https://dev.azure.com"] + Self.lanyardPlaces(entries).filter { $0.hasBytes("://") }
+        let known = examination.registry.gitHosts
+        return rules + known.map { "https://\($0)" } + Self.lanyardPlaces(entries).filter { $0.hasBytes("://") }
     }
 
     /// Where git asks lanyard for some hosts only.

@@ -1,4 +1,5 @@
 import Addresses
+import PluginHost
 import Rules
 import Secrets
 
@@ -59,10 +60,11 @@ struct GitPlan: Sendable {
         return ["where that file is made by another tool, have it add:"] + lines
     }
 
-    /// The hosts of rules with a path, and those that name an organisation by path.
+    /// The hosts of rules with a path, and those that plugins know to name an organisation by path.
     private static func placesByPath(_ session: Session, _ pattern: URLPattern?) -> [String] {
         let own = [pattern?.placeWithPath].compactMap(\.self)
-        let places = Set(session.configuration.rules.compactMap(\.pattern.placeWithPath) + ["https://dev.azure.com"])
+        let known = session.registry.gitHosts.map { "https://\($0)" }
+        let places = Set(session.configuration.rules.compactMap(\.pattern.placeWithPath) + known)
         guard let pattern else { return places.sorted() }
         let place = "\(pattern.scheme)://\(pattern.host.urlText)"
         let isNeeded = places.contains(place) || !own.isEmpty && session.mapsByPath(pattern)

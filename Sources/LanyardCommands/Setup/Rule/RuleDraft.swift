@@ -32,18 +32,18 @@ struct RuleDraft {
         let given = options.authority ?? session.configuration.authority
         // Most people have one organisation, and one app for all of its URLs.
         let suggestion =
-            session.configuration.rules.last?.authority ?? "https://login.microsoftonline.com/organizations"
+            session.configuration.rules.last?.authority ?? Example.wideAuthority
         let asked = given == nil ? await asking?.text("authority", suggesting: suggestion) : nil
         guard let url = (given ?? asked)?.withoutTrailingSlashes, !url.isEmpty else {
             throw Failure(
                 "a rule needs an authority",
-                hints: [Hint("name it, such as", write: "--authority https://login.microsoftonline.com/contoso.com")])
+                hints: [Hint("name it, such as", write: "--authority \(Example.authority)")])
         }
         guard session.registry.match(authority: url, kind: options.kind, isConfigured: true) != nil else {
             throw Failure(
                 unknownAuthority: url,
                 hints: [
-                    "write it with its tenant, such as https://login.microsoftonline.com/contoso.com",
+                    "write it with its tenant, such as \(Example.authority)",
                     Hint("see which plugins there are", run: "lanyard plugin list"),
                 ])
         }

@@ -5,7 +5,7 @@ import Rules
 /// What a new rule says.
 struct RuleOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The authority, such as https://login.microsoftonline.com/contoso.com.", valueName: "url"))
+        help: ArgumentHelp("The authority, such as \(Example.authority).", valueName: "url"))
     var authority: String?
 
     @Option(help: ArgumentHelp("The client id of your app registration.", valueName: "id"))

@@ -1,0 +1,13 @@
+/// What hints and help show, so that nobody has to guess the form; nothing is decided by it.
+public enum Example {
+    /// A URL that tokens are for.
+    public static let url = "https://dev.azure.com/contoso"
+    /// An authority of one organisation.
+    public static let authority = "https://login.microsoftonline.com/contoso.com"
+    /// The same, with a word in the organisation's place.
+    public static let authorityToFill = "https://login.microsoftonline.com/TENANT"
+    /// An authority of all organisations.
+    public static let wideAuthority = "https://login.microsoftonline.com/organizations"
+    /// A scope, and what it is for.
+    static let scopes = "scopes = [\"499b84ac-1321-427f-aa17-267ca6975798/.default\"] for Azure DevOps"
+}
