@@ -40,7 +40,7 @@ let small: [LinkerSetting] = [
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
     "Addresses", "Claims", "ConsumerProtocols", "JSON", "LanyardCommands", "MicrosoftIdentity", "OAuth", "OtherCaches",
-    "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile", "TokenStore",
+    "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile", "Terminal", "TokenStore",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -78,8 +78,8 @@ let package = Package(
             name: "LanyardCommands",
             dependencies: [
                 "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "Files", "JSON",
-                "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "QRCode", "Rules", "Secrets",
-                "SettingsFile", "TokenAcquisition", "TokenStore", argumentParser, subprocess, system,
+                "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", argumentParser, subprocess, system,
             ],
             swiftSettings: strict),
         .target(
@@ -132,7 +132,7 @@ let package = Package(
         // Beside its functions it sees to it that arguments arrive, in whatever it is linked into: PluginKit and the
         // sandbox depend on it for nothing else.
         .target(name: "CLinux"),
-        .target(name: "QRCode", swiftSettings: strict),
+        .target(name: "Terminal", dependencies: ["Addresses", "CLinux", "Secrets", system], swiftSettings: strict),
 
         // The first-party plugins: one executable, one target each.
         .executableTarget(
@@ -203,12 +203,12 @@ let package = Package(
         .testTarget(
             name: "ClaimsTests", dependencies: ["Claims", "JSON", "Secrets", "SeededRandom", "Vectors"],
             swiftSettings: strict),
-        .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
                 "Claims", "KeyringFixture", "LanyardCommands", "PluginHost", "PluginWire",
-                "Rules", "Secrets", "SettingsFile", "TokenAcquisition", "TokenStore", system,
+                "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
         .testTarget(

@@ -2,6 +2,7 @@ import CredentialEngine
 import Glibc
 import Rules
 import SystemPackage
+import Terminal
 import TokenStore
 
 /// What a command works in: the process's environment and streams, as values that tests can replace.

@@ -5,6 +5,7 @@ import ConsumerProtocols
 import Dispatch
 import Glibc
 import PluginHost
+import Terminal
 
 /// The program: argv[0] and argv[1] pick a consumer's protocol or a command.
 public enum Lanyard {
@@ -62,7 +63,8 @@ public enum Lanyard {
     /// A result that is not all there is a failure, even where the work was done: whoever reads it must not trust it.
     private static func leave(_ status: Int32, _ console: Console) -> Never {
         fflush(nil)
-        guard status == ExitStatus.done.rawValue, let failure = console.undelivered else { _exit(status) }
+        guard status == ExitStatus.done.rawValue, let reason = console.undelivered else { _exit(status) }
+        let failure = Failure(undelivered: reason)
         console.report(failure)
         _exit(failure.status.rawValue)
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Rules
+import Terminal
 
 /// The options of every command that may ask the person.
 struct InteractionOptions: ParsableArguments {

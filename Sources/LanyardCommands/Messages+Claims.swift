@@ -1,5 +1,6 @@
 import Claims
 import Secrets
+import Terminal
 
 extension Failure {
     /// Claims that can't be asked for.

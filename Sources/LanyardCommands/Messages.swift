@@ -6,6 +6,7 @@ import PluginWire
 import Rules
 import Secrets
 import SettingsFile
+import Terminal
 import TokenAcquisition
 import TokenStore
 

@@ -4,6 +4,7 @@ import PluginHost
 import PluginWire
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 

@@ -1,6 +1,7 @@
 import Addresses
 import Rules
 import Secrets
+import Terminal
 
 // URLs as people type them, perhaps without their scheme.
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import PluginHost
 import PluginWire
@@ -93,19 +94,22 @@ struct Tryout: Sendable {
         }
     }
 
-    /// Whether the process ends by itself; it is a zombie then, which still has its number.
+    /// Whether the process ends by itself within seconds; it is a zombie then, which still has its number.
     private static func hasEnded<I, O, E>(_ execution: Execution<I, O, E>) async -> Bool {
-        let path = "/proc/\(execution.processIdentifier.value)/stat"
-        for _ in 0..<200 {
-            guard let file = try? FileDescriptor.open(path, .readOnly) else { return true }
-            defer { try? file.close() }
-            var bytes = [UInt8](repeating: 0, count: 512)
-            let count = (try? bytes.withUnsafeMutableBytes { try file.read(into: $0) }) ?? 0
-            // `PID (NAME) STATE …`; the name may hold anything, so its last parenthesis counts.
-            let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")) ?? 0
-            if end + 2 < count, bytes[end + 2] == UInt8(ascii: "Z") { return true }
-            try? await Task.sleep(for: .milliseconds(10))
+        let process = id_t(execution.processIdentifier.value)
+        let (ends, feed) = AsyncStream.makeStream(of: Bool.self)
+        DispatchQueue(label: "lanyard.plugin-end").async {
+            var info = siginfo_t()
+            // If somebody else has seen to the end, there has been one.
+            while waitid(P_PID, process, &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+            feed.yield(true)
         }
+        let timer = Task {
+            try? await Task.sleep(for: .seconds(2))
+            feed.yield(false)
+        }
+        defer { timer.cancel() }
+        for await hasEnded in ends { return hasEnded }
         return false
     }
 }

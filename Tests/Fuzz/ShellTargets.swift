@@ -1,4 +1,5 @@
 import Secrets
+import Terminal
 
 @testable import LanyardCommands
 

@@ -1,6 +1,7 @@
 import PluginHost
 import PluginWire
 import SettingsFile
+import Terminal
 import Testing
 import TokenStore
 

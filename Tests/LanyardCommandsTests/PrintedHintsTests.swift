@@ -4,6 +4,7 @@ import PluginHost
 import PluginWire
 import Secrets
 import SystemPackage
+import Terminal
 import Testing
 import TokenStore
 

@@ -1,5 +1,6 @@
 import Glibc
 import KeyringFixture
+import Terminal
 import Testing
 
 @testable import LanyardCommands

@@ -1,5 +1,6 @@
 import Addresses
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 
@@ -33,33 +34,16 @@ struct AccountTable {
         self.columns = columns
     }
 
-    /// The lines, the account that was chosen last first; as wide as they need to be where no width is given.
+    /// The lines, the account that was chosen last first; as wide as they need to be if no width is given.
     func lines(width: Int?) -> [String] {
         let accounts = known.byUse
-        let rows = [columns.map(\.title)] + accounts.map { account in columns.map { $0.cell(account) } }
-        let marks = [" "] + accounts.map(mark)
-        let widths = widths(of: rows, fitting: width)
-        return zip(marks, rows).map { mark, row in
-            let cells = zip(row, widths).map { cell, width in cell.fitted(to: width) }
-            return "\(mark) \(cells.joined(separator: "  "))".trimmedAtEnd
-        }
+        let table = Table([columns.map(\.title)] + accounts.map { account in columns.map { $0.cell(account) } })
+        let lines = table.cut(columns: width, indent: 2, to: columns.map(\.least))
+        return zip([" "] + accounts.map(mark), lines).map { "\($0) \($1)" }
     }
 
     private func mark(_ account: KnownAccount) -> String {
         known.isUsed(account) ? "*" : account == known.previous?.account ? "-" : " "
-    }
-
-    /// As wide as the longest cells; where that is too wide, the widest columns give way first.
-    private func widths(of rows: [[String]], fitting total: Int?) -> [Int] {
-        var widths = columns.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        guard let total else { return widths }
-        let gaps = 2 * columns.count
-        while widths.reduce(gaps, +) > total {
-            let spare = widths.indices.map { widths[$0] - columns[$0].least }
-            guard let widest = spare.indices.max(by: { spare[$0] < spare[$1] }), spare[widest] > 0 else { break }
-            widths[widest] -= 1
-        }
-        return widths
     }
 
     /// Where an account is used: the authorities by their path, or all but those of others.
@@ -86,16 +70,5 @@ extension String {
     fileprivate var shortTenant: String {
         let groups = pieces(between: "-", omittingEmpty: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12] ? String(groups[0]) : displayable(limit: 40)
-    }
-
-    /// The text with blanks to a width, or cut to it.
-    fileprivate func fitted(to width: Int) -> String {
-        count > width ? prefix(width - 1) + "…" : self + String(repeating: " ", count: width - count)
-    }
-
-    fileprivate var trimmedAtEnd: String {
-        var text = utf8[...]
-        while text.last == UInt8(ascii: " ") { text.removeLast() }
-        return String(Substring(text))
     }
 }

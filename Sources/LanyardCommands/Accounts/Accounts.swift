@@ -1,6 +1,7 @@
 import Addresses
 import ArgumentParser
 import JSON
+import Terminal
 import TokenAcquisition
 import TokenStore
 

@@ -2,6 +2,7 @@ import PluginHost
 import PluginWire
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 

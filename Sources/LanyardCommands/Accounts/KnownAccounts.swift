@@ -1,5 +1,6 @@
 import CredentialEngine
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Rules
+import Terminal
 import TokenAcquisition
 import TokenStore
 
@@ -13,7 +14,7 @@ struct Login: Command {
     @OptionGroup var interaction: InteractionOptions
 
     @Option(help: ArgumentHelp("What the authority asks anew.", valueName: "prompt"))
-    var prompt: Prompt?
+    var prompt: PromptValue?
 
     mutating func run(in context: CommandContext) async throws {
         var options = interaction.values
@@ -48,7 +49,7 @@ struct Login: Command {
 }
 
 /// `--prompt`'s values.
-enum Prompt: String, ExpressibleByArgument, CaseIterable {
+enum PromptValue: String, ExpressibleByArgument, CaseIterable {
     case none
     case login
     case consent

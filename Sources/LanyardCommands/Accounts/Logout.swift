@@ -1,6 +1,7 @@
 import ArgumentParser
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 

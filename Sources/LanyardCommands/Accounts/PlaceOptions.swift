@@ -2,6 +2,7 @@ import ArgumentParser
 import PluginHost
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 
 /// The authority whose accounts are meant, named itself or by a URL that a rule maps to it.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Claims
 import Rules
+import Terminal
 
 /// The options that shape a sign-in, where there is one.
 struct SignInOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Rules
 import Secrets
+import Terminal
 
 /// What says which token is meant: a URL that a rule maps, or authority and scopes by name.
 struct TokenOptions: ParsableArguments {

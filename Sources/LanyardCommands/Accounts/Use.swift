@@ -3,6 +3,7 @@ import ArgumentParser
 import Glibc
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 

@@ -1,3 +1,5 @@
+import Terminal
+
 /// A command line as bash splits it, up to the cursor.
 ///
 /// readline replaces only what stands after the last of its word breaks (`COMP_WORDBREAKS`) or after the quote that is open,

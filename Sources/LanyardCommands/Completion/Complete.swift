@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Terminal
 
 /// `lanyard complete`, which the shells' scripts in completions/ call.
 ///

@@ -1,6 +1,7 @@
 import ConsumerProtocols
 import CredentialEngine
 import SystemPackage
+import Terminal
 
 /// A consumer that is being served on the process's streams: does what its protocol says, with what the engine has.
 struct ConsumerRun<Protocol: Consumer>: Sendable {

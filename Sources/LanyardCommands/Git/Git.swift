@@ -2,6 +2,7 @@ import Addresses
 import Secrets
 import Subprocess
 import SystemPackage
+import Terminal
 
 /// The git program.
 enum Git {

@@ -1,6 +1,7 @@
 import Addresses
 import Rules
 import Secrets
+import Terminal
 
 /// git's configuration, read and written by git itself.
 struct GitConfiguration: Sendable {

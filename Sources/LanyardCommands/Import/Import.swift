@@ -3,6 +3,7 @@ import JSON
 import OtherCaches
 import PluginHost
 import Rules
+import Terminal
 import TokenStore
 
 /// `lanyard import`.

@@ -3,6 +3,7 @@ import JSON
 import OtherCaches
 import Rules
 import Secrets
+import Terminal
 
 /// What was taken over and what not, for people and for programs; no secrets.
 struct ImportReport {
@@ -75,12 +76,7 @@ struct ImportReport {
         }.map { row, count in
             [row.result, count == 1 ? row.what : "\(count) \(row.what)s", row.whose, row.why]
         }
-        let widths = (0..<3).map { column in cells.map { $0[column].count }.max() ?? 0 }
-        return cells.map { row in
-            let padded = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            let why = row[3].wrapped(columns: columns, indent: widths.reduce(6, +))
-            return (padded + [why]).joined(separator: "  ").withoutSpacesAtEnd
-        }
+        return Table(cells).wrapped(columns: columns, indent: 0)
     }
 }
 
@@ -123,13 +119,5 @@ extension SkipReason {
         case .malformed: "not what it should be"
         case .unknownKind: "not known here"
         }
-    }
-}
-
-extension String {
-    fileprivate var withoutSpacesAtEnd: String {
-        var text = utf8[...]
-        while text.last == UInt8(ascii: " ") { text.removeLast() }
-        return String(Substring(text))
     }
 }

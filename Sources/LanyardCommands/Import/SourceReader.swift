@@ -1,6 +1,7 @@
 import OtherCaches
 import Rules
 import Secrets
+import Terminal
 import TokenStore
 
 /// Finds what a source holds.

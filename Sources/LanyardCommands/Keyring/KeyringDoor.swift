@@ -2,6 +2,7 @@ import Rules
 import Secrets
 import Subprocess
 import SystemPackage
+import Terminal
 import TokenStore
 
 /// The person's keyring, opened with its password where no window can ask for it.

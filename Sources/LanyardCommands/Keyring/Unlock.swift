@@ -4,6 +4,7 @@ import Glibc
 import Rules
 import Secrets
 import SystemPackage
+import Terminal
 import TokenStore
 
 /// `lanyard unlock`.
@@ -41,7 +42,7 @@ struct Unlock: Command {
     /// The password: what a person answers to each of the questions, or what is on stdin.
     private func password(_ context: CommandContext, _ questions: [String]) async throws(Failure) -> Secret {
         guard isatty(context.input.rawValue) == 1 else { return try context.readPassword() }
-        guard let terminal = Terminal(context.console) else { throw Self.noPassword }
+        guard let terminal = ControllingTerminal(context.console) else { throw Self.noPassword }
         var answers: [String] = []
         for question in questions {
             let answer = await terminal.ask("lanyard: \(question): ", echo: false)

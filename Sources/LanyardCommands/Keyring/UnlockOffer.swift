@@ -1,4 +1,5 @@
 import Secrets
+import Terminal
 
 /// The question at the terminal whether to unlock the keyring, asked once by a command that can't go on without it.
 struct UnlockOffer: Sendable {
@@ -8,7 +9,7 @@ struct UnlockOffer: Sendable {
 
     /// Nil if nobody is to be asked, or a window can ask.
     init?(_ context: CommandContext, _ presence: Presence, group: String) {
-        guard presence.isSomebodyThere, !presence.hasDisplay, Terminal.isThere else { return nil }
+        guard presence.isSomebodyThere, !presence.hasDisplay, ControllingTerminal.isThere else { return nil }
         self.context = context
         self.group = group
     }
@@ -18,7 +19,7 @@ struct UnlockOffer: Sendable {
         if let url, await GitConfiguration.forbidsPrompts(for: url) { return false }
         do throws(Failure) {
             let door = try KeyringDoor(context, group: group)
-            guard let terminal = Terminal(context.console) else { return false }
+            guard let terminal = ControllingTerminal(context.console) else { return false }
             context.console.note("the keyring is locked; Enter goes on without it")
             let answer = await terminal.ask("lanyard: password of the keyring: ", echo: false)
             guard let answer, !answer.isEmpty else { return false }

@@ -5,6 +5,7 @@ import JSON
 import PluginConformance
 import PluginHost
 import Secrets
+import Terminal
 
 /// `lanyard plugin check`.
 struct PluginCheck: Command {

@@ -4,6 +4,7 @@ import JSON
 import PluginHost
 import PluginWire
 import Secrets
+import Terminal
 
 /// `lanyard plugin`.
 struct PluginCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import JSON
 import Secrets
+import Terminal
 import TokenAcquisition
 
 /// `lanyard token`.

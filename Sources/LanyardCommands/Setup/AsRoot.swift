@@ -1,4 +1,5 @@
 import Glibc
+import Terminal
 
 extension CommandContext {
     /// The hint to run the same command line as root.

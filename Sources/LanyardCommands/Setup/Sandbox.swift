@@ -1,6 +1,7 @@
 import Addresses
 import ArgumentParser
 import Glibc
+import Terminal
 
 /// `lanyard sandbox`.
 struct Sandbox: Command {

@@ -2,6 +2,7 @@ import ArgumentParser
 import PluginHost
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 
@@ -81,14 +82,13 @@ struct CacheClear: Command {
 
     private func confirmed(_ question: String, _ session: Session) async throws(Failure) -> Bool {
         if yes { return true }
-        guard session.presence.hasTerminal, let terminal = Terminal(session.context.console) else {
+        guard session.presence.hasTerminal, ControllingTerminal.isThere else {
             throw Failure(
                 "nobody can be asked whether to \(question.dropLast())",
                 hints: [Hint("say so yourself", write: "--yes")],
                 status: .usage)
         }
-        let line = await terminal.ask("lanyard: \(question) [y/N] ", echo: true) ?? ""
-        return ["y", "yes"].contains(line.lowercased())
+        return await Prompt(session.context.console).decision(question, suggesting: false) ?? false
     }
 }
 

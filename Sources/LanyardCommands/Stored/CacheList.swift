@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSON
 import Secrets
+import Terminal
 import TokenStore
 
 /// `lanyard cache list`.

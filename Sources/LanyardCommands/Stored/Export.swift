@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Secrets
 import SystemPackage
+import Terminal
 import TokenStore
 
 /// `lanyard export`.

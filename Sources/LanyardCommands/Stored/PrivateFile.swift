@@ -1,6 +1,7 @@
 import Addresses
 import Files
 import Secrets
+import Terminal
 
 /// A file that only its owner can read, made whole or not at all.
 struct PrivateFile {

@@ -1,4 +1,5 @@
 import Secrets
+import Terminal
 
 /// Stored records laid out for people: by account, within 80 columns as far as words allow.
 struct RecordListing {

@@ -3,6 +3,7 @@ import PluginHost
 import Rules
 import Secrets
 import SettingsFile
+import Terminal
 
 /// What the configuration files say.
 struct ConfigurationChecks {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import Terminal
 
 /// `lanyard doctor`.
 struct Doctor: Command {
@@ -50,15 +51,11 @@ struct Summary: Sendable {
 
     /// A line for each finding, its remedies below it; wrapped where the screen has an end.
     func lines(on screen: Screen) -> [String] {
-        let width = findings.map(\.check.count).max() ?? 0
         let columns = screen.columns
-        return findings.flatMap { finding in
-            let gap = String(repeating: " ", count: width - finding.check.count)
-            let text = finding.text.wrapped(columns: columns, indent: width + 8)
-            return ["\(finding.level.word(on: screen))  \(finding.check)\(gap)  \(text)"]
-                + finding.remedies.map { remedy in
-                    "      -> \(remedy.wrapped(columns: columns, indent: 9))"
-                }
+        let texts = Table(findings.map { [$0.check, $0.text] }).wrapped(columns: columns, indent: 6)
+        return zip(findings, texts).flatMap { finding, text in
+            ["\(finding.level.word(on: screen))  \(text)"]
+                + finding.remedies.map { "      -> \($0.wrapped(columns: columns, indent: 9))" }
         }
     }
 

@@ -1,3 +1,5 @@
+import Terminal
+
 /// One thing that `doctor` looked at, and what to do about it.
 struct Finding: Sendable, Equatable {
     /// How it stands.

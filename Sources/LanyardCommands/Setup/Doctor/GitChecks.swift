@@ -2,6 +2,7 @@ import Addresses
 import PluginHost
 import Rules
 import Secrets
+import Terminal
 
 /// git and its configuration, as they are outside any repository.
 struct GitChecks {

@@ -1,5 +1,6 @@
 import Addresses
 import Secrets
+import Terminal
 import TokenStore
 
 /// The keyring: its bus, its provider, its state and what of lanyard's is in it.

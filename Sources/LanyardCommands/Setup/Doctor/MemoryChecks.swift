@@ -1,6 +1,7 @@
 import Glibc
 import Rules
 import Secrets
+import Terminal
 import TokenStore
 
 /// What lanyard keeps in memory between two requests.

@@ -2,6 +2,7 @@ import Addresses
 import Glibc
 import Rules
 import Secrets
+import Terminal
 
 /// What the plugins' connections go through; nothing is connected to.
 struct NetworkChecks {

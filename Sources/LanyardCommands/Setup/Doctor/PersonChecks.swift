@@ -1,5 +1,6 @@
 import Rules
 import Secrets
+import Terminal
 
 /// How a person can be asked to sign in from here.
 struct PersonChecks {

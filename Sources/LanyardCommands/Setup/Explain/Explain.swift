@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import Terminal
 
 /// `lanyard explain`.
 struct Explain: Command {

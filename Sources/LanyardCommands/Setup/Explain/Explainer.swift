@@ -3,6 +3,7 @@ import CredentialEngine
 import PluginHost
 import PluginWire
 import Rules
+import Terminal
 import TokenAcquisition
 import TokenStore
 

@@ -1,6 +1,7 @@
 import JSON
 import PluginHost
 import Rules
+import Terminal
 import TokenAcquisition
 import TokenStore
 

@@ -1,21 +1,17 @@
 import PluginHost
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 
 extension Explanation {
     /// The explanation for people, laid out for so many columns.
     func lines(columns: Int?) -> [String] {
-        var lines = [url]
-        for (name, values) in facts {
-            for (index, value) in values.enumerated() {
-                let label = index == 0 ? name : ""
-                lines.append(
-                    "  \(label)\(String(repeating: " ", count: 11 - label.count))"
-                        + value.wrapped(columns: columns, indent: 13))
-            }
+        let rows = facts.flatMap { name, values in
+            values.enumerated().map { index, value in [index == 0 ? name : "", value] }
         }
+        var lines = [url] + Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 2).map { "  \($0)" }
         lines.append("get would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
         return lines + hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
     }

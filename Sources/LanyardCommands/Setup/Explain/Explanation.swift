@@ -1,4 +1,5 @@
 import Rules
+import Terminal
 import TokenAcquisition
 
 /// What is known about a URL: the token it gets, the reasons, and what would be done for it; never a secret.

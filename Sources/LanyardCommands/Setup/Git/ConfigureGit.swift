@@ -1,6 +1,7 @@
 import ArgumentParser
 import Rules
 import Secrets
+import Terminal
 
 /// `lanyard configure`.
 struct Configure: AsyncParsableCommand {
@@ -54,8 +55,8 @@ struct ConfigureGit: Command {
         session.context.console.note(
             "git \(version) hands lanyard's tokens to \(keeper.name) as well, which may keep them in a file")
         // For every URL it would take away what other hosts' passwords come from.
-        guard pattern != nil, !scope.yes, !scope.dryRun, let asking = Asking(session.context),
-            await asking.confirms("have git ask no other helper there, as with --only?")
+        guard pattern != nil, !scope.yes, !scope.dryRun, let prompt = Prompt(session.context),
+            await prompt.accepts("have git ask no other helper there, as with --only?")
         else { return plan }
         return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
     }
@@ -63,20 +64,20 @@ struct ConfigureGit: Command {
     /// The rule to write: what the options say, or what the person answers; nil for none.
     private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
         guard let pattern else { return nil }
-        let asking = scope.yes || scope.dryRun ? nil : Asking(session.context)
+        let prompt = scope.yes || scope.dryRun ? nil : Prompt(session.context)
         if rule.isEmpty {
-            guard !session.maps(pattern), let asking else { return nil }
+            guard !session.maps(pattern), let prompt else { return nil }
             let shown = pattern.text.displayable(limit: 200)
             // What can't be written is not offered.
             do { try session.requireRoom(for: pattern) } catch { return nil }
-            guard await asking.confirms("\(shown) has no rule yet; make one?") else { return nil }
+            guard await prompt.accepts("\(shown) has no rule yet; make one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw Failure(
                 taken: other, session.context, hint: "leave out the options that make a rule, or change it there")
         } else if !scope.dryRun {
             try session.requireRoom(for: pattern)
         }
-        return try await RuleDraft(session: session, pattern: pattern, options: rule, asking: asking).rule()
+        return try await RuleDraft(session: session, pattern: pattern, options: rule, prompt: prompt).rule()
     }
 }
 
@@ -95,7 +96,7 @@ struct GitScopeOptions: ParsableArguments {
 
     /// Refuses to write where nobody can say whether to, unless that was said.
     func requireAnswer(_ context: CommandContext) throws(Failure) {
-        guard !yes, !dryRun, Asking(context) == nil else { return }
+        guard !yes, !dryRun, Prompt(context) == nil else { return }
         throw Failure(
             "nobody can be asked whether to change git's configuration",
             hints: ["say so yourself: --yes; or only look: --dry-run"], status: .usage)
@@ -105,7 +106,7 @@ struct GitScopeOptions: ParsableArguments {
     func mayGoOn(_ context: CommandContext) async -> Bool {
         guard !dryRun else { return false }
         if yes { return true }
-        if let asking = Asking(context), await asking.confirms("go on?") { return true }
+        if let prompt = Prompt(context), await prompt.accepts("go on?") { return true }
         context.console.note("nothing was changed")
         return false
     }

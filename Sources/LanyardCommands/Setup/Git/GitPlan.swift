@@ -2,6 +2,7 @@ import Addresses
 import PluginHost
 import Rules
 import Secrets
+import Terminal
 
 /// What has to be written for git to ask lanyard.
 struct GitPlan: Sendable {

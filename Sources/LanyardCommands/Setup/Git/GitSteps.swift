@@ -1,6 +1,7 @@
 import Addresses
 import Rules
 import Secrets
+import Terminal
 
 /// Shows what `configure git` is about to do, asks, and does it.
 struct GitSteps {

@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import Rules
 import Secrets
+import Terminal
 
 /// `lanyard unconfigure`.
 struct Unconfigure: AsyncParsableCommand {

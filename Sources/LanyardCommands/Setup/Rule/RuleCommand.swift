@@ -3,6 +3,7 @@ import Claims
 import JSON
 import Rules
 import Secrets
+import Terminal
 
 /// `lanyard rule`.
 struct RuleCommand: AsyncParsableCommand {
@@ -28,7 +29,7 @@ struct RuleAdd: Command {
         let session = try Session(context, of: place.scope)
         let pattern = try session.pattern(url)
         try session.requireRoom(for: pattern)
-        let draft = RuleDraft(session: session, pattern: pattern, options: options, asking: Asking(session.context))
+        let draft = RuleDraft(session: session, pattern: pattern, options: options, prompt: Prompt(session.context))
         try session.write(try await draft.rule())
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
@@ -75,9 +76,8 @@ struct RuleList: Command {
         let columns = OutputWidth.ofTerminal
         for rule in rules {
             console.print(rule.pattern.text.displayable(limit: 500))
-            for (name, value) in rule.facts(session) {
-                console.print("    \(name)  \(value.wrapped(columns: columns, indent: name.count + 6))")
-            }
+            let table = Table(rule.facts(session).map { [$0, $1] }, atLeast: [9])
+            for line in table.wrapped(columns: columns, indent: 4) { console.print("    \(line)") }
         }
     }
 }
@@ -87,15 +87,14 @@ extension Rule {
         let client = clientID ?? session.configuration.clientID.map { "\($0) (the default)" } ?? "none"
         var facts = [
             ("authority", authority.displayable()), ("client id", client.displayable()),
-            ("scopes   ", scopes.joined(separator: " ").displayable()),
+            ("scopes", scopes.joined(separator: " ").displayable()),
         ]
-        if let account { facts.append(("account  ", account.displayable())) }
-        if let kind { facts.append(("kind     ", kind.displayable())) }
+        if let account { facts.append(("account", account.displayable())) }
+        if let kind { facts.append(("kind", kind.displayable())) }
         for parameter in SignInParameter.ofRules {
-            let label = parameter.label + String(repeating: " ", count: max(0, 9 - parameter.label.count))
-            facts += signIn.texts(of: parameter).map { (label, $0.displayable()) }
+            facts += signIn.texts(of: parameter).map { (parameter.label, $0.displayable()) }
         }
-        return facts + [("from     ", place(session.context))]
+        return facts + [("from", place(session.context))]
     }
 
     fileprivate func json(_ session: Session) -> JSONValue {

@@ -2,14 +2,15 @@ import Addresses
 import PluginHost
 import Rules
 import Secrets
+import Terminal
 
 /// A rule on its way: what the options say, what is known of the host, and what the person answers.
 struct RuleDraft {
     let session: Session
     let pattern: URLPattern
     let options: RuleOptions
-    /// Nil where nobody is to be asked.
-    let asking: Asking?
+    /// Nil if nobody is to be asked.
+    let prompt: Prompt?
 
     /// The rule.
     ///
@@ -33,7 +34,7 @@ struct RuleDraft {
         // Most people have one organisation, and one app for all of its URLs.
         let suggestion =
             session.configuration.rules.last?.authority ?? Example.wideAuthority
-        let asked = given == nil ? await asking?.text("authority", suggesting: suggestion) : nil
+        let asked = given == nil ? await prompt?.text("authority", suggesting: suggestion) : nil
         guard let url = (given ?? asked)?.withoutTrailingSlashes, !url.isEmpty else {
             throw Failure(
                 "a rule needs an authority",
@@ -53,13 +54,13 @@ struct RuleDraft {
     private func clientID(_ authority: String) async throws(Failure) -> String? {
         if let id = options.clientId { return try checked(id) }
         guard session.configuration.clientID == nil else { return nil }
-        if asking != nil {
+        if prompt != nil {
             session.context.console.note(
                 "which app asks? its client id is on its Overview page in the Entra admin centre, App registrations "
                     + "(redirect URI http://localhost)")
         }
         let other = session.configuration.rules.last { $0.authority == authority && $0.clientID != nil }
-        let asked = await asking?.text("client id", suggesting: other?.clientID)
+        let asked = await prompt?.text("client id", suggesting: other?.clientID)
         guard let id = asked, !id.isEmpty else {
             let missing = Failure(.noClientID(authority: authority), in: session.context)
             throw Failure(
@@ -86,7 +87,7 @@ struct RuleDraft {
         }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
-        let asked = await asking?.text("scopes, separated by spaces, such as api://git.contoso.com/.default")
+        let asked = await prompt?.text("scopes, separated by spaces, such as api://git.contoso.com/.default")
         let words = (asked ?? "").pieces(between: " ").map(String.init)
         guard !words.isEmpty else {
             throw Failure(

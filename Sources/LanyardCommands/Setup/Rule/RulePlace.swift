@@ -1,6 +1,7 @@
 import ArgumentParser
 import Rules
 import SettingsFile
+import Terminal
 
 /// Whose rules a command changes.
 struct RulePlaceOptions: ParsableArguments {

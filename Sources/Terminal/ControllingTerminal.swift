@@ -1,16 +1,16 @@
 import CLinux
+import Dispatch
 import Glibc
 import Secrets
 import SystemPackage
 
 /// The person's terminal, apart from stdin and stdout, which belong to the consumer.
-struct Terminal: ~Copyable, Sendable {
+package struct ControllingTerminal: ~Copyable, Sendable {
     private let device: FileDescriptor
-    /// What shows progress, which has to wait while a question stands there.
     private let console: Console
 
-    /// Opens the controlling terminal; nil if there is none.
-    init?(_ console: Console) {
+    /// Opens the controlling terminal, on which the console's status line shows as well; nil if there is none.
+    package init?(_ console: Console) {
         guard let device = Self.open() else { return nil }
         self.device = device
         self.console = console
@@ -19,7 +19,7 @@ struct Terminal: ~Copyable, Sendable {
     deinit { try? device.close() }
 
     /// Whether this process has a controlling terminal.
-    static var isThere: Bool {
+    package static var isThere: Bool {
         guard let device = open() else { return false }
         try? device.close()
         return true
@@ -30,7 +30,7 @@ struct Terminal: ~Copyable, Sendable {
     }
 
     /// Asks for a line; nil at end of input or when the task is cancelled.
-    func ask(_ question: String, echo: Bool) async -> String? {
+    package func ask(_ question: String, echo: Bool) async -> String? {
         console.pauseProgress(true)
         defer { console.pauseProgress(false) }
         write(question)
@@ -47,16 +47,10 @@ struct Terminal: ~Copyable, Sendable {
     /// The longest line that is read: what a plugin can be told in one.
     static let longestLine = AttributeParser.longestLine - "value=\n".utf8.count
 
-    /// Reads a line, looking now and then whether the task still wants it.
+    /// Reads a line, unless the task is cancelled first.
     private func readLine(again question: String, echo: Bool) async -> String? {
         var editor = LineEditor(longest: Self.longestLine)
-        while !Task.isCancelled {
-            var poll = pollfd(fd: device.rawValue, events: Int16(POLLIN), revents: 0)
-            guard Glibc.poll(&poll, 1, 0) > 0 else {
-                // Short enough for typing to feel immediate.
-                try? await Task.sleep(for: .milliseconds(15))
-                continue
-            }
+        while await device.hasInput() {
             var chunk = [UInt8](repeating: 0, count: 4096)
             guard let count = try? chunk.withUnsafeMutableBytes({ try device.read(into: $0) }), count > 0 else {
                 return nil
@@ -81,6 +75,29 @@ struct Terminal: ~Copyable, Sendable {
 }
 
 extension FileDescriptor {
+    /// Waits until there is something to read, or the end; false if the task is cancelled.
+    fileprivate func hasInput() async -> Bool {
+        guard let (stopped, stop) = try? FileDescriptor.pipe() else { return false }
+        defer {
+            try? stopped.close()
+            try? stop.close()
+        }
+        // No browser that is started meanwhile gets them.
+        for end in [stopped, stop] { _ = fcntl(end.rawValue, F_SETFD, FD_CLOEXEC) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue(label: "lanyard.terminal").async {
+                    var ends = [self, stopped].map { pollfd(fd: $0.rawValue, events: Int16(POLLIN), revents: 0) }
+                    while poll(&ends, nfds_t(ends.count), -1) < 0, errno == EINTR {}
+                    continuation.resume()
+                }
+            }
+        } onCancel: {
+            _ = try? stop.writeAll([0])
+        }
+        return !Task.isCancelled
+    }
+
     /// Whether the terminal listens to this process's group; false where it is not this session's terminal.
     var isInForeground: Bool { tcgetpgrp(rawValue) == getpgrp() }
 }

@@ -1,9 +1,9 @@
 import Glibc
 
 /// How wide the terminal is that stdout goes to.
-enum OutputWidth {
-    /// The columns of the terminal; nil where stdout is none, and what reads it wants everything.
-    static var ofTerminal: Int? {
+package enum OutputWidth {
+    /// The columns of the terminal; nil if stdout is none, and what reads it wants everything.
+    package static var ofTerminal: Int? {
         var size = winsize()
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col >= 40

@@ -1,6 +1,5 @@
-import PluginHost
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 // The rules of what a person reads, kept in one place:
 //
@@ -13,16 +12,18 @@ import SystemPackage
 // - What is going on is told once it takes longer than a second, on a terminal, and is gone afterwards (StatusLine).
 
 /// Where a command writes.
-struct Console: Sendable {
-    let output: FileDescriptor
-    let errors: FileDescriptor
+package struct Console: Sendable {
+    /// Where results go.
+    package let output: FileDescriptor
+    /// Where everything for people goes.
+    package let errors: FileDescriptor
     /// What the person sees of stderr.
-    let screen: Screen
+    package let screen: Screen
     private let status: StatusLine
     private let delivery = Delivery()
 
     /// The console of these streams; the environment says what the terminal behind stderr can do.
-    init(output: FileDescriptor, errors: FileDescriptor, environment: [String: String]) {
+    package init(output: FileDescriptor, errors: FileDescriptor, environment: [String: String]) {
         self.output = output
         self.errors = errors
         screen = Screen(errors, environment: environment)
@@ -30,84 +31,77 @@ struct Console: Sendable {
     }
 
     /// Writes a result to stdout as it is; a reader that has gone is no error, and of what else fails `undelivered` tells.
-    func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         status.clear()
         do { _ = try output.writeAll(bytes) } catch Errno.brokenPipe {} catch { delivery.fail(error) }
     }
 
-    /// Why a result is not on stdout, or not all of it; nil where it is.
-    var undelivered: Failure? {
-        delivery.reason.map { reason in
-            Failure("the result can't be written: \(reason)", hints: ["see where stdout leads, and try again"])
-        }
-    }
+    /// Why a result is not on stdout, or not all of it; nil if it is.
+    package var undelivered: String? { delivery.reason }
 
     /// Writes a line of a result to stdout.
-    func print(_ line: String = "") {
+    package func print(_ line: String = "") {
         write(Array(line.utf8) + [0x0A])
     }
 
     /// Writes a document of a result to stdout.
-    func print(_ document: [UInt8]) {
+    package func print(_ document: [UInt8]) {
         write(document + [0x0A])
     }
 
     /// Tells the person something, and what they may do about it; what begins with blanks is laid out already.
-    func note(_ note: Hint) {
+    package func note(_ note: Hint) {
         let isLaidOut = note.text.utf8.first == UInt8(ascii: " ")
         say("lanyard: \(isLaidOut ? note.line : note.wrapped(columns: screen.columns, indent: 9))")
     }
 
     /// Tells the person something.
-    func note(_ line: String) {
+    package func note(_ line: String) {
         note(Hint(line))
     }
 
     /// Shows the person what they are to copy, or a protocol's lines, as it is and alone on its line.
-    func show(_ text: String) {
+    package func show(_ text: String) {
         say(text)
     }
 
-    /// Tells the person what went wrong and what to do about it; an interruption they know of.
-    func report(_ failure: Failure) {
+    /// Tells the person what went wrong.
+    package func error(_ message: String) {
         status.clear()
-        guard failure.cause != .interruption else { return }
-        say(
-            "lanyard: \(label("error:", colour: 31)) \(failure.message.wrapped(columns: screen.columns, indent: 9, from: 16))"
-        )
-        for hint in failure.hints { self.hint(hint) }
+        let text = message.wrapped(columns: screen.columns, indent: 9, from: 16)
+        say("lanyard: \(label("error:", colour: 31)) \(text)")
     }
 
     /// Tells the person what to do.
-    func hint(_ hint: Hint) {
+    package func hint(_ hint: Hint) {
         say("lanyard: \(label("hint:", colour: 36)) \(hint.wrapped(columns: screen.columns, indent: 9, from: 15))")
     }
 
     /// Passes on the argument parser's complaint, which has a form of its own.
-    func complain(_ text: String) {
+    package func complain(_ text: String) {
         say(text)
     }
 
     // MARK: What is going on
 
     /// Tells what is going on, should it take longer than a second or the time given.
-    func progress(_ text: String, after delay: Duration = .seconds(1)) {
+    package func progress(_ text: String, after delay: Duration = .seconds(1)) {
         status.show(after: delay) { "lanyard: \(text)…" }
     }
 
     /// Tells what is waited for and for how much longer.
-    func countDown(_ text: String, seconds: Int) {
+    package func countDown(_ text: String, seconds: Int) {
         let end = ContinuousClock.now + .seconds(seconds)
         status.show(after: .zero) { "lanyard: \(text), \((end - .now).minutesAndSeconds) left; Ctrl-C ends it" }
     }
 
     /// Ends what `progress` and `countDown` show.
-    func endProgress() {
+    package func endProgress() {
         status.clear()
     }
 
     /// Keeps what is going on from the screen while a person types on it.
-    func pauseProgress(_ isPaused: Bool) {
+    package func pauseProgress(_ isPaused: Bool) {
         status.pause(isPaused)
     }
 
@@ -140,58 +134,4 @@ extension Duration {
         let rest = seconds % 60
         return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
     }
-}
-
-/// What a command ends with when it can't do its work.
-struct Failure: Error, Sendable, Equatable {
-    /// Where it lies, as far as a command does something else for it.
-    enum Cause: Sendable {
-        /// The keyring can't be used now; what it holds is untouched.
-        case keyring
-        /// The same, because it is locked.
-        case lockedKeyring
-        /// The person said no, or let the time run out.
-        case cancellation
-        /// A signal; the process is about to end by it.
-        case interruption
-        /// Anywhere else.
-        case other
-
-        /// Whether it lies in the keyring.
-        var isOfKeyring: Bool { self == .keyring || self == .lockedKeyring }
-
-        /// What it is that the person gave no answer: no, or a signal such as Ctrl-C's.
-        static var ofNoAnswer: Cause { Interruption.signal == nil ? .cancellation : .interruption }
-    }
-
-    let message: String
-    let hints: [Hint]
-    let status: ExitStatus
-    let cause: Cause
-
-    /// A failure; texts from elsewhere must have been made displayable.
-    init(_ message: String, hints: [Hint] = [], status: ExitStatus = .failed, cause: Cause = .other) {
-        self.message = message
-        self.hints = hints
-        self.status = status
-        self.cause = cause
-    }
-}
-
-/// How a process ends.
-public enum ExitStatus: Int32, Sendable {
-    /// Done, or nothing to say.
-    case done = 0
-    /// Failed.
-    case failed = 1
-    /// Only the person can go on.
-    case interactionRequired = 2
-    /// The authority granted less than was asked.
-    case scopesDeclined = 3
-    /// The command line is wrong (sysexits.h).
-    case usage = 64
-    /// `exec`: the command can't be executed.
-    case notExecutable = 126
-    /// `exec`: there is no such command.
-    case notFound = 127
 }

@@ -3,6 +3,7 @@ import PluginHost
 import PluginWire
 import Secrets
 import Synchronization
+import Terminal
 
 /// The person, reached through stderr, the terminal and the browser.
 struct PersonAtTerminal: PersonInterface {
@@ -70,7 +71,7 @@ struct PersonAtTerminal: PersonInterface {
 
     /// Has the person open the page, here or on another machine; what it ends at is listened for at the port, or pasted.
     private func openElsewhere(_ url: String, port: Int?) async -> PluginReply {
-        let terminal = Terminal(console)
+        let terminal = ControllingTerminal(console)
         // Without a terminal nothing can be pasted, but whoever asked to sign in can still open the page here.
         if terminal == nil, port == nil { return .unsupported }
         console.note("to sign in to \(url.hostForPeople), open this page in any browser:")
@@ -115,12 +116,17 @@ struct PersonAtTerminal: PersonInterface {
     // MARK: A question
 
     private func prompt(_ kind: PluginEvent.PromptKind, _ message: String) async -> PluginReply {
-        guard let terminal = Terminal(console) else { return .unsupported }
+        guard ControllingTerminal.isThere else { return .unsupported }
+        let question = Prompt(console)
         let text = message.displayable(limit: 500)
-        let question = kind == .confirm ? "lanyard: \(text) [y/N] " : "lanyard: \(text): "
-        guard let line = await terminal.ask(question, echo: kind != .secret) else { return .cancelled }
-        guard kind == .confirm else { return .answer(Secret(line)) }
-        return .answer(Secret(["y", "yes"].contains(line.lowercased()) ? "yes" : "no"))
+        let answer =
+            switch kind {
+            case .confirm: await question.decision(text, suggesting: false).map { $0 ? "yes" : "no" }
+            case .secret: await question.line(text, echo: false)
+            case .public: await question.line(text, echo: true)
+            }
+        guard let answer else { return .cancelled }
+        return .answer(Secret(answer))
     }
 }
 

@@ -9,7 +9,7 @@ extension String {
     ///   - indent: where the lines after the first begin.
     ///   - start: where the first line begins; as the others unless given.
     /// - Returns: the lines as one text; as it is if the screen has no end, or the text has lines of its own.
-    func wrapped(columns: Int?, indent: Int, from start: Int? = nil) -> String {
+    package func wrapped(columns: Int?, indent: Int, from start: Int? = nil) -> String {
         guard !utf8.contains(UInt8(ascii: "\n")) else { return self }
         return words.joined(columns: columns, indent: indent, from: start ?? indent)
     }
@@ -24,7 +24,7 @@ extension String {
 
 extension [String] {
     /// The words as a text of lines no wider than a screen, each word whole.
-    func joined(columns: Int?, indent: Int, from start: Int) -> String {
+    package func joined(columns: Int?, indent: Int, from start: Int) -> String {
         let whole = joined(separator: " ")
         guard let columns, columns > indent + 20, start + whole.count > columns else { return whole }
         var text = ""

@@ -1,35 +1,35 @@
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// What the person sees: stderr, where it is a terminal, and what that terminal can show.
-struct Screen: Sendable {
+package struct Screen: Sendable {
     private let descriptor: FileDescriptor
     private let environment: [String: String]
 
     /// The screen behind a stream, in this environment.
-    init(_ descriptor: FileDescriptor, environment: [String: String]) {
+    package init(_ descriptor: FileDescriptor, environment: [String: String]) {
         self.descriptor = descriptor
         self.environment = environment
     }
 
     /// Whether lines can be drawn over: a terminal that knows more than to print.
-    var isTerminal: Bool { isatty(descriptor.rawValue) == 1 && hasAbilities }
+    package var isTerminal: Bool { isatty(descriptor.rawValue) == 1 && hasAbilities }
 
     /// Whether to use colours: `NO_COLOR` says no, then `CLICOLOR_FORCE` yes, then `CLICOLOR=0` no; else a terminal has them.
-    var hasColours: Bool {
+    package var hasColours: Bool {
         if variable("NO_COLOR") != nil { return false }
         if let force = variable("CLICOLOR_FORCE"), force != "0" { return true }
         return isTerminal && variable("CLICOLOR") != "0"
     }
 
     /// Whether text in UTF-8 shows as it is meant.
-    var isUTF8: Bool {
+    package var isUTF8: Bool {
         let locale = (variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") ?? "").uppercased()
         return locale.hasSuffix("UTF-8") || locale.hasSuffix("UTF8")
     }
 
-    /// Columns and rows; nil where nobody knows.
-    var size: (columns: Int, rows: Int)? {
+    /// Columns and rows; nil if nobody knows.
+    package var size: (columns: Int, rows: Int)? {
         var size = winsize()
         guard ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
             return nil
@@ -37,8 +37,8 @@ struct Screen: Sendable {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// The columns that lines are laid out for; nil where there is no terminal, and what reads them wants them whole.
-    var columns: Int? { isatty(descriptor.rawValue) == 1 ? size?.columns : nil }
+    /// The columns that lines are laid out for; nil if there is no terminal, and what reads them wants them whole.
+    package var columns: Int? { isatty(descriptor.rawValue) == 1 ? size?.columns : nil }
 
     private var hasAbilities: Bool { variable("TERM").map { $0 != "dumb" } ?? false }
 

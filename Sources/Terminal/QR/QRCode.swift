@@ -1,11 +1,11 @@
 /// A QR code (ISO/IEC 18004) of a short text, such as an address to open on a phone.
-public struct QRCode: Sendable, Equatable {
+struct QRCode: Sendable, Equatable {
     /// Modules a side, without the quiet zone.
-    public let side: Int
+    let side: Int
     private let dark: [Bool]
 
     /// Encodes a text in byte mode; nil where it is longer than a symbol of 57 modules a side holds.
-    public init?(_ text: String) {
+    init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let version = QRVersion(holding: bytes.count) else { return nil }
         let codewords = Self.codewords(for: bytes, version)
@@ -23,7 +23,7 @@ public struct QRCode: Sendable, Equatable {
     }
 
     /// Whether a module is dark; those around the symbol, its quiet zone, are light.
-    public func isDark(row: Int, column: Int) -> Bool {
+    func isDark(row: Int, column: Int) -> Bool {
         (0..<side).contains(row) && (0..<side).contains(column) && dark[row * side + column]
     }
 

@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
 
-@testable import LanyardCommands
+@testable import Terminal
 
 /// What is shown where stderr is no terminal, and what the environment says about colours.
 @Suite struct ScreenTests {

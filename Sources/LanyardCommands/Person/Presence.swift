@@ -1,4 +1,5 @@
 import Rules
+import Terminal
 
 /// Whether somebody is there to be asked, and how they can be reached.
 ///
@@ -34,7 +35,7 @@ struct Presence: Sendable, Equatable {
             return
         }
         isRemote = context.variable("SSH_CONNECTION") != nil
-        hasTerminal = isAskedFor || Terminal.isThere
+        hasTerminal = isAskedFor || ControllingTerminal.isThere
         hasDisplay = !isRemote && (context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil)
         let isWSL = context.variable("WSL_DISTRO_NAME") != nil
         let named = browser ?? context.variable("BROWSER")
@@ -46,5 +47,14 @@ struct Presence: Sendable, Equatable {
         self.hasBrowser = hasBrowser
         self.hasDisplay = hasDisplay
         self.isRemote = isRemote
+    }
+}
+
+extension Prompt {
+    /// Asks the person at the terminal; nil if there is none, or nobody is to be asked.
+    init?(_ context: CommandContext) {
+        let presence = Presence(context, browser: nil, isInteractive: true, isAskedFor: false)
+        guard presence.hasTerminal else { return nil }
+        self.init(context.console)
     }
 }

@@ -1,14 +1,14 @@
 /// Text as a shell reads it: byte by byte, whatever characters the bytes are parts of.
-enum ShellWords {
+package enum ShellWords {
     /// Splits a command into words as a shell would, without expanding anything; nil if a quote isn't closed.
-    static func split(_ command: String) -> [String]? {
+    package static func split(_ command: String) -> [String]? {
         var scanner = Scanner()
         for byte in command.utf8 { scanner.take(byte) { isBlank($0) } }
         return scanner.finish()
     }
 
     /// Splits a list of commands, such as `$BROWSER`, at the colons that stand outside of quotes; each keeps its quotes.
-    static func list(_ text: String) -> [String] {
+    package static func list(_ text: String) -> [String] {
         var parts: [[UInt8]] = [[]]
         var scanner = Scanner()
         for byte in text.utf8 {
@@ -26,7 +26,7 @@ enum ShellWords {
     /// The text as one word for a shell: as it is if that is safe, else in single quotes.
     ///
     /// The word means the same to sh, bash, zsh and fish, the last of which heeds backslashes in single quotes.
-    static func quote(_ text: String) -> String {
+    package static func quote(_ text: String) -> String {
         // zsh takes a word that begins with = for a program's path.
         let isPlain = text.utf8.allSatisfy(isPlain) && !text.isEmpty && text.utf8.first != UInt8(ascii: "=")
         guard !isPlain else { return text }
@@ -36,7 +36,7 @@ enum ShellWords {
     }
 
     /// Whether a byte stands for itself in every shell, wherever it stands in a word; of what isn't ASCII none does.
-    static func isPlain(_ byte: UInt8) -> Bool {
+    package static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LanyardCommands
+@testable import Terminal
 
 /// Keys as a terminal sends them.
 @Suite struct LineEditorTests {

@@ -2,6 +2,7 @@ import CredentialEngine
 import PluginWire
 import Rules
 import Secrets
+import Terminal
 import TokenAcquisition
 
 /// Finds the person at the terminal, or before the screen.

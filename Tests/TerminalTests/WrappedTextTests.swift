@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LanyardCommands
+@testable import Terminal
 
 /// Text laid out for a terminal.
 @Suite struct WrappedTextTests {

@@ -1,15 +1,13 @@
-import QRCode
-
 /// A QR code as lines of text: two modules a character, in black on white whatever the terminal's colours are.
-struct QRPicture {
+package struct QRPicture {
     /// The lines, without a line feed at the end.
-    let text: String
+    package let text: String
 
     /// The light modules around the symbol, without which it isn't found.
     private static let quiet = 4
 
-    /// Draws a text; nil where the screen can't show it: no colours, no UTF-8, or too small for it and the rows around it.
-    init?(_ content: String, fitting screen: Screen, besides otherRows: Int = 4) {
+    /// Draws a text; nil if the screen can't show it: no colours, no UTF-8, or too small for it and the rows around it.
+    package init?(_ content: String, fitting screen: Screen, besides otherRows: Int = 4) {
         guard screen.isTerminal, screen.hasColours, screen.isUTF8, let size = screen.size,
             let code = QRCode(content)
         else { return nil }

@@ -1,6 +1,7 @@
 import Foundation
-import QRCode
 import Testing
+
+@testable import Terminal
 
 /// QR codes, read back by a decoder that is not ours (zbar).
 @Suite struct QRCodeTests {

@@ -2,6 +2,7 @@ import Addresses
 import Secrets
 import Subprocess
 import SystemPackage
+import Terminal
 
 /// The person's browser, started without a hand on our streams: what it prints must never reach the consumer.
 struct Browser: Sendable {

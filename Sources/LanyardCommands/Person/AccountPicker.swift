@@ -1,6 +1,7 @@
 import Addresses
 import PluginHost
 import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 
@@ -17,7 +18,7 @@ struct AccountPicker: AccountChooser {
     private static let widest = 79
 
     func choose(among accounts: [AccountRecord]) async -> AccountChoice {
-        guard Terminal.isThere, !accounts.isEmpty else { return .unavailable }
+        guard ControllingTerminal.isThere, !accounts.isEmpty else { return .unavailable }
         let count = accounts.count + (offersAnother ? 1 : 0)
         var question = lines(accounts).joined(separator: "\n") + "\nlanyard: number [1]: "
         for _ in 0..<Self.patience {
@@ -58,7 +59,7 @@ struct AccountPicker: AccountChooser {
         let watch = Interrupts.watch { interrupted.finish() }
         let line = await withTaskGroup(of: String?.self) { group in
             group.addTask { [console] in
-                guard let terminal = Terminal(console) else { return nil }
+                guard let terminal = ControllingTerminal(console) else { return nil }
                 return await terminal.ask(question, echo: true)
             }
             group.addTask {

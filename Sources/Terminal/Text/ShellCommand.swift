@@ -3,31 +3,32 @@ import Secrets
 /// A command for a person to copy into a shell.
 ///
 /// It is written as a string: what stands in it is the shell's, and what is put into it becomes one word, fit to show.
-struct ShellCommand: Sendable, Equatable, ExpressibleByStringInterpolation {
-    let text: String
+package struct ShellCommand: Sendable, Equatable, ExpressibleByStringInterpolation {
+    /// The command, quoted for sh, bash, zsh and fish.
+    package let text: String
 
-    init(stringLiteral text: String) { self.text = text }
+    package init(stringLiteral text: String) { self.text = text }
 
-    init(stringInterpolation interpolation: StringInterpolation) { text = interpolation.text }
+    package init(stringInterpolation interpolation: StringInterpolation) { text = interpolation.text }
 
     /// Puts a command together.
-    struct StringInterpolation: StringInterpolationProtocol {
+    package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
-        init(literalCapacity: Int, interpolationCount: Int) {}
+        package init(literalCapacity: Int, interpolationCount: Int) {}
 
-        mutating func appendLiteral(_ literal: String) { text += literal }
+        package mutating func appendLiteral(_ literal: String) { text += literal }
 
         /// Adds a word.
-        mutating func appendInterpolation(_ word: String, limit: Int = 500) {
+        package mutating func appendInterpolation(_ word: String, limit: Int = 500) {
             text += ShellWords.quote(word.displayable(limit: limit))
         }
 
         /// Adds another command, or a part of one.
-        mutating func appendInterpolation(_ command: ShellCommand) { text += command.text }
+        package mutating func appendInterpolation(_ command: ShellCommand) { text += command.text }
 
         /// Adds an option with a blank before it, unless there is no value for it.
-        mutating func appendInterpolation(option name: String, _ value: String?, limit: Int = 500) {
+        package mutating func appendInterpolation(option name: String, _ value: String?, limit: Int = 500) {
             guard let value else { return }
             // The argument parser takes no value that looks like an option, unless it is in the same word.
             let sign = value.utf8.first == UInt8(ascii: "-") ? "=" : " "
@@ -35,12 +36,12 @@ struct ShellCommand: Sendable, Equatable, ExpressibleByStringInterpolation {
         }
 
         /// Adds a flag with a blank before it, if it is to be there.
-        mutating func appendInterpolation(flag name: String, if isThere: Bool) {
+        package mutating func appendInterpolation(flag name: String, if isThere: Bool) {
             if isThere { text += " \(name)" }
         }
 
         /// Adds the last argument with a blank before it, unless there is none.
-        mutating func appendInterpolation(last argument: String?, limit: Int = 500) {
+        package mutating func appendInterpolation(last argument: String?, limit: Int = 500) {
             guard let argument else { return }
             let terminator = argument.utf8.first == UInt8(ascii: "-") ? " --" : ""
             text += "\(terminator) \(ShellWords.quote(argument.displayable(limit: limit)))"
@@ -48,5 +49,7 @@ struct ShellCommand: Sendable, Equatable, ExpressibleByStringInterpolation {
     }
 
     /// A command of these words.
-    init(words: [String]) { text = words.map { ShellWords.quote($0.displayable(limit: 4000)) }.joined(separator: " ") }
+    package init(words: [String]) {
+        text = words.map { ShellWords.quote($0.displayable(limit: 4000)) }.joined(separator: " ")
+    }
 }

@@ -1,4 +1,5 @@
 import Synchronization
+import Terminal
 import TokenAcquisition
 
 extension Console {
