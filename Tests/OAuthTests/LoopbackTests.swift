@@ -130,6 +130,24 @@ struct LoopbackTests {
         #expect(taken == 0)
     }
 
+    @Test func `connections that come while the listener ends end nothing else`() async throws {
+        for _ in 0..<100 {
+            let listener = try await LoopbackListener.open(port: nil)
+            let server = Task { await listener.serve(answer: { _ in .notHere }, delivered: { _ in }) }
+            await withDiscardingTaskGroup { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        let client = try? await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                            .connect(host: "127.0.0.1", port: listener.port).get()
+                        if number == 4 { server.cancel() }
+                        try? await client?.close()
+                    }
+                }
+            }
+            await server.value
+        }
+    }
+
     /// Sends the right answer as another user, with curl.
     private func answerAsAnother(_ port: Int, host: String) async throws -> String {
         let arguments: [String] = [

@@ -18,7 +18,8 @@ struct LoopbackRequest: Sendable {
 /// Both, because a browser may take `localhost` for either, and whoever holds the other would get the code.
 struct LoopbackListener: Sendable {
     private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
-    private typealias Server = NIOAsyncChannel<Connection, Never>
+    /// Connections come bare: a `NIOAsyncChannel` that is dropped, as one that comes while the listener ends, ends the process.
+    private typealias Server = NIOAsyncChannel<any Channel, Never>
 
     private static let longestBody = 64 * 1_024
     private static let readLimit = Duration.seconds(20)
@@ -54,11 +55,10 @@ struct LoopbackListener: Sendable {
         try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 16)
+            // Nothing is read before somebody is there to take it.
+            .childChannelOption(.autoRead, value: false)
             .bind(host: host, port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                    return try Connection(wrappingChannelSynchronously: channel)
-                }
+                channel.eventLoop.makeCompletedFuture { channel }
             }
     }
 
@@ -81,8 +81,8 @@ struct LoopbackListener: Sendable {
                 group.addTask {
                     try? await server.executeThenClose { connections in
                         try await withThrowingDiscardingTaskGroup { inner in
-                            for try await connection in connections {
-                                inner.addTask { await Self.handle(connection, answer: answer, delivered: delivered) }
+                            for try await channel in connections {
+                                inner.addTask { await Self.handle(channel, answer: answer, delivered: delivered) }
                             }
                         }
                     }
@@ -92,13 +92,13 @@ struct LoopbackListener: Sendable {
     }
 
     private static func handle(
-        _ connection: Connection, answer: @Sendable (LoopbackRequest) async -> LoopbackPage,
+        _ channel: any Channel, answer: @Sendable (LoopbackRequest) async -> LoopbackPage,
         delivered: @Sendable (LoopbackPage) -> Void
     ) async {
         var shown: LoopbackPage?
         // Before the request is read: a peer that has gone by then can't be told from another user's.
-        let isWelcome = await LoopbackPeer.find(connection.channel)?.mayAnswer(to: getuid()) ?? true
-        try? await connection.executeThenClose { inbound, outbound in
+        let isWelcome = await LoopbackPeer.find(channel)?.mayAnswer(to: getuid()) ?? true
+        try? await connection(over: channel).executeThenClose { inbound, outbound in
             let request = try await withDeadline(readLimit) { try await read(inbound) }
             guard let request else { return }
             let page = isWelcome ? await answer(request) : .otherUser
@@ -106,6 +106,16 @@ struct LoopbackListener: Sendable {
             shown = page
         }
         if let shown { delivered(shown) }
+    }
+
+    /// Begins to read from a channel.
+    private static func connection(over channel: any Channel) async throws -> Connection {
+        try await channel.eventLoop.submit {
+            try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+            let connection = try Connection(wrappingChannelSynchronously: channel)
+            try channel.syncOptions?.setOption(.autoRead, value: true)
+            return connection
+        }.get()
     }
 
     private static func read(
