@@ -45,6 +45,11 @@ let fuzzed: [Target.Dependency] = [
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
 
+/// What the end-to-end tests run.
+let programs: [Target.Dependency] = [
+    "Seclusion", "StoreProbe", "TestSupport", "lanyard", "lanyard-authority", "lanyard-sandbox",
+]
+
 let package = Package(
     name: "lanyard",
     products: [
@@ -189,7 +194,7 @@ let package = Package(
 
         // Tests. Nothing is mocked that can run: keyrings, authorities, plugins and gits are real processes.
         .testTarget(
-            name: "AddressesTests", dependencies: ["Addresses", "KeyringFixture"], exclude: ["readers.py"],
+            name: "AddressesTests", dependencies: ["Addresses", "TestSupport"], exclude: ["readers.py"],
             swiftSettings: strict),
         .testTarget(
             name: "ConsumerProtocolsTests",
@@ -198,7 +203,7 @@ let package = Package(
         .testTarget(
             name: "CredentialEngineTests", dependencies: ["Claims", "CredentialEngine", "Rules", "Secrets"],
             swiftSettings: strict),
-        .testTarget(name: "FilesTests", dependencies: ["Files", "KeyringFixture", system], swiftSettings: strict),
+        .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "ClaimsTests", dependencies: ["Claims", "JSON", "Secrets", "SeededRandom", "Vectors"],
@@ -207,7 +212,7 @@ let package = Package(
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
-                "Claims", "KeyringFixture", "LanyardCommands", "PluginHost", "PluginWire",
+                "Claims", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
                 "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
@@ -239,7 +244,7 @@ let package = Package(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AADB2C", "AADCommon", "AADTenant", "AuthorityFixture", "Claims", "JSON", "MicrosoftIdentity", "OAuth",
-                "PluginHost", "PluginKit", "PluginWire", "SandboxFixture", "Secrets", "Vectors", subprocess,
+                "PluginHost", "PluginKit", "PluginWire", "TestSupport", "Secrets", "Vectors", subprocess,
                 system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -260,10 +265,10 @@ let package = Package(
         .target(
             name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors", exclude: ["README.md", "msal.json"],
             swiftSettings: strict),
+        // What tests run in: keyrings, sandboxes, homes, terminals, gits. It is no test, so that several targets share it.
         .target(
-            name: "KeyringFixture", dependencies: [subprocess, system], path: "Tests/KeyringFixture",
+            name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport", exclude: ["Scripts"],
             swiftSettings: strict),
-        .target(name: "SandboxFixture", path: "Tests/SandboxFixture", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .executableTarget(
             name: "StoreProbe", dependencies: ["Secrets", "TokenStore"], path: "Tests/StoreProbe",
@@ -272,7 +277,7 @@ let package = Package(
         .testTarget(
             name: "TokenStoreTests",
             dependencies: [
-                "JSON", "KeyringFixture", "Secrets", "StoreProbe", "TokenStore", "Vectors",
+                "JSON", "Secrets", "StoreProbe", "TestSupport", "TokenStore", "Vectors",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -294,7 +299,7 @@ let package = Package(
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "SandboxFixture", "lanyard-sandbox", crypto, logging, subprocess, system,
+                "TestSupport", "lanyard-sandbox", crypto, logging, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -305,12 +310,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests",
-            dependencies: [
-                "CLinux", "KeyringFixture", "SandboxFixture", "Seclusion", "SeededRandom", "StoreProbe", "lanyard",
-                "lanyard-authority", "lanyard-sandbox", subprocess, system,
-            ],
-            exclude: ["Scripts"], swiftSettings: strict),
+            name: "EndToEndTests", dependencies: programs + ["CLinux", "SeededRandom"],
+            swiftSettings: strict),
+        // Many processes that must keep step, and so are run alone (script/test).
+        .testTarget(name: "TimingTests", dependencies: programs, swiftSettings: strict),
         isFuzzing
             ? .executableTarget(
                 name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz",

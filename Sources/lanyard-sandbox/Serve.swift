@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import FoundationEssentials
 import Glibc
 import Hummingbird
@@ -33,6 +34,13 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Who can sign in, and to what, instead of the built-in people.", valueName: "file"))
     var users: String?
 
+    @Flag(
+        name: .customLong("directories-from-stdin"),
+        help: ArgumentHelp(
+            "Serve a sandbox in each DIR of the lines \"start DIR\", until \"stop DIR\" or the end of the input.",
+            visibility: .hidden))
+    var readsDirectories = false
+
     func run() async throws {
         do {
             try await start()
@@ -49,19 +57,42 @@ struct Serve: AsyncParsableCommand {
         }
         // A git that ends early must not end the sandbox.
         signal(SIGPIPE, SIG_IGN)
+        let trust = try await Trust()
+        if readsDirectories { return await serveEachLine(trust) }
         let directory = try directory ?? Self.temporaryDirectory()
         defer { if self.directory == nil { try? FileManager.default.removeItem(atPath: directory) } }
-        let home = try Home(at: directory)
-        // Of an earlier run: nobody may take it for this one's.
-        unlink(home.description)
-        // What somebody changed there stays.
-        if users == nil, access(home.usersFile, F_OK) != 0 {
-            try home.write(DefaultUsers.text + "\n", to: home.usersFile)
+        try await serve(in: directory, trust, until: [.sigterm, .sigint])
+    }
+
+    /// Serves a sandbox of its own in each directory that standard input names; all have the same keys.
+    private func serveEachLine(_ trust: Trust) async {
+        var running: [String: Task<Void, Never>] = [:]
+        for await line in Self.lines {
+            let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+            switch (words.first, words.last) {
+            case ("start", let directory?):
+                running[directory] = Task {
+                    do {
+                        try await serve(in: directory, trust, until: [])
+                    } catch {
+                        _ = Complaint.exit(after: error)
+                    }
+                }
+            case ("stop", let directory?): running.removeValue(forKey: directory)?.cancel()
+            default: _ = Complaint.exit(after: SandboxError("neither start nor stop: \(line)"))
+            }
         }
-        let world = try await World(home: home, directory: Directory(contentsOf: users ?? home.usersFile))
-        try await Repositories(home: home).make(in: world)
-        try await serve(world)
-        unlink(home.description)
+        for task in running.values { task.cancel() }
+        for task in running.values { await task.value }
+    }
+
+    private static var lines: AsyncStream<String> {
+        AsyncStream { lines in
+            DispatchQueue.global().async {
+                while let line = readLine() { lines.yield(line) }
+                lines.finish()
+            }
+        }
     }
 
     private static func temporaryDirectory() throws -> String {
@@ -70,8 +101,21 @@ struct Serve: AsyncParsableCommand {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private func serve(_ world: World) async throws {
-        let certificates = try Certificates()
+    private func serve(in directory: String, _ trust: Trust, until signals: [UnixSignal]) async throws {
+        let home = try Home(at: directory)
+        // Of an earlier run: nobody may take it for this one's.
+        unlink(home.description)
+        // What somebody changed there stays.
+        if users == nil, access(home.usersFile, F_OK) != 0 {
+            try home.write(DefaultUsers.text + "\n", to: home.usersFile)
+        }
+        let directory = try Directory(contentsOf: users ?? home.usersFile)
+        let world = try World(home: home, directory: directory, key: trust.key)
+        try await serve(world, trust.certificates, until: signals)
+        unlink(home.description)
+    }
+
+    private func serve(_ world: World, _ certificates: Certificates, until signals: [UnixSignal]) async throws {
         try world.home.write(certificates.authorityPEM, to: world.home.caFile)
         let git = GitBackend(home: world.home)
         let announcement = Announcement(world)
@@ -92,8 +136,7 @@ struct Serve: AsyncParsableCommand {
                 await announcement.portOpened()
             })
         var configuration = ServiceGroupConfiguration(
-            services: [authority, resource], gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: Logger(label: "sandbox"))
+            services: [authority, resource], gracefulShutdownSignals: signals, logger: Logger(label: "sandbox"))
         configuration.maximumGracefulShutdownDuration = .milliseconds(500)
         defer { git.stop() }
         do {

@@ -21,14 +21,16 @@ final class World: Sendable {
     let ledger = Ledger()
     let faults = Faults()
     let log: RequestLog
+    let repositories: Repositories
     let controlToken = newSecret()
     private let ports = Mutex((authority: 0, resource: 0))
     private let current = Mutex(Settings())
 
-    init(home: Home, directory: Directory) async throws {
+    init(home: Home, directory: Directory, key: SigningKey) throws {
         self.home = home
         self.directory = directory
-        key = try await SigningKey()
+        self.key = key
+        repositories = Repositories(home: home)
         log = try RequestLog(file: home.logFile)
     }
 

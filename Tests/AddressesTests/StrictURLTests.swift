@@ -1,6 +1,6 @@
 import Addresses
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 @Suite struct StrictURLTests {
@@ -14,8 +14,8 @@ import Testing
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "readers.py").path()
         let input = String(decoding: try JSONEncoder().encode(urls), as: UTF8.self)
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        let ended = try await FinishedProcess.run("python3", [script], environment: ["PATH": path], input: input)
-        try #require(ended.status == 0, "\(ended.error)")
+        let ended = try await run("python3", [script], input: input, environment: ["PATH": path])
+        try #require(ended.status == 0, "\(ended.errors)")
         return try JSONDecoder().decode([[String?]].self, from: Data(ended.output.utf8))
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Requests that nobody should send.

@@ -1,5 +1,5 @@
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// How much lanyard asks of the bus, which is what an answer from the keyring costs.
@@ -9,9 +9,9 @@ import Testing
     private static let uncached = ["LANYARD_ANSWER_CACHE": "0"]
 
     @Test func `an answer given before asks nothing of the bus`() async throws {
-        try await World.with { world in
+        try await World.with(ownKernelKeys: true) { world in
             try await signIn(world)
-            // Whatever another lanyard of this user's changes meanwhile takes the answer away.
+            // If the keys aren't the world's own, what another lanyard of this user's changes takes the answer away.
             for _ in 0..<12 where try await calls(of: world, { try await world.get(Self.path) }) == [] { return }
             Issue.record("no answer was given again")
         }
@@ -109,23 +109,20 @@ import Testing
     /// The calls that the bus sees while the body runs one program.
     private func calls(of world: World, _ body: () async throws -> Ended) async throws -> [BusCall] {
         let file = "\(world.folder)/bus-\(UUID()).log"
-        try Data().write(to: URL(fileURLWithPath: file))
-        let monitor = Process()
-        monitor.executableURL = URL(fileURLWithPath: "/usr/bin/stdbuf")
-        monitor.arguments = ["--output=L", "dbus-monitor", "--session", "--profile"]
-        monitor.environment = world.environment
-        monitor.standardInput = FileHandle.nullDevice
-        monitor.standardOutput = FileHandle(forWritingAtPath: file)
-        monitor.standardError = FileHandle.nullDevice
-        try monitor.run()
-        defer { monitor.terminate() }
-        // A connection that becomes a monitor's loses its name.
-        _ = try await Self.lines(of: file, with: "NameLost")
-        #expect(try await body().status == 0)
-        let mark = try await world.keyring.run(
-            "dbus-send", ["--session", "--print-reply", "--dest=org.freedesktop.DBus", "/mark", "org.example.Mark.End"])
-        #expect(mark.status != 0)
-        let calls = try await Self.lines(of: file, with: "org.example.Mark").compactMap { BusCall($0) }
+        let lines = try await with(
+            "stdbuf", ["--output=L", "dbus-monitor", "--session", "--profile"], output: file,
+            environment: world.environment
+        ) {
+            // A connection that becomes a monitor's loses its name.
+            _ = try await Self.lines(of: file, with: "NameLost")
+            #expect(try await body().status == 0)
+            let mark = try await world.keyring.run(
+                "dbus-send",
+                ["--session", "--print-reply", "--dest=org.freedesktop.DBus", "/mark", "org.example.Mark.End"])
+            #expect(mark.status != 0)
+            return try await Self.lines(of: file, with: "org.example.Mark")
+        }.result
+        let calls = lines.compactMap { BusCall($0) }
         let others = Set(calls.filter { $0.path == "/mark" || $0.member == "BecomeMonitor" }.map(\.sender))
         return calls.filter { !others.contains($0.sender) }
     }

@@ -1,5 +1,5 @@
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// What git asks for besides names and plain hosts: the passphrase of a client certificate, and IPv6 addresses with a zone.
@@ -12,7 +12,7 @@ import Testing
         try await World.with { world in
             let helper = try await GitLibsecretHelper.gitSchema.build(in: world.keyring.scratch)
             let asked = place + "username=\(user)\n"
-            func theirs(_ verb: String, _ lines: String = "") async throws -> FinishedProcess {
+            func theirs(_ verb: String, _ lines: String = "") async throws -> Ended {
                 try await world.keyring.run(helper, [verb], input: asked + lines)
             }
             func ours(_ verb: String, _ lines: String = "") async throws -> Ended {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Claims that servers, scripts and people ask for.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// One kind of authority: the repository behind it and who may read it.

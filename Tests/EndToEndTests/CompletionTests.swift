@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// The shells' completions, in the shells themselves: keys are typed at a terminal, and what came of them is looked at.
@@ -137,9 +137,12 @@ import Testing
             let file = try world.keyring.scratch.write("", to: "some-notes")
             let start = file.dropLast("tes".count)
             let lines = ["lanyard accounts >\(start)", "lanyard export --output \(start)", "lanyard import \(start)"]
-            for (line, typed) in zip(lines, try await world.type(lines.map { $0 + "\t" }, at: shell)) {
-                #expect(typed.line.hasPrefix(line + "tes"), "\(typed)")
+            var left = lines
+            for _ in 1...Self.patience where !left.isEmpty {
+                let typed = try await world.type(left.map { $0 + "\t" }, at: shell)
+                left = zip(left, typed).filter { !$1.line.hasPrefix($0 + "tes") }.map(\.0)
             }
+            #expect(left.isEmpty)
         }
     }
 
@@ -152,7 +155,7 @@ import Testing
                 let hasCandidates = !["", "values\n"].contains(ended.output)
                 return hasCandidates == (state == .unlocked) && ended.duration < Self.longest
             }
-            #expect(ended.status == 0 && ended.error.isEmpty, "\(ended)")
+            #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended)")
         }
     }
 
@@ -163,7 +166,7 @@ import Testing
             let ended = try await world.complete(
                 "lanyard logout ", ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(silent.path)"]
             ) { $0.duration < Self.longest }
-            #expect(ended.status == 0 && ["", "values\n"].contains(ended.output) && ended.error.isEmpty, "\(ended)")
+            #expect(ended.status == 0 && ["", "values\n"].contains(ended.output) && ended.errors.isEmpty, "\(ended)")
         }
     }
 
@@ -173,7 +176,7 @@ import Testing
             #expect(mkfifo(world.configFile, 0o600) == 0)
             let ended = try await world.complete("lanyard token --scope ") { $0.duration < Self.longest }
             // What takes the whole time is answered by nothing.
-            #expect(ended.status == 0 && ended.output.hasPrefix("values\n") && ended.error.isEmpty, "\(ended)")
+            #expect(ended.status == 0 && ended.output.hasPrefix("values\n") && ended.errors.isEmpty, "\(ended)")
         }
     }
 
@@ -181,7 +184,7 @@ import Testing
         try await CompletionWorld.with(.unlocked) { world in
             try "wrong".write(toFile: world.configFile, atomically: true, encoding: .utf8)
             let scopes = try await world.complete("lanyard token --scope api") { $0.output == "values\n" }
-            #expect(scopes.status == 0 && scopes.error.isEmpty, "\(scopes)")
+            #expect(scopes.status == 0 && scopes.errors.isEmpty, "\(scopes)")
             _ = try await world.complete("lanyard tok") { $0.output == "values\ntoken\n" }
         }
     }

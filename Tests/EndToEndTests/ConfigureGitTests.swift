@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `configure git` and `unconfigure git`, with the real git.

@@ -1,5 +1,5 @@
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// `doctor`, in every state that a person's surroundings can be in.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Tokens that have no end, from a plugin whose authority is no more than a host.

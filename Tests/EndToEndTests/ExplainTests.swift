@@ -1,5 +1,5 @@
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// `explain`: what it says is what `get` then does.

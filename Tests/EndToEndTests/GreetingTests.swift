@@ -1,5 +1,5 @@
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// What `lanyard sandbox` prints, done as it is printed.
@@ -7,25 +7,17 @@ import Testing
     /// Runs `lanyard sandbox` in a folder and hands over what it prints, once all is printed.
     private static func greeting(in home: Home, at folder: String, _ body: (String) async throws -> Void) async throws {
         let printed = home.folder + "/greeting"
-        try home.write("", to: printed)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: home.folder + "/bin/lanyard")
-        process.arguments = ["sandbox", "serve", "--directory", folder]
-        process.environment = home.environment
-        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: printed))
-        process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        defer {
-            process.terminate()
-            process.waitUntilExit()
+        _ = try await with(
+            home.folder + "/bin/lanyard", ["sandbox", "serve", "--directory", folder], output: printed,
+            environment: home.environment, endedBy: SIGTERM
+        ) {
+            for _ in 0..<1200 {
+                let text = try home.text(printed)
+                if text.contains("Ctrl-C ends it.") { return try await body(text) }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            Issue.record("no greeting within a minute: \(try home.text(printed))")
         }
-        for _ in 0..<1200 {
-            let text = try home.text(printed)
-            if text.contains("Ctrl-C ends it.") { return try await body(text) }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        Issue.record("no greeting within a minute: \(try home.text(printed))")
     }
 
     /// The indented lines below a heading.
@@ -59,11 +51,21 @@ import Testing
         try await Home.with { home in
             let folder = home.folder + "/sandbox"
             try await Self.greeting(in: home, at: folder) { text in
-                let made = try FileManager.default.contentsOfDirectory(atPath: folder + "/repositories")
-                    .filter { FileManager.default.fileExists(atPath: "\(folder)/repositories/\($0)/hello.git") }
-                let named = Self.lines(of: text, below: "Repositories:").map { $0.split(separator: "/")[2] }
-                #expect(named.map(String.init).sorted() == made.sorted())
-                #expect(made.contains("common"))
+                let named = Self.lines(of: text, below: "Repositories:").map { String($0.dropFirst(2)) }
+                for repository in named {
+                    let asked = try await run(
+                        "curl",
+                        [
+                            "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--cacert",
+                            folder + "/ca.pem", repository + "/info/refs?service=git-upload-pack",
+                        ], environment: home.environment)
+                    #expect(asked.output == "401", "\(repository): \(asked)")
+                }
+                // The configuration has a rule for each, and one for Graph.
+                let rules = try home.text(folder + "/config.toml").split(separator: "\n").filter {
+                    $0.hasPrefix("url = ")
+                }
+                #expect(named.count == rules.count - 1 && Set(named).count == named.count, "\(text)")
                 #expect(try home.text(folder + "/ca.pem").hasSuffix("-----END CERTIFICATE-----\n"))
             }
         }

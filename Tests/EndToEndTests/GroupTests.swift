@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// A group is shared by all clients in it, as a keychain access group is, and by nobody else.

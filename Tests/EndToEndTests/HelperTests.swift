@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// git's own cases for credential helpers, in its order: each builds on those before it.

@@ -1,5 +1,5 @@
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// Taking over what other programs, and other machines, have.
@@ -176,7 +176,7 @@ import Testing
                 try there.write("device-mode = \"shared\"\n", to: "shared.toml", permissions: 0o600)
                 @Sendable func onSharedDevice(_ words: String..., input: String = "") async throws -> Ended {
                     try await there.run(
-                        Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file",
+                        Built.checkout + "/Tests/TestSupport/Scripts/with-system-file",
                         [there.folder + "/shared.toml", "lanyard"] + words, input: input)
                 }
                 #expect(try await onSharedDevice("get", input: "url=https://git.example\n").output.isEmpty)
@@ -229,12 +229,12 @@ struct Elsewhere: Sendable {
 
     @discardableResult
     func lanyard(_ arguments: [String], _ extra: [String: String] = [:], input: String = "") async throws -> Ended {
-        try await EndToEndTests.run(
+        try await TestSupport.run(
             "lanyard", arguments, input: input, environment: environment.merging(extra) { $1 }, folder: folder)
     }
 
     func run(_ program: String, _ arguments: [String], input: String = "") async throws -> Ended {
-        try await EndToEndTests.run(program, arguments, input: input, environment: environment, folder: folder)
+        try await TestSupport.run(program, arguments, input: input, environment: environment, folder: folder)
     }
 
     /// Keeps a secret in the keyring as other programs do: `name=value` attributes, separated by spaces.

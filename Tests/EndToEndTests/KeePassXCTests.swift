@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// What works with gnome-keyring works with another provider of the Secret Service.

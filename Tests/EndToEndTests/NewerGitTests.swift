@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What git 2.46 and later do, which carry tokens as such and helpers' state.

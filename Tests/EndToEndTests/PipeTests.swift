@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// Pipes that nobody writes to, where files are expected: nothing waits for them.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Azure AD B2C: a policy for each thing that customers do.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the authority refuses a renewal with: each with its number, its correlation id and what to do about it.

@@ -1,6 +1,6 @@
 import CLinux
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// Answers given before: when they are given again, and when never.
@@ -19,7 +19,7 @@ import Testing
 
     /// A world where Alice has signed in and has been answered; gives the token.
     static func withAnswer(_ body: @escaping @Sendable (World, String) async throws -> Void) async throws {
-        try await World.with { world in
+        try await World.with(ownKernelKeys: true) { world in
             let first = try await world.get(path, world.browser(as: alice))
             try await body(world, try #require(first.value("password"), "\(first)"))
         }
@@ -154,8 +154,7 @@ import Testing
                 wait
                 cat <&3 & sleep 0.2; kill $!
                 """
-            let ended = try await run(
-                "sh", ["-c", script, "sh", url, token], environment: world.environment, folder: world.folder)
+            let ended = try await world.runInside("/bin/sh", ["-c", script, "sh", url, token])
             #expect(ended.value("password") == token, "\(ended)")
             let after = try await world.get(Self.path)
             #expect(after.status == 0 && after.value("password") != token, "\(after)")
@@ -199,9 +198,8 @@ import Testing
                 guard how != "no runtime directory" else {
                     return try await world.lanyard(["get"], ["XDG_RUNTIME_DIR": ""], input: input)
                 }
-                return try await run(
-                    Built.folder + "/Seclusion", [how, Built.lanyard, "get"], input: input,
-                    environment: world.environment)
+                return try await world.runInside(
+                    Built.folder + "/Seclusion", [how, Built.lanyard, "get"], input: input)
             }
             for _ in 0..<2 {
                 let ended = try await get()
@@ -237,7 +235,7 @@ import Testing
             let folder = scratch.path + "/user"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let ended = try await run(
-                Built.checkout + "/Tests/EndToEndTests/Scripts/ordinary-user", [Built.folder, folder],
+                Built.checkout + "/Tests/TestSupport/Scripts/ordinary-user", [Built.folder, folder],
                 environment: scratch.environment)
             try #require(ended.status == 0 && ended.lines.count == 5, "\(ended)")
             #expect(ended.lines[0].hasPrefix("password=ey") && ended.lines[0] == ended.lines[1])

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `rule add`, `rule list` and `rule remove`.
@@ -88,7 +89,7 @@ import Testing
                 ["rule", "add", "https://dev.azure.com"] + Self.options, ["rule", "remove", "https://x.example"],
             ] {
                 let ended = try await run(
-                    Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file",
+                    Built.checkout + "/Tests/TestSupport/Scripts/with-system-file",
                     [system, "\(home.folder)/bin/lanyard"] + command, environment: home.environment)
                 #expect(ended.status == 1)
                 #expect(

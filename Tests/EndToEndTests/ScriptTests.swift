@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What scripts run to get a token.

@@ -1,5 +1,5 @@
 import Foundation
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// A device that many share: nothing outlives the session, and one account is used at a time.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a sign-in can be given, from options, rules and pipes, as the authority sees it.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What signing out takes away, here and in the browser.
@@ -98,7 +99,7 @@ import Testing
     @Test func `an authority that is down keeps nobody signed in`() async throws {
         try await World.with { world in
             try await world.signIn(Self.alice)
-            world.sandbox.stop()
+            await world.sandbox.stop()
             let logout = try await world.lanyard(["logout", "--browser"])
             #expect(logout.status == 1, "\(logout)")
             #expect(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `--system` of `configure git`, `unconfigure git` and `rule`: what counts for everybody on the machine.
@@ -227,7 +228,7 @@ extension Home {
         return led.merging(["GIT_CONFIG_SYSTEM": systemGitFile]) { $1 }.merging(extra) { $1 }
     }
 
-    private static let script = Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file"
+    private static let script = Built.checkout + "/Tests/TestSupport/Scripts/with-system-file"
 
     fileprivate func system(_ arguments: [String], _ extra: [String: String] = [:]) async throws -> Ended {
         try await run(
@@ -238,7 +239,7 @@ extension Home {
     /// Runs lanyard at a terminal, as somebody who is no root.
     fileprivate func systemAtTerminal(_ arguments: [String]) async throws -> Ended {
         try await run(
-            "\(Built.checkout)/Tests/EndToEndTests/Scripts/at-terminal",
+            "\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal",
             ["--", Self.script, systemFile, "\(folder)/bin/lanyard"] + arguments,
             environment: try await inSystem(["ORDINARY_USER": "1"]), folder: folder + "/home")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// One account in several tenants, and accounts of several kinds.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// Signing in at a terminal.
@@ -171,7 +172,6 @@ import Testing
         decoder.standardOutput = output
         try decoder.run()
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        decoder.waitUntilExit()
         return String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Accounts of several tenants side by side, each used where it belongs.

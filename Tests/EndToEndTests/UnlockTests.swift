@@ -1,4 +1,4 @@
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// `unlock`, and the offer of what needs the keyring: a real gnome-keyring gets the password.
@@ -13,7 +13,7 @@ import Testing
     ) async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             let kept = try await keyring.run(Built.lanyard, ["store"], input: Self.stored)
-            #expect(kept.status == 0 && kept.error.isEmpty, "\(kept)")
+            #expect(kept.status == 0 && kept.errors.isEmpty, "\(kept)")
             if sinceStart { try await keyring.endProvider() } else { try await keyring.lock() }
             try await body(keyring)
         }
@@ -24,26 +24,26 @@ import Testing
         try await withLocked(sinceStart: sinceStart) { keyring in
             let locked = try await keyring.run(Built.lanyard, ["get"], input: Self.request + "\n")
             let told = "lanyard: error: the keyring is locked\nlanyard: hint: unlock it: lanyard unlock\n"
-            #expect(locked.status == 0 && locked.output.isEmpty && locked.error == told, "\(locked)")
+            #expect(locked.status == 0 && locked.output.isEmpty && locked.errors == told, "\(locked)")
 
             let wrong = try await keyring.run(Built.lanyard, ["unlock"], input: "wrong\n")
             #expect(wrong.status == 1 && wrong.output.isEmpty, "\(wrong)")
-            #expect(wrong.error.hasPrefix("lanyard: error: that is not the keyring's password\n"), "\(wrong)")
+            #expect(wrong.errors.hasPrefix("lanyard: error: that is not the keyring's password\n"), "\(wrong)")
 
             let right = try await keyring.run(Built.lanyard, ["unlock"], input: KeyringFixture.password + "\n")
-            #expect(right.status == 0 && right.error == "lanyard: the keyring is unlocked\n", "\(right)")
+            #expect(right.status == 0 && right.errors == "lanyard: the keyring is unlocked\n", "\(right)")
             let got = try await keyring.run(Built.lanyard, ["get"], input: Self.request + "\n")
-            #expect(got.output.contains("password=s3cret\n") && got.error.isEmpty, "\(got)")
+            #expect(got.output.contains("password=s3cret\n") && got.errors.isEmpty, "\(got)")
 
             let again = try await keyring.run(Built.lanyard, ["unlock"])
-            #expect(again.status == 0 && again.error == "lanyard: the keyring is unlocked already\n", "\(again)")
+            #expect(again.status == 0 && again.errors == "lanyard: the keyring is unlocked already\n", "\(again)")
         }
     }
 
     @Test func `where there is no keyring yet, one is made that the next session finds`() async throws {
         try await KeyringFixture.with(.noKeyring) { keyring in
             let made = try await keyring.run(Built.lanyard, ["unlock"], input: "new one")
-            #expect(made.status == 0 && made.error == "lanyard: the keyring is made, and unlocked\n", "\(made)")
+            #expect(made.status == 0 && made.errors == "lanyard: the keyring is made, and unlocked\n", "\(made)")
             _ = try await keyring.run(Built.lanyard, ["store"], input: Self.stored)
             try await keyring.endProvider()
             let right = try await keyring.run(Built.lanyard, ["unlock"], input: "new one\n")
@@ -58,8 +58,9 @@ import Testing
         try await KeyringFixture.with(.neverUnlocked) { keyring in
             let ended = try await keyring.run(Built.lanyard, ["unlock"], input: input)
             #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
-            #expect(ended.error.hasPrefix("lanyard: error: ") && ended.error.contains("\nlanyard: hint: "), "\(ended)")
-            #expect(!ended.error.contains("not the keyring's password"))
+            #expect(
+                ended.errors.hasPrefix("lanyard: error: ") && ended.errors.contains("\nlanyard: hint: "), "\(ended)")
+            #expect(!ended.errors.contains("not the keyring's password"))
         }
     }
 
@@ -71,8 +72,8 @@ import Testing
     {
         try await KeyringFixture.with(state) { keyring in
             let ended = try await keyring.run(Built.lanyard, ["unlock"], input: "x\n")
-            #expect(ended.status == 1 && ended.error.contains(why), "\(ended)")
-            #expect(ended.error.contains("\nlanyard: hint: "), "\(ended)")
+            #expect(ended.status == 1 && ended.errors.contains(why), "\(ended)")
+            #expect(ended.errors.contains("\nlanyard: hint: "), "\(ended)")
         }
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Wrong command lines, and what commands say of them.

@@ -1,6 +1,6 @@
 import Files
 import Glibc
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// Files before they have their names.

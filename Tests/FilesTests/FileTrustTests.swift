@@ -1,6 +1,6 @@
 import Files
 import Glibc
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// Who could have written a file.

@@ -1,8 +1,8 @@
 import Files
 import FoundationEssentials
 import Glibc
-import KeyringFixture
 import SystemPackage
+import TestSupport
 import Testing
 
 /// Folders that are open, and what is read and written in them.

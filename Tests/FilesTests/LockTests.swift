@@ -1,8 +1,8 @@
 import Dispatch
 import Files
 import Glibc
-import KeyringFixture
 import Synchronization
+import TestSupport
 import Testing
 
 /// The kernel's locks on files and folders, and waiting for them.

@@ -1,6 +1,6 @@
 import Files
 import Glibc
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// Files that are read up to a limit.

@@ -1,10 +1,10 @@
 import Claims
-import KeyringFixture
 import PluginHost
 import PluginWire
 import Secrets
 import SystemPackage
 import Terminal
+import TestSupport
 import Testing
 import TokenStore
 
@@ -51,16 +51,16 @@ import TokenStore
                         ? "function \(name); printf '<%s>' $argv; echo; end"
                         : "\(name)() { printf '<%s>' \"$@\"; echo; }"
                 }.joined(separator: "\n")
-                let ended = try await FinishedProcess.run(
+                let ended = try await run(
                     "/bin/sh", ["-c", #"cd "$0" && exec "$@""#, scratch.path, shell, "/dev/stdin"],
-                    environment: scratch.environment, input: "\(programs)\n\(script)")
+                    input: "\(programs)\n\(script)", environment: scratch.environment)
                 let lines = ended.output.utf8.split(separator: UInt8(ascii: "\n")).map { Array($0) }
                 for (line, command) in zip(lines, commands) {
                     let expected = Self.output(of: command.0, naming: name.displayable())
                     #expect(line == expected, "\(command.1): \(String(decoding: line, as: UTF8.self))")
                 }
                 #expect(lines.count == commands.count, "\(name): \(ended)")
-                #expect(ended.error.isEmpty && !scratch.has("pwned"), "\(name): \(ended)")
+                #expect(ended.errors.isEmpty && !scratch.has("pwned"), "\(name): \(ended)")
             }
         }
     }

@@ -1,6 +1,6 @@
 import Glibc
-import KeyringFixture
 import Terminal
+import TestSupport
 import Testing
 
 @testable import LanyardCommands
@@ -67,7 +67,7 @@ import Testing
     func `shells take a quoted word for what it is, and run none of it`(shell: String) async throws {
         try await ScratchDirectory.with { scratch in
             let quoted = HostileText.all.map(ShellWords.quote).joined(separator: " ")
-            let ended = try await FinishedProcess.run(
+            let ended = try await run(
                 "/bin/sh",
                 ["-c", #"cd "$0" && exec "$@""#, scratch.path, shell, "-c", "printf '<%s>' \(quoted)"],
                 environment: scratch.environment)
@@ -83,9 +83,9 @@ import Testing
             for text in HostileText.all where !text.isEmpty && !text.utf8.contains(UInt8(ascii: "\n")) {
                 let typed = BashLine("lanyard use \(opened)", breaks: " \t\n\"'@><=;|&(:")
                 let end = try #require(typed.replacement(for: text))
-                let ended = try await FinishedProcess.run(
-                    "bash", ["-c", #"cd "$0" && . /dev/stdin"#, scratch.path], environment: scratch.environment,
-                    input: "printf '<%s>' \(opened)\(end)\(opened)\n")
+                let ended = try await run(
+                    "bash", ["-c", #"cd "$0" && . /dev/stdin"#, scratch.path],
+                    input: "printf '<%s>' \(opened)\(end)\(opened)\n", environment: scratch.environment)
                 #expect(ended.output == "<\(text)>", "\(end): \(ended)")
                 #expect(!scratch.has("pwned"), "\(end)")
             }

@@ -5,9 +5,9 @@ import NIOHTTP1
 import NIOPosix
 import PluginKit
 import PluginWire
-import SandboxFixture
 import Subprocess
 import SystemPackage
+import TestSupport
 
 @testable import MicrosoftIdentity
 @testable import OAuth
@@ -42,25 +42,15 @@ struct Sandbox: Sendable {
     static func run(_ body: @escaping @Sendable (Sandbox) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "identity-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let result = try await Subprocess.run(
-            program, arguments: ["serve", "--directory", directory], input: .none, output: .discarded,
-            error: .discarded
-        ) { execution -> Result<Void, any Error> in
-            defer { try? execution.send(signal: .terminate) }
-            do {
-                let sandbox = try await Sandbox(directory: directory)
-                defer { sandbox.control.shutdown { _ in } }
-                try await body(sandbox)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
+        try await SandboxPool.with(folder: directory) { description in
+            let sandbox = try Sandbox(description)
+            defer { sandbox.control.shutdown { _ in } }
+            try await body(sandbox)
         }
-        try result.closureResult.get()
     }
 
-    private init(directory: String) async throws {
-        description = try await SandboxDescription(at: directory)
+    private init(_ description: SandboxDescription) throws {
+        self.description = description
         let trust = try TrustRoots.configuration(caFile: description.caFile, environment: [:])
         var configuration = HTTPClient.Configuration(tlsConfiguration: trust)
         configuration.dnsOverride = ["localhost": "127.0.0.1"]

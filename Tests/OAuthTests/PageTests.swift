@@ -1,4 +1,6 @@
 import Foundation
+import Subprocess
+import SystemPackage
 import Testing
 
 @testable import OAuth
@@ -65,15 +67,15 @@ struct PageTests {
 
     /// Two schemes by two widths for each page; screenshots go to `$LANYARD_SCREENSHOTS`.
     private static func look(at urls: [String]) async throws -> [Look] {
-        let browser = Process()
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        browser.executableURL = tests.appendingPathComponent("EndToEndTests/Scripts/chromium-look")
-        browser.arguments = [ProcessInfo.processInfo.environment["LANYARD_SCREENSHOTS"] ?? ""] + urls
-        let output = Pipe()
-        browser.standardOutput = output
-        try browser.run()
-        let lines = await Task.detached { output.fileHandleForReading.readDataToEndOfFile() }.value
-        browser.waitUntilExit()
-        return try lines.split(separator: 0x0A).map { try JSONDecoder().decode(Look.self, from: $0) }
+        let screenshots = ProcessInfo.processInfo.environment["LANYARD_SCREENSHOTS"] ?? ""
+        let browser = try await Subprocess.run(
+            .path(FilePath(tests.path + "/TestSupport/Scripts/chromium-look")),
+            arguments: Arguments([screenshots] + urls),
+            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+        #expect(browser.terminationStatus.isSuccess, "\(browser.terminationStatus) \(browser.standardError)")
+        return try browser.standardOutput.split(separator: "\n").map {
+            try JSONDecoder().decode(Look.self, from: Data($0.utf8))
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Subprocess
 import Testing
 
 @Suite struct ControlTests {
@@ -77,6 +78,16 @@ import Testing
             #expect(try await sandbox.control("GET", "log").body == "[]")
             #expect(try await sandbox.get("\(sandbox.authority)/_sandbox/log").status == 403)
         }
+    }
+
+    @Test func `SIGTERM ends a sandbox cleanly`() async throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/sandbox-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let ended = try await Program.serve(in: directory) { authority in
+            #expect(authority.hasPrefix("https://localhost:"))
+        }
+        #expect(ended == .exited(0))
+        #expect(!FileManager.default.fileExists(atPath: directory + "/sandbox.json"))
     }
 
     @Test func `only the owner can read what a sandbox writes`() async throws {

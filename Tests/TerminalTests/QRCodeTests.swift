@@ -58,7 +58,6 @@ import Testing
         decoder.standardOutput = output
         try decoder.run()
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        decoder.waitUntilExit()
         var text = String(decoding: bytes, as: UTF8.self)
         if text.hasSuffix("\n") { text.removeLast() }
         return text

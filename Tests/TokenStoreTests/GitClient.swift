@@ -1,4 +1,4 @@
-import KeyringFixture
+import TestSupport
 
 /// git, with the probe as its only helper, and a stub in the person's place that says `askpass-…`.
 struct GitClient {
@@ -41,7 +41,7 @@ struct GitClient {
         }.joined(separator: ":")
     }
 
-    private func credential(_ operation: String, _ lines: [String]) async throws -> FinishedProcess {
+    private func credential(_ operation: String, _ lines: [String]) async throws -> Ended {
         let helper = "!'\(KeyringFixture.probePath)' --group test"
         return try await keyring.run(
             "git",
@@ -53,13 +53,13 @@ struct GitClient {
     }
 }
 
-extension FinishedProcess {
+extension Ended {
     func expectSuccess() throws {
-        guard status == 0 else { throw ProbeFailure(output: "\(status): \(output)\(error)") }
+        guard status == 0 else { throw ProbeFailure(output: "\(status): \(output)\(errors)") }
     }
 
     func expectSilence() throws {
         try expectSuccess()
-        guard output.isEmpty, error.isEmpty else { throw ProbeFailure(output: "\(output)\(error)") }
+        guard output.isEmpty, errors.isEmpty else { throw ProbeFailure(output: "\(output)\(errors)") }
     }
 }

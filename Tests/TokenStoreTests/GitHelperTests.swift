@@ -1,4 +1,4 @@
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// What git expects of a helper that stores, asked through git itself.

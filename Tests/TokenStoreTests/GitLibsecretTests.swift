@@ -1,4 +1,4 @@
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// The password store and git's own helper on the same keyring.
@@ -58,8 +58,8 @@ import Testing
         #expect(timeless(ours).contains("label = Git: https://example.com:8443/org/repo.git"))
     }
 
-    private func timeless(_ found: FinishedProcess) -> Set<Substring> {
-        let lines = (found.output + found.error).split(separator: "\n")
+    private func timeless(_ found: Ended) -> Set<Substring> {
+        let lines = (found.output + found.errors).split(separator: "\n")
         return Set(lines.filter { !$0.hasPrefix("created") && !$0.hasPrefix("modified") })
     }
 }

@@ -1,4 +1,4 @@
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// What the store says of keyrings in every state they can be in, and how long it takes to say so.
@@ -10,6 +10,9 @@ import Testing
         let storing: String?
         var testDescription: String { keyring.rawValue }
     }
+
+    /// Longer than the store waits for anything, however busy the machine is; libsecret by itself would wait for 25 seconds.
+    static let longest = Duration.seconds(20)
 
     static let cases = [
         Case(keyring: .unlocked, state: "unlocked", reading: nil, storing: nil),
@@ -26,8 +29,8 @@ import Testing
         try await KeyringFixture.with(row.keyring) { keyring in
             let state = try await keyring.probe("state")
             #expect(state.output == row.state + "\n")
-            #expect(state.duration < .seconds(4))
-            #expect(state.error.isEmpty)
+            #expect(state.duration < Self.longest)
+            #expect(state.errors.isEmpty)
         }
     }
 
@@ -40,8 +43,8 @@ import Testing
                 let result = try await keyring.probe(operation, input: input)
                 #expect(result.status == (reason == nil ? 0 : 1), "\(operation): \(result.output)")
                 if let reason { #expect(result.output.hasPrefix("error: \(reason)")) }
-                #expect(result.duration < .seconds(4))
-                #expect(result.error.isEmpty)
+                #expect(result.duration < Self.longest)
+                #expect(result.errors.isEmpty)
             }
         }
     }
@@ -50,7 +53,7 @@ import Testing
         try await KeyringFixture.with(.unlocked) { keyring in
             let result = try await keyring.probe("records", environment: ["SECRET_BACKEND": "typo"])
             #expect(result.output.hasPrefix("error: badBackend"))
-            #expect(result.duration < .seconds(4))
+            #expect(result.duration < Self.longest)
         }
     }
 }

@@ -1,4 +1,4 @@
-import KeyringFixture
+import TestSupport
 import Testing
 
 /// What git of later releases sends to a helper, and what no git helper was careful about.

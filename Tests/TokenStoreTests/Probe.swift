@@ -1,6 +1,6 @@
 import FoundationEssentials
-import KeyringFixture
 import Secrets
+import TestSupport
 import TokenStore
 
 extension KeyringFixture {
@@ -8,14 +8,14 @@ extension KeyringFixture {
     func probe(
         _ operation: String, _ options: [String: String] = [:], environment: [String: String] = [:],
         input: String = ""
-    ) async throws -> FinishedProcess {
+    ) async throws -> Ended {
         let arguments = options.sorted { $0.key < $1.key }.flatMap { ["--" + $0.key, $0.value] }
         return try await run(Self.probePath, arguments + [operation], environment: environment, input: input)
     }
 
     /// Stores records, and gives what the process said.
     @discardableResult
-    func save(_ records: [CredentialRecord], _ options: [String: String] = [:]) async throws -> FinishedProcess {
+    func save(_ records: [CredentialRecord], _ options: [String: String] = [:]) async throws -> Ended {
         try await probe("save", options, input: String(decoding: UnifiedCache(records).json(), as: UTF8.self))
     }
 

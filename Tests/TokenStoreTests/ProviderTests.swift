@@ -1,4 +1,4 @@
-import KeyringFixture
+import TestSupport
 import Testing
 import TokenStore
 
@@ -44,7 +44,7 @@ import TokenStore
             let library = keyring.scratch.path + "/libsecret-1.so.0"
             if let source {
                 let made = try await keyring.run("gcc", ["-shared", "-x", "c", "-o", library, "-"], input: source)
-                #expect(made.status == 0, "\(made.error)")
+                #expect(made.status == 0, "\(made.errors)")
             } else {
                 _ = try keyring.scratch.write("no library", to: "libsecret-1.so.0")
             }

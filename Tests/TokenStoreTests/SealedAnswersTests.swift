@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import KeyringFixture
+import TestSupport
 import Testing
 
 @testable import TokenStore

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import KeyringFixture
+import TestSupport
 import Testing
 
 @testable import TokenStore

@@ -1,14 +1,25 @@
 import FoundationEssentials
 import Subprocess
 
-/// The repositories a sandbox starts with.
-struct Repositories: Sendable {
-    let home: Home
+/// The repositories of a sandbox, each made when it is first asked for.
+actor Repositories {
+    private let home: Home
+    private var made: [String: Task<Void, any Error>] = [:]
 
-    /// Makes `/AREA/hello.git` for each area and one repository for each guarded path; those that exist stay.
-    func make(in world: World) async throws(SandboxError) {
-        for area in GitArea.all(in: world) { try await make("/\(area.name)/hello.git") }
-        for requirement in world.directory.requirements { try await make(requirement.path) }
+    init(home: Home) {
+        self.home = home
+    }
+
+    /// Makes `/AREA/hello.git` or the repository of a guarded path, unless it is there; any other path is left alone.
+    func prepare(_ path: String, in world: World) async throws {
+        let isKnown =
+            world.directory.requirements.contains { $0.path == path }
+            || GitArea.all(in: world).contains { "/\($0.name)/hello.git" == path }
+        guard isKnown else { return }
+        // Requests that come at once wait for the same.
+        let task = made[path] ?? Task { try await make(path) }
+        made[path] = task
+        try await task.value
     }
 
     private func make(_ path: String) async throws(SandboxError) {

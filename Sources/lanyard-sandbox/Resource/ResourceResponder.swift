@@ -25,6 +25,11 @@ struct ResourceResponder: HTTPResponder {
         case .refused(let response): return response
         case .accepted(let username):
             visit.user = username
+            do {
+                try await world.repositories.prepare("/" + visit.segments.prefix(2).joined(separator: "/"), in: world)
+            } catch {
+                return .text("\(error)", status: .internalServerError)
+            }
             return await git.respond(to: visit, as: username)
         }
     }

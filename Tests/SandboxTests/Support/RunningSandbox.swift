@@ -3,12 +3,12 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import SandboxFixture
 import Subprocess
 import SystemPackage
+import TestSupport
 import Testing
 
-/// A sandbox that runs for the length of one test: the built program, over real HTTPS.
+/// A sandbox that is there for the length of one test: the built program, over real HTTPS.
 struct RunningSandbox: Sendable {
     struct Answer: Sendable {
         var status: Int
@@ -61,35 +61,22 @@ struct RunningSandbox: Sendable {
     }
 }
 
-/// Starts a sandbox, lends it to a test and ends it with SIGTERM.
+/// Starts a sandbox, lends it to a test and ends it.
 func withSandbox(
     users: String? = nil, _ test: @escaping @Sendable (RunningSandbox) async throws -> Void
 ) async throws {
     let directory = FileManager.default.temporaryDirectory.path + "/sandbox-test-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    var arguments = ["serve", "--directory", directory]
     if let users {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        try users.write(toFile: directory + "/own-users.toml", atomically: true, encoding: .utf8)
-        arguments += ["--users", directory + "/own-users.toml"]
+        try users.write(toFile: directory + "/users.toml", atomically: true, encoding: .utf8)
     }
-    let result = try await run(
-        .path(FilePath(Program.path)), arguments: Arguments(arguments), input: .none, output: .discarded,
-        error: .discarded
-    ) { execution in
-        do {
-            try await use(sandboxAt: directory, test)
-        } catch {
-            try? execution.send(signal: .terminate)
-            throw error
-        }
-        try execution.send(signal: .terminate)
-    }
-    #expect(result.terminationStatus == .exited(0), "SIGTERM ends a sandbox cleanly")
+    try await SandboxPool.with(folder: directory) { try await use($0, at: directory, test) }
 }
 
-private func use(sandboxAt directory: String, _ test: (RunningSandbox) async throws -> Void) async throws {
-    let description = try await SandboxDescription(at: directory)
+private func use(
+    _ description: SandboxDescription, at directory: String, _ test: (RunningSandbox) async throws -> Void
+) async throws {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = .file(description.caFile)
     let http = HTTPClient(
@@ -122,6 +109,22 @@ enum Program {
     static func sandbox(_ arguments: [String], in sandbox: RunningSandbox? = nil) async throws -> Outcome {
         try await run(
             .path(FilePath(path)), arguments, environment: ["LANYARD_SANDBOX_DIR": sandbox?.directory])
+    }
+
+    /// Serves a sandbox by a process of its own, which SIGTERM ends; gives how it ended.
+    static func serve(in directory: String, _ body: (String) async throws -> Void) async throws -> TerminationStatus {
+        try await Subprocess.run(
+            .path(FilePath(path)), arguments: ["serve", "--directory", directory], input: .none, output: .discarded,
+            error: .discarded
+        ) { execution in
+            do {
+                try await body(try await SandboxDescription(at: directory).authority)
+            } catch {
+                try? execution.send(signal: .terminate)
+                throw error
+            }
+            try execution.send(signal: .terminate)
+        }.terminationStatus
     }
 
     private static func run(

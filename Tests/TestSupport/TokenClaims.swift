@@ -1,7 +1,7 @@
 import Foundation
 
 /// The claims of a JSON Web Token, unverified; nil where it is none.
-func claims(of token: String?) -> [String: Any]? {
+package func claims(of token: String?) -> [String: Any]? {
     guard let parts = token?.split(separator: "."), parts.count == 3 else { return nil }
     var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
     while text.utf8.count % 4 != 0 { text += "=" }
@@ -10,5 +10,5 @@ func claims(of token: String?) -> [String: Any]? {
 
 extension Ended {
     /// The tenant that issued the token of an answer.
-    var tenant: String? { claims(of: value("password"))?["tid"] as? String }
+    package var tenant: String? { claims(of: value("password"))?["tid"] as? String }
 }

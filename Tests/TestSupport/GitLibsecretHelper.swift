@@ -1,5 +1,5 @@
 /// git's own helper for the Secret Service, built from the source that Debian's package of git carries.
-public enum GitLibsecretHelper: String, Sendable, CaseIterable {
+package enum GitLibsecretHelper: String, Sendable, CaseIterable {
     /// As Debian 12 has it: items are of GNOME's network schema, and found by that name.
     case networkSchema
     /// The same source with the schema that newer releases of git define: `org.git.Password`, not matched by name.
@@ -18,13 +18,13 @@ public enum GitLibsecretHelper: String, Sendable, CaseIterable {
         """
 
     /// Compiles the helper into a scratch directory and gives its path.
-    public func build(in scratch: ScratchDirectory) async throws -> String {
+    package func build(in scratch: ScratchDirectory) async throws -> String {
         let helper = scratch.path + "/git-credential-\(rawValue)"
         let header = try scratch.write(self == .gitSchema ? Self.schema : "", to: rawValue + ".h")
         let script = #"exec gcc -include "$1" -o "$2" "$3" $(pkg-config --cflags --libs libsecret-1)"#
-        let result = try await FinishedProcess.run(
+        let result = try await run(
             "sh", ["-c", script, "sh", header, helper, Self.source], environment: scratch.environment)
-        guard result.status == 0 else { throw KeyringFixtureError(result.error) }
+        guard result.status == 0 else { throw KeyringFixtureError(result.errors) }
         return helper
     }
 }

@@ -11,9 +11,9 @@ internal import Subprocess
 /// Everything that is started ends with the body, whether it returns or throws. Nothing is shared between two fixtures,
 /// so that tests can run side by side. libsecret holds one connection for each process: operations on a fixture's
 /// keyring run in child processes, with ``environment``.
-public struct KeyringFixture: Sendable {
+package struct KeyringFixture: Sendable {
     /// What a keyring can be like.
-    public enum State: String, Sendable, CaseIterable {
+    package enum State: String, Sendable, CaseIterable {
         /// The login keyring is there and unlocked.
         case unlocked
         /// It was unlocked and is locked again.
@@ -33,15 +33,15 @@ public struct KeyringFixture: Sendable {
     }
 
     /// The password of the login keyring.
-    public static let password = "correct horse"
+    package static let password = "correct horse"
 
     /// The fixture's directory.
-    public let scratch: ScratchDirectory
+    package let scratch: ScratchDirectory
     /// The environment that processes need to see this keyring and nothing else.
-    public let environment: [String: String]
+    package let environment: [String: String]
 
     /// Runs the body with a keyring in the given state.
-    public static func with<Result: Sendable>(
+    package static func with<Result: Sendable>(
         _ state: State, isolation: isolated (any Actor)? = #isolation,
         _ body: (KeyringFixture) async throws -> Result
     ) async throws -> Result {
@@ -61,49 +61,49 @@ public struct KeyringFixture: Sendable {
         }
     }
 
-    /// Runs a process that sees this keyring; see ``FinishedProcess/run(_:_:environment:input:)``.
-    public func run(
+    /// Runs a process that sees this keyring; see ``TestSupport/run(_:_:input:environment:folder:timeout:)``.
+    package func run(
         _ executable: String, _ arguments: [String] = [], environment extra: [String: String] = [:], input: String = ""
-    ) async throws -> FinishedProcess {
-        try await .run(
-            executable, arguments, environment: environment.merging(extra) { $1 }, input: input)
+    ) async throws -> Ended {
+        try await TestSupport.run(
+            executable, arguments, input: input, environment: environment.merging(extra) { $1 })
     }
 }
 
 extension KeyringFixture {
     /// Locks the login keyring, as a person or a screen saver does.
-    public func lock() async throws {
+    package func lock() async throws {
         let result = try await send(
             to: "org.freedesktop.secrets", "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.Lock",
             "array:objpath:/org/freedesktop/secrets/collection/login")
-        guard result.status == 0 else { throw KeyringFixtureError(result.error) }
+        guard result.status == 0 else { throw KeyringFixtureError(result.errors) }
     }
 
     /// Ends the daemon; the bus starts another for the next call, which has never been unlocked.
-    public func endProvider() async throws {
+    package func endProvider() async throws {
         guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
         kill(provider, SIGKILL)
         while try await self.provider() == provider { try await Task.sleep(for: .milliseconds(5)) }
     }
 
     /// Waits for a process that provides the Secret Service.
-    public func awaitProvider() async throws {
+    package func awaitProvider() async throws {
         try await eventually("a provider") { try await provider() != nil }
     }
 
     /// Stops the daemon in the middle of whatever it does; it keeps its name.
-    public func suspendProvider() async throws {
+    package func suspendProvider() async throws {
         guard let provider = try await provider() else { throw KeyringFixtureError("no provider runs") }
         kill(provider, SIGSTOP)
     }
 
     /// Lets a provider that was suspended go on.
-    public func resumeProvider() async throws {
+    package func resumeProvider() async throws {
         if let provider = try await provider() { kill(provider, SIGCONT) }
     }
 
     /// Starts a daemon and lets it make or unlock the login keyring.
-    public func unlock() async throws {
+    package func unlock() async throws {
         // Once in a great while a daemon comes up without having unlocked anything.
         for replacing in [[], ["--replace"]] {
             // The password must not end in a line feed, which would count.
@@ -148,7 +148,7 @@ extension KeyringFixture {
         return result.output.split(separator: " ").last.flatMap { pid_t($0.filter(\.isNumber)) }
     }
 
-    private func send(to name: String, _ arguments: String...) async throws -> FinishedProcess {
+    private func send(to name: String, _ arguments: String...) async throws -> Ended {
         try await run("dbus-send", ["--session", "--print-reply", "--dest=" + name] + arguments)
     }
 }
@@ -161,11 +161,9 @@ extension KeyringFixture {
     ) async throws -> Result {
         // A service that the bus starts has the bus's environment.
         let configuration = providers ? "--session" : "--config-file=" + (try emptyConfiguration())
-        return try await Subprocess.run(
-            .name("dbus-daemon"), arguments: [configuration, "--nofork", "--nopidfile", "--address=" + address],
-            environment: .exactly(environment), input: .none, output: .discarded,
-            error: .discarded
-        ) { bus in
+        return try await TestSupport.with(
+            "dbus-daemon", [configuration, "--nofork", "--nopidfile", "--address=" + address], environment: environment
+        ) {
             let result: Swift.Result<Result, any Error>
             do {
                 try await eventually("the bus") { access(scratch.path + "/bus", R_OK) == 0 }
@@ -174,9 +172,8 @@ extension KeyringFixture {
                 result = .failure(error)
             }
             if let provider = try? await provider() { kill(provider, SIGKILL) }
-            try? bus.send(signal: .kill)
             return try result.get()
-        }.closureResult
+        }.result
     }
 
     /// A bus that knows of no services.
@@ -198,7 +195,8 @@ extension KeyringFixture {
     private func eventually(
         _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
     ) async throws {
-        for _ in 0..<500 {
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
             if try await condition() { return }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -207,9 +205,9 @@ extension KeyringFixture {
 }
 
 /// Why a fixture could not be set up.
-public struct KeyringFixtureError: Error, CustomStringConvertible {
+package struct KeyringFixtureError: Error, CustomStringConvertible {
     /// What went wrong.
-    public let description: String
+    package let description: String
 
     init(_ description: String) {
         self.description = description

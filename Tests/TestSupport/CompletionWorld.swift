@@ -1,33 +1,35 @@
 import Foundation
-import KeyringFixture
 
 /// A home with a keyring, accounts, rules and the shells' completions, each where its shell looks for it.
-struct CompletionWorld: Sendable {
+package struct CompletionWorld: Sendable {
     /// What a shell made of keys that were typed.
-    struct Typed: Decodable, Sendable {
+    package struct Typed: Decodable, Sendable {
         /// The line after the last key.
-        let line: String
+        package let line: String
         /// The words that the shell takes the line for; nil where it is not whole.
-        let words: [String]?
+        package let words: [String]?
         /// What was shown meanwhile.
-        let screen: String
+        package let screen: String
     }
 
     /// User names that a shell can't take as they are; no two begin alike.
-    static let names = [
+    package static let names = [
         "ali ce@contoso.example", "mail:bob@contoso.example", "o'brien \"ob\"@fabrikam.example",
         "zoë müller@contoso.example", #"CONTOSO\dave$HOME!1`x`"#, "日本語@contoso.example",
         "x#1 & co;(y)*?{a,b}=~@contoso",
         // What comes after these is part of a character with them.
         "q\u{0D4E};echo>pwned@contoso", "r'\u{0301};echo>pwned;'\u{0301}@contoso",
     ]
-    static let clientID = "11111111-2222-3333-4444-555555555555"
-    static let url = "https://git.contoso.example:8443/team"
+    /// The application of the only rule.
+    package static let clientID = "11111111-2222-3333-4444-555555555555"
+    /// The URL of the only rule.
+    package static let url = "https://git.contoso.example:8443/team"
 
-    let keyring: KeyringFixture
+    /// The keyring with the accounts.
+    package let keyring: KeyringFixture
 
     /// Runs the body in a new home; the accounts are there where the keyring is unlocked.
-    static func with(
+    package static func with(
         _ state: KeyringFixture.State, _ body: @Sendable (CompletionWorld) async throws -> Void
     ) async throws {
         try await KeyringFixture.with(state) { keyring in
@@ -42,12 +44,12 @@ struct CompletionWorld: Sendable {
     ///
     /// A completion gives up after 0.8 seconds, which a busy machine may take for anything. What is never as it should be, or
     /// never in time, is so on an idle machine too.
-    func complete(
+    package func complete(
         _ line: String, _ environment: [String: String] = [:],
-        until isRight: @Sendable (FinishedProcess) -> Bool
-    ) async throws -> FinishedProcess {
-        var last: FinishedProcess?
-        for _ in 1...CompletionTests.patience {
+        patience: Int = 20, until isRight: @Sendable (Ended) -> Bool
+    ) async throws -> Ended {
+        var last: Ended?
+        for _ in 1...patience {
             let ended = try await keyring.run(
                 Built.lanyard, ["complete", "bash", line, " \t\n\"'@><=;|&(:"], environment: environment)
             if isRight(ended) { return ended }
@@ -57,17 +59,18 @@ struct CompletionWorld: Sendable {
     }
 
     /// Types keys at a shell, each on a line of its own.
-    func type(_ keys: [String], at shell: String) async throws -> [Typed] {
+    package func type(_ keys: [String], at shell: String) async throws -> [Typed] {
         let request = try JSONSerialization.data(withJSONObject: ["setup": setup(shell), "cases": keys])
-        let ended = try await keyring.run(
-            Built.checkout + "/Tests/EndToEndTests/Scripts/type-at-shell", [shell, folder], environment: environment,
-            input: String(decoding: request, as: UTF8.self))
-        guard ended.status == 0 else { throw CompletionWorldError(description: ended.error) }
+        let ended = try await run(
+            Built.checkout + "/Tests/TestSupport/Scripts/type-at-shell", [shell, folder],
+            input: String(decoding: request, as: UTF8.self),
+            environment: keyring.environment.merging(environment) { $1 }, timeout: .seconds(900))
+        guard ended.status == 0 else { throw CompletionWorldError(description: ended.errors) }
         return try JSONDecoder().decode([Typed].self, from: Data(ended.output.utf8))
     }
 
     /// The user's configuration file.
-    var configFile: String { folder + "/config/lanyard/config.toml" }
+    package var configFile: String { folder + "/config/lanyard/config.toml" }
 
     private var folder: String { keyring.scratch.path }
 
@@ -137,6 +140,7 @@ struct CompletionWorld: Sendable {
     }
 }
 
-struct CompletionWorldError: Error, CustomStringConvertible {
-    let description: String
+/// Something around the completions went wrong.
+package struct CompletionWorldError: Error, CustomStringConvertible {
+    package let description: String
 }

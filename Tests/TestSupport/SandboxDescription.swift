@@ -1,19 +1,19 @@
 import FoundationEssentials
 
 /// Where a sandbox serves and whom it knows, as it says itself once it serves.
-public struct SandboxDescription: Decodable, Sendable {
+package struct SandboxDescription: Decodable, Sendable {
     /// The authority's URL.
-    public let authority: String
+    package let authority: String
     /// The URL of the resources.
-    public let resource: String
+    package let resource: String
     /// The file with the certificate to trust.
-    public let caFile: String
+    package let caFile: String
     /// What opens the control interface.
-    public let controlToken: String
+    package let controlToken: String
     /// The application of workforce tenants.
-    public let clientID: String
+    package let clientID: String
     /// The application of the B2C tenant.
-    public let b2cClientID: String
+    package let b2cClientID: String
 
     private enum CodingKeys: String, CodingKey {
         case authority, resource
@@ -26,7 +26,7 @@ public struct SandboxDescription: Decodable, Sendable {
     /// Waits until the sandbox that was started in a folder serves.
     ///
     /// - Throws: `SandboxDidNotStart` after a minute.
-    public init(at folder: String) async throws {
+    package init(at folder: String) async throws {
         for _ in 0..<1200 {
             if let file = FileManager.default.contents(atPath: folder + "/sandbox.json"),
                 let description = try? JSONDecoder().decode(Self.self, from: file)
@@ -41,4 +41,4 @@ public struct SandboxDescription: Decodable, Sendable {
 }
 
 /// A sandbox that does not come up.
-public struct SandboxDidNotStart: Error {}
+package struct SandboxDidNotStart: Error {}

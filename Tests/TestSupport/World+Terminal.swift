@@ -4,30 +4,30 @@ extension World {
     /// Runs a program at a terminal of 80 columns, and answers the questions that it asks there one after the other.
     ///
     /// The terminal is all that the program has: what it shows is the result's output. `^C` and `^D` are keys.
-    func atTerminal(
+    package func atTerminal(
         _ program: [String], answering dialogue: [(question: String, answer: String)],
         _ extra: [String: String] = [:]
     ) async throws -> Ended {
         let script = dialogue.flatMap { [$0.question, $0.answer] }
         return try await run(
-            Built.checkout + "/Tests/EndToEndTests/Scripts/at-terminal", script + ["--"] + program,
+            Built.checkout + "/Tests/TestSupport/Scripts/at-terminal", script + ["--"] + program,
             environment: environment.merging(extra) { $1 }, folder: folder + "/work")
     }
 
     /// Runs lanyard where this text is the system's configuration file.
-    func lanyard(
+    package func lanyard(
         _ arguments: [String], system file: String, _ extra: [String: String] = [:], input: String = ""
     ) async throws -> Ended {
         let path = folder + "/system.toml"
         try file.write(toFile: path, atomically: true, encoding: .utf8)
         return try await run(
-            Built.checkout + "/Tests/EndToEndTests/Scripts/with-system-file",
+            Built.checkout + "/Tests/TestSupport/Scripts/with-system-file",
             [path, "\(folder)/bin/lanyard"] + arguments, input: input,
             environment: environment.merging(extra) { $1 }, folder: folder + "/work")
     }
 
     /// Signs accounts in at the rule of a path, one after the other.
-    func signIn(_ users: String..., path: String = "common/hello.git") async throws {
+    package func signIn(_ users: String..., path: String = "common/hello.git") async throws {
         for user in users {
             let login = try await lanyard(
                 ["login", "\(sandbox.resource)/\(path)", "--account", user], browser(as: user))
@@ -36,9 +36,10 @@ extension World {
     }
 
     /// The file of the accounts that were chosen.
-    var selectionFile: String { folder + "/home/.local/state/lanyard/selection" }
+    package var selectionFile: String { folder + "/home/.local/state/lanyard/selection" }
 }
 
-enum WorldError: Error {
+/// A world is not as a test needs it.
+package enum WorldError: Error {
     case signIn(String)
 }

@@ -1,13 +1,14 @@
 import Foundation
-import KeyringFixture
 
 /// A clean home directory with lanyard on `PATH`, for what needs no sandbox.
-struct Home: Sendable {
-    let folder: String
-    let environment: [String: String]
+package struct Home: Sendable {
+    /// The folder that everything is in.
+    package let folder: String
+    /// What programs run in; nobody is there to be asked.
+    package let environment: [String: String]
 
     /// Runs the body in a home without a keyring, or with one in some state.
-    static func with(
+    package static func with(
         _ state: KeyringFixture.State = .noBus, _ body: @Sendable (Home) async throws -> Void
     ) async throws {
         try await KeyringFixture.with(state) { keyring in
@@ -29,12 +30,16 @@ struct Home: Sendable {
         }
     }
 
-    var gitFile: String { folder + "/home/.gitconfig" }
-    var configFile: String { folder + "/config/lanyard/config.toml" }
+    /// git's settings of the user.
+    package var gitFile: String { folder + "/home/.gitconfig" }
+    /// The user's configuration file.
+    package var configFile: String { folder + "/config/lanyard/config.toml" }
 
-    func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+    /// A file's text.
+    package func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    func write(_ text: String, to path: String) throws {
+    /// Writes a file, and makes its folder.
+    package func write(_ text: String, to path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -42,35 +47,37 @@ struct Home: Sendable {
     }
 
     /// Writes a program that a shell runs.
-    func program(_ name: String, _ script: String) throws {
+    package func program(_ name: String, _ script: String) throws {
         try write("#!/bin/sh\n\(script)\n", to: "\(folder)/bin/\(name)")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(folder)/bin/\(name)")
     }
 
+    /// Runs lanyard in the user's home.
     @discardableResult
-    func lanyard(_ arguments: [String], _ extra: [String: String] = [:]) async throws -> Ended {
+    package func lanyard(_ arguments: [String], _ extra: [String: String] = [:]) async throws -> Ended {
         try await run(
             "\(folder)/bin/lanyard", arguments, environment: environment.merging(extra) { $1 }, folder: folder + "/home"
         )
     }
 
     /// Has git say that it is another release than it is.
-    func pretendGit(_ version: String) throws {
+    package func pretendGit(_ version: String) throws {
         try program("git", "[ \"$1\" = --version ] && exec echo 'git version \(version)'\nexec /usr/bin/git \"$@\"")
     }
 
     /// Runs lanyard at a terminal at which each answer is typed once its question shows; `output` is all that showed.
-    func lanyardAtTerminal(_ arguments: [String], _ dialogue: [(question: String, answer: String)]) async throws
+    package func lanyardAtTerminal(_ arguments: [String], _ dialogue: [(question: String, answer: String)]) async throws
         -> Ended
     {
         let script = dialogue.flatMap { [$0.question, $0.answer] }
         return try await run(
-            "\(Built.checkout)/Tests/EndToEndTests/Scripts/at-terminal", script + ["--", "lanyard"] + arguments,
+            "\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal", script + ["--", "lanyard"] + arguments,
             environment: environment, folder: folder + "/home")
     }
 
+    /// Runs git in the user's home.
     @discardableResult
-    func git(_ arguments: [String]) async throws -> Ended {
+    package func git(_ arguments: [String]) async throws -> Ended {
         try await run("/usr/bin/git", arguments, environment: environment, folder: folder + "/home")
     }
 }

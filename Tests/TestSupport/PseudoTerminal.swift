@@ -3,7 +3,7 @@ import Synchronization
 import SystemPackage
 
 /// A terminal with a person in front of it, for one program after the other.
-final class PseudoTerminal: Sendable {
+package final class PseudoTerminal: Sendable {
     /// What its user sees and types on.
     private let person: FileDescriptor
     /// What programs have; held open here, so that it stays when they end.
@@ -14,7 +14,8 @@ final class PseudoTerminal: Sendable {
     /// TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
     private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
-    init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
+    /// A terminal of a size.
+    package init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
         person = try FileDescriptor.open("/dev/ptmx", .readWrite, options: [.init(rawValue: O_NOCTTY), .closeOnExec])
         var (number, isLocked): (CInt, CInt) = (0, 0)
         guard ioctl(person.rawValue, Self.setLock, &isLocked) == 0, ioctl(person.rawValue, Self.getNumber, &number) == 0
@@ -35,7 +36,7 @@ final class PseudoTerminal: Sendable {
     ///
     /// stdin is the input where there is one, as when git asks; stdout is collected as it is for any other program.
     @discardableResult
-    func run(
+    package func run(
         _ command: String, _ arguments: [String], input: String? = nil, environment: [String: String],
         person part: @escaping @Sendable (PseudoTerminal) async throws -> Void = { _ in }
     ) async throws -> Ended {
@@ -44,7 +45,7 @@ final class PseudoTerminal: Sendable {
         let variables = environment.merging(["TERM": "xterm-256color", "LANG": "C.UTF-8"]) { own, _ in own }
         return try await withThrowingTaskGroup(of: Ended?.self) { group in
             group.addTask {
-                try await EndToEndTests.run(
+                try await TestSupport.run(
                     "/bin/sh", ["-c", script, self.path, command] + arguments, input: input ?? "",
                     environment: variables, timeout: .seconds(120))
             }
@@ -68,10 +69,10 @@ final class PseudoTerminal: Sendable {
     }
 
     /// All that was written to the screen so far, escape codes and all.
-    var written: String { screen.withLock { $0 } }
+    package var written: String { screen.withLock { $0 } }
 
     /// What was written, without escape codes and with plain line ends.
-    var text: String {
+    package var text: String {
         var text = ""
         var isEscape = false
         for scalar in written.unicodeScalars where scalar != "\r" {
@@ -82,10 +83,11 @@ final class PseudoTerminal: Sendable {
         return text
     }
 
-    var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+    /// What was written, line by line.
+    package var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
 
     /// Waits until the screen says something.
-    func sees(_ words: String, within patience: Duration = .seconds(60)) async throws {
+    package func sees(_ words: String, within patience: Duration = .seconds(60)) async throws {
         let end = ContinuousClock.now + patience
         while !text.contains(words) {
             guard ContinuousClock.now < end else { throw Unseen(words: words, screen: text) }
@@ -94,7 +96,7 @@ final class PseudoTerminal: Sendable {
     }
 
     /// Waits until the last that is on the screen is this.
-    func ends(_ words: String, within patience: Duration = .seconds(60)) async throws {
+    package func ends(_ words: String, within patience: Duration = .seconds(60)) async throws {
         let end = ContinuousClock.now + patience
         while !written.hasSuffix(words) {
             guard ContinuousClock.now < end else { throw Unseen(words: words, screen: text) }
@@ -103,15 +105,15 @@ final class PseudoTerminal: Sendable {
     }
 
     /// Types, or pastes; `\u{3}` is Ctrl-C.
-    func type(_ keys: String) throws {
+    package func type(_ keys: String) throws {
         try person.writeAll(Array(keys.utf8))
     }
 
     /// The program in the foreground.
-    var foreground: pid_t { tcgetpgrp(person.rawValue) }
+    package var foreground: Int32 { tcgetpgrp(person.rawValue) }
 
     /// Whether the terminal edits and echoes lines by itself, as it did before any program.
-    var isAsItWas: Bool {
+    package var isAsItWas: Bool {
         var settings = termios()
         guard tcgetattr(program.rawValue, &settings) == 0 else { return false }
         let wanted = tcflag_t(ICANON | ECHO | ISIG)
@@ -140,7 +142,7 @@ final class PseudoTerminal: Sendable {
     }
 
     /// The screen never said what was waited for.
-    struct Unseen: Error {
+    package struct Unseen: Error {
         let words: String
         let screen: String
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Many processes that want the same token at once make the authority no more work than one.
@@ -39,26 +40,59 @@ import Testing
             let script = world.folder + "/bin/opens-nothing"
             try "#!/bin/sh\n: >'\(opened)'\n".write(toFile: script, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
-            let first = Process()
-            first.executableURL = URL(fileURLWithPath: "\(world.folder)/bin/lanyard")
-            first.arguments = ["token", "\(world.sandbox.resource)/\(Self.path)"]
-            first.environment = world.environment.merging(["BROWSER": script]) { $1 }
-            first.standardOutput = FileHandle.nullDevice
-            first.standardError = FileHandle.nullDevice
-            try first.run()
-            let end = ContinuousClock.now + .seconds(60)
-            while !FileManager.default.fileExists(atPath: opened), ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            try #require(FileManager.default.fileExists(atPath: opened))
-            async let others = Self.atOnce(world, world.browser(as: "alice@contoso.example"), count: 8)
-            try await Task.sleep(for: .seconds(1))
-            #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 0)
-            kill(first.processIdentifier, SIGKILL)
-            first.waitUntilExit()
-            let answers = try await others
+            let others = try await with(
+                "\(world.folder)/bin/lanyard", ["token", "\(world.sandbox.resource)/\(Self.path)"],
+                environment: world.environment.merging(["BROWSER": script]) { $1 }
+            ) {
+                let end = ContinuousClock.now + .seconds(60)
+                while !FileManager.default.fileExists(atPath: opened), ContinuousClock.now < end {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                try #require(FileManager.default.fileExists(atPath: opened))
+                let others = Task { try await Self.atOnce(world, world.browser(as: "alice@contoso.example"), count: 8) }
+                try await Task.sleep(for: .seconds(1))
+                #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 0)
+                return others
+            }.result
+            let answers = try await others.value
             #expect(answers.allSatisfy { $0.status == 0 && $0.value("password") != nil }, "\(answers)")
             #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+        }
+    }
+
+    struct Outage: CustomTestStringConvertible, Sendable {
+        let name: String
+        let fault: String
+        let status: Int32
+        let requests: Int
+        var testDescription: String { name }
+    }
+
+    static let outages = [
+        Outage(name: "503", fault: #"{"path": "/token", "status": 503}"#, status: 1, requests: 2),
+        Outage(
+            name: "interaction required",
+            fault:
+                #"{"path": "/token", "status": 400, "delay": 3, "body": "{\"error\":\"invalid_grant\",\"error_codes\":[50076]}"}"#,
+            status: 2, requests: 1),
+    ]
+
+    @Test(arguments: outages)
+    func `of many processes that wait one finds out that there is no token`(outage: Outage) async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 0}"#)
+            let first = try await world.get(Self.path, world.browser(as: "alice@contoso.example"))
+            try #require(first.status == 0, "\(first)")
+            try await world.sandbox.clearLog()
+            try await world.sandbox.fault(outage.fault)
+            for ended in try await Self.atOnce(world, count: 12) {
+                #expect(ended.status == outage.status && ended.output.isEmpty, "\(ended)")
+            }
+            // The plugin tries once more by itself where a server fails.
+            #expect(try await world.sandbox.authorityRequests().renewals.count == outage.requests)
+            try await world.sandbox.clearFaults()
+            try await Task.sleep(for: .seconds(3.1))
+            #expect(try await world.get(Self.path).status == 0)
         }
     }
 

@@ -1,31 +1,47 @@
 import Foundation
-import KeyringFixture
 
 /// A home of its own for one test: a keyring on a private D-Bus, a sandbox, and git configured for lanyard.
-final class World: Sendable {
-    let folder: String
-    let keyring: KeyringFixture
-    let sandbox: Sandbox
+package final class World: Sendable {
+    /// The folder that everything is in.
+    package let folder: String
+    /// The keyring.
+    package let keyring: KeyringFixture
+    /// The authority, and what its tokens open.
+    package let sandbox: Sandbox
     /// What programs run in; nobody is there to be asked.
-    let environment: [String: String]
+    package let environment: [String: String]
+    private let kernelKeys: KernelKeys?
 
     /// Runs the body in a new world, and takes the world down whatever happens.
-    static func with(
-        _ state: KeyringFixture.State = .unlocked, _ body: @Sendable (World) async throws -> Void
+    ///
+    /// All lanyards of a user share the kernel's key of remembered answers, so what one test changes takes away what another's
+    /// lanyard was told. With keys of its own, a world's lanyards meet only each other; that takes root.
+    package static func with(
+        _ state: KeyringFixture.State = .unlocked, ownKernelKeys: Bool = false,
+        _ body: @Sendable (World) async throws -> Void
     ) async throws {
         try await KeyringFixture.with(state) { keyring in
             let sandbox = try await Sandbox(folder: keyring.scratch.path + "/sandbox")
-            defer { sandbox.stop() }
-            let world = try World(keyring: keyring, sandbox: sandbox)
-            try await world.prepare()
-            try await body(world)
+            let keys = ownKernelKeys && geteuid() == 0 ? try KernelKeys() : nil
+            defer { keys?.release() }
+            let result: Result<Void, any Error>
+            do {
+                let world = try World(keyring: keyring, sandbox: sandbox, keys)
+                try await world.prepare()
+                result = .success(try await body(world))
+            } catch {
+                result = .failure(error)
+            }
+            await sandbox.stop()
+            try result.get()
         }
     }
 
-    private init(keyring: KeyringFixture, sandbox: Sandbox) throws {
+    private init(keyring: KeyringFixture, sandbox: Sandbox, _ keys: KernelKeys?) throws {
         folder = keyring.scratch.path
         self.keyring = keyring
         self.sandbox = sandbox
+        kernelKeys = keys
         var environment = keyring.environment
         environment["PATH"] = "\(folder)/bin:/usr/bin:/bin"
         environment["GIT_CONFIG_NOSYSTEM"] = "1"
@@ -42,21 +58,21 @@ final class World: Sendable {
     }
 
     private func prepare() async throws {
-        _ = try await git(["config", "--global", "http.sslCAInfo", sandbox.caFile])
-        _ = try await lanyard(["configure", "git", "--yes"])
+        let settings = try await GitSettings.shared.text(of: self)
+        try settings.write(toFile: folder + "/home/.gitconfig", atomically: true, encoding: .utf8)
     }
 
     /// The user's configuration file.
-    var configFile: String { folder + "/config/lanyard/config.toml" }
+    package var configFile: String { folder + "/config/lanyard/config.toml" }
 
     /// Adds to the user's configuration; top-level keys must come first.
-    func configure(before text: String) throws {
+    package func configure(before text: String) throws {
         let old = try String(contentsOfFile: configFile, encoding: .utf8)
         try (text + "\n" + old).write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
     /// Adds a rule to the user's configuration, for an authority at a path of the sandbox's.
-    func configure(
+    package func configure(
         rule url: String, at path: String, client: String? = nil, scope: String = "api://sandbox-git/.default",
         _ further: String = ""
     ) throws {
@@ -74,7 +90,7 @@ final class World: Sendable {
     }
 
     /// Installs a plugin that is a shell's script, and gives the environment in which it is found.
-    func install(plugin name: String, script: String, manifest further: String) throws -> [String: String] {
+    package func install(plugin name: String, script: String, manifest further: String) throws -> [String: String] {
         let files = FileManager.default
         let place = "\(folder)/plugins/\(name)"
         try files.createDirectory(
@@ -94,7 +110,7 @@ final class World: Sendable {
     }
 
     /// `lanyard get` for a token by name, at a path of the sandbox's authority.
-    func get(
+    package func get(
         at path: String, scopes: [String] = ["api://sandbox-git/.default"], client: String? = nil,
         _ extra: [String: String] = [:], lines: String = ""
     ) async throws -> Ended {
@@ -105,30 +121,66 @@ final class World: Sendable {
     }
 
     /// A `$BROWSER` that signs in with the sandbox's scripted browser.
-    func browser(as user: String, _ options: String = "") -> [String: String] {
+    package func browser(as user: String, _ options: String = "") -> [String: String] {
         ["BROWSER": "\(Built.sandbox) sign-in --ca \(sandbox.caFile) --as \(user) \(options)"]
     }
 
+    /// Runs git in the folder `work`.
     @discardableResult
-    func git(
+    package func git(
         _ arguments: [String], _ extra: [String: String] = [:], input: String = "", by program: GitProgram = .system
     ) async throws -> Ended {
-        try await run(
-            program.path, arguments, input: input, environment: environment.merging(extra) { $1 },
-            folder: folder + "/work")
+        try await runInside(program.path, arguments, input: input, environment: environment.merging(extra) { $1 })
     }
 
+    /// Runs lanyard in the folder `work`.
     @discardableResult
-    func lanyard(
+    package func lanyard(
         _ arguments: [String], _ extra: [String: String] = [:], input: String = "", timeout: Duration = .seconds(90)
     ) async throws -> Ended {
-        try await run(
+        try await runInside(
             "\(folder)/bin/lanyard", arguments, input: input, environment: environment.merging(extra) { $1 },
+            timeout: timeout)
+    }
+
+    /// Runs any program in the folder `work`, with the kernel's keys that this world's lanyards have.
+    @discardableResult
+    package func runInside(
+        _ program: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil,
+        timeout: Duration = .seconds(90)
+    ) async throws -> Ended {
+        let command = (kernelKeys?.command ?? []) + [program] + arguments
+        return try await TestSupport.run(
+            command[0], Array(command.dropFirst()), input: input, environment: environment ?? self.environment,
             folder: folder + "/work", timeout: timeout)
     }
 
     /// `lanyard get` for a URL of the sandbox's resources.
-    func get(_ path: String, _ extra: [String: String] = [:], lines: String = "") async throws -> Ended {
+    package func get(_ path: String, _ extra: [String: String] = [:], lines: String = "") async throws -> Ended {
         try await lanyard(["get"], extra, input: "url=\(sandbox.resource)/\(path)\n\(lines)")
+    }
+}
+
+/// git's settings in a world, which the first one makes as a person does and all others copy.
+private actor GitSettings {
+    static let shared = GitSettings()
+    private var made: Task<String, any Error>?
+
+    func text(of world: World) async throws -> String {
+        let task =
+            made
+            ?? Task {
+                _ = try await world.git(["config", "--global", "http.sslCAInfo", world.sandbox.caFile])
+                _ = try await world.lanyard(["configure", "git", "--yes"])
+                let text = try String(contentsOfFile: world.folder + "/home/.gitconfig", encoding: .utf8)
+                return Self.parts(of: world).reduce(text) { $0.replacing($1.value, with: $1.placeholder) }
+            }
+        made = task
+        return try await Self.parts(of: world).reduce(task.value) { $0.replacing($1.placeholder, with: $1.value) }
+    }
+
+    /// What differs from world to world.
+    private static func parts(of world: World) -> [(value: String, placeholder: String)] {
+        [(world.folder, "@FOLDER@"), (world.sandbox.resource, "@RESOURCE@")]
     }
 }

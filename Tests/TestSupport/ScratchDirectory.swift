@@ -3,12 +3,12 @@ internal import Glibc
 internal import SystemPackage
 
 /// A directory of its own for one test, with a home and the XDG directories in it; removed when the test ends.
-public struct ScratchDirectory: Sendable {
+package struct ScratchDirectory: Sendable {
     /// The directory.
-    public let path: String
+    package let path: String
 
     /// Runs the body with a new directory.
-    public static func with<Result>(
+    package static func with<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (ScratchDirectory) async throws -> sending Result
     ) async throws -> sending Result {
         let directory = try ScratchDirectory()
@@ -24,7 +24,7 @@ public struct ScratchDirectory: Sendable {
     }
 
     /// The environment of a process that must see nothing of the person's own.
-    public var environment: [String: String] {
+    package var environment: [String: String] {
         [
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": path + "/home", "LANG": "C.UTF-8",
             "XDG_DATA_HOME": path + "/data", "XDG_RUNTIME_DIR": path + "/run", "XDG_CACHE_HOME": path + "/cache",
@@ -33,7 +33,7 @@ public struct ScratchDirectory: Sendable {
     }
 
     /// Writes a file into the directory and gives its path.
-    public func write(_ text: String, to name: String) throws -> String {
+    package func write(_ text: String, to name: String) throws -> String {
         let file = try FileDescriptor.open(
             FilePath(path + "/" + name), .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
         _ = try file.closeAfter { try file.writeAll(text.utf8) }

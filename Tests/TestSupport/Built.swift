@@ -1,9 +1,9 @@
 import Foundation
 
 /// The executables built beside the tests.
-enum Built {
+package enum Built {
     /// The folder they are in.
-    static let folder: String = {
+    package static let folder: String = {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         var folder = tests.deletingLastPathComponent()
         while folder.path != "/", !FileManager.default.isExecutableFile(atPath: folder.path + "/lanyard") {
@@ -13,7 +13,7 @@ enum Built {
     }()
 
     /// The checkout.
-    static let checkout: String = {
+    package static let checkout: String = {
         var folder = URL(fileURLWithPath: #filePath)
         while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path + "/Package.swift") {
             folder.deleteLastPathComponent()
@@ -21,7 +21,10 @@ enum Built {
         return folder.path
     }()
 
-    static let lanyard = folder + "/lanyard"
-    static let sandbox = folder + "/lanyard-sandbox"
-    static let chromium = checkout + "/Tests/EndToEndTests/Scripts/chromium-sign-in"
+    /// The host.
+    package static let lanyard = folder + "/lanyard"
+    /// The local authority.
+    package static let sandbox = folder + "/lanyard-sandbox"
+    /// A `$BROWSER` that signs in with headless Chromium.
+    package static let chromium = checkout + "/Tests/TestSupport/Scripts/chromium-sign-in"
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Refresh tokens that several processes redeem, replace and lose at the same time.

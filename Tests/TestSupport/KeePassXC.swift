@@ -1,34 +1,36 @@
 import Foundation
-import KeyringFixture
 
 /// A real KeePassXC that provides the Secret Service on a world's bus, with a database of its own; it draws on no display.
-struct KeePassXC {
+package struct KeePassXC {
     private let world: World
     private static let password = "staple"
     private static let collection = "/org/freedesktop/secrets/collection/secrets"
 
     /// Runs the body while KeePassXC serves an open database in a world that has no other provider.
-    static func with(_ body: @Sendable (World, KeePassXC) async throws -> Void) async throws {
+    package static func with(_ body: @Sendable (World, KeePassXC) async throws -> Void) async throws {
         try await World.with(.noProvider) { world in
             let provider = KeePassXC(world: world)
-            let process = try await provider.start()
-            defer {
-                kill(process.processIdentifier, SIGKILL)
-                process.waitUntilExit()
+            let database = try await provider.makeDatabase()
+            // Where another instance of the same user shows in its temporary directory, it does not start.
+            let further = ["QT_QPA_PLATFORM": "offscreen", "TMPDIR": world.folder + "/keepassxc"]
+            _ = try await TestSupport.with(
+                "/usr/bin/keepassxc", ["--pw-stdin", database], input: "\(Self.password)\n",
+                environment: world.environment.merging(further) { $1 }
+            ) {
+                // It shows the database first and opens it afterwards.
+                try await provider.eventually("KeePassXC serves its open database") {
+                    try await provider.property("Locked", of: Self.collection).contains("boolean false")
+                }
+                try await body(world, provider)
             }
-            // It shows the database first and opens it afterwards.
-            try await provider.eventually("KeePassXC serves its open database") {
-                try await provider.property("Locked", of: Self.collection).contains("boolean false")
-            }
-            try await body(world, provider)
         }
     }
 
     /// Locks the database as its lock button does.
-    func lock() async throws {
+    package func lock() async throws {
         let asked = try await call("Service.Lock", "array:objpath:\(Self.collection)")
         guard let prompt = asked.output.split(separator: "\"").last(where: { $0.contains("/prompt/") }) else {
-            throw KeePassXCError("no prompt: \(asked.error)")
+            throw KeePassXCError("no prompt: \(asked.errors)")
         }
         try await call(at: String(prompt), "Prompt.Prompt", "string:")
         try await eventually("the database is locked") {
@@ -37,7 +39,8 @@ struct KeePassXC {
         }
     }
 
-    private func start() async throws -> Process {
+    /// Makes the database and what KeePassXC needs to serve it; gives its path.
+    private func makeDatabase() async throws -> String {
         let folder = world.folder + "/keepassxc"
         let settings = world.folder + "/config/keepassxc"
         for path in [folder, settings] {
@@ -48,26 +51,14 @@ struct KeePassXC {
         let made = try await world.keyring.run(
             "keepassxc-cli", ["import", "--set-password", folder + "/secrets.xml", folder + "/secrets.kdbx"],
             input: "\(Self.password)\n\(Self.password)\n")
-        guard made.status == 0 else { throw KeePassXCError("no database: \(made.error)") }
-        let process = Process()
-        // Where another instance of the same user shows in its temporary directory, it does not start.
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/keepassxc")
-        process.arguments = ["--pw-stdin", folder + "/secrets.kdbx"]
-        process.environment = world.environment.merging(["QT_QPA_PLATFORM": "offscreen", "TMPDIR": folder]) { $1 }
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        let input = Pipe()
-        process.standardInput = input
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data("\(Self.password)\n".utf8))
-        try input.fileHandleForWriting.close()
-        return process
+        guard made.status == 0 else { throw KeePassXCError("no database: \(made.errors)") }
+        return folder + "/secrets.kdbx"
     }
 
     @discardableResult
     private func call(
         at path: String = "/org/freedesktop/secrets", _ method: String, _ arguments: String...
-    ) async throws -> FinishedProcess {
+    ) async throws -> Ended {
         try await world.keyring.run(
             "dbus-send",
             ["--session", "--print-reply", "--dest=org.freedesktop.secrets", path, "org.freedesktop.Secret." + method]
@@ -125,8 +116,9 @@ struct KeePassXC {
         """
 }
 
-struct KeePassXCError: Error, CustomStringConvertible {
-    let description: String
+/// KeePassXC did not do what a test needs.
+package struct KeePassXCError: Error, CustomStringConvertible {
+    package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

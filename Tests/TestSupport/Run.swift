@@ -1,0 +1,128 @@
+import Glibc
+import Subprocess
+import SystemPackage
+
+/// How a program ended and what it printed.
+package struct Ended: Sendable, CustomStringConvertible {
+    /// The exit status; if a signal ended it, the signal's number, negative.
+    package let status: Int32
+    /// Its standard output.
+    package let output: String
+    /// Its standard error.
+    package let errors: String
+    /// How long it ran.
+    package let duration: Duration
+
+    package var description: String { "status \(status)\nstdout: \(output)\nstderr: \(errors)" }
+
+    /// stdout's lines.
+    package var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+    /// The value of a `key=value` line of stdout.
+    package func value(_ key: String) -> String? {
+        lines.first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.utf8.count + 1)) }
+    }
+}
+
+/// Runs a program in exactly this environment and waits for it.
+///
+/// A program that takes longer than `timeout` is killed with its children, and the status is -9.
+package func run(
+    _ program: String, _ arguments: [String], input: String = "", environment: [String: String], folder: String? = nil,
+    timeout: Duration = .seconds(90)
+) async throws -> Ended {
+    try await run(
+        program, arguments, bytes: Array(input.utf8), environment: environment, folder: folder, timeout: timeout)
+}
+
+/// Runs a program on input that need not be text.
+package func run(
+    _ program: String, _ arguments: [String], bytes: [UInt8], environment: [String: String], folder: String? = nil,
+    timeout: Duration = .seconds(90)
+) async throws -> Ended {
+    var options = PlatformOptions()
+    options.createSession = true
+    options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .milliseconds(500))]
+    let configuration = Configuration(
+        executable: executable(program), arguments: Arguments(arguments), environment: .exactly(environment),
+        workingDirectory: folder.map { FilePath($0) }, platformOptions: options)
+    let start = ContinuousClock.now
+    return try await withThrowingTaskGroup(of: Ended?.self) { group in
+        group.addTask {
+            let result = try await Subprocess.run(
+                configuration, input: .fileDescriptor(try stdin(holding: bytes), closeAfterSpawningProcess: true),
+                output: .string(limit: 1 << 24), error: .string(limit: 1 << 24))
+            return Ended(
+                status: result.terminationStatus.number, output: result.standardOutput, errors: result.standardError,
+                duration: ContinuousClock.now - start)
+        }
+        group.addTask {
+            try await Task.sleep(for: timeout)
+            return nil
+        }
+        defer { group.cancelAll() }
+        if let first = try await group.next(), let ended = first { return ended }
+        return Ended(status: -9, output: "", errors: "\(program) took longer than \(timeout)", duration: timeout)
+    }
+}
+
+/// Runs a program in exactly this environment while the body does, and ends it then; gives the body's result and the program's
+/// status, as ``Ended`` has it.
+///
+/// What it prints goes to a file, or nowhere. Foundation's `Process` may wait for ever for a program that ended, if many tests run at
+/// once.
+package func with<Result: Sendable>(
+    _ program: String, _ arguments: [String] = [], input: String = "", output: String = "/dev/null",
+    environment: [String: String], endedBy signal: CInt = SIGKILL, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Result
+) async throws -> (result: Result, status: Int32) {
+    let file = try FileDescriptor.open(
+        FilePath(output), .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWrite)
+    let ended = try await Subprocess.run(
+        executable(program), arguments: Arguments(arguments), environment: .exactly(environment),
+        input: .fileDescriptor(try stdin(holding: Array(input.utf8)), closeAfterSpawningProcess: true),
+        output: .fileDescriptor(file, closeAfterSpawningProcess: true), error: .discarded
+    ) { running in
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body())
+        } catch {
+            result = .failure(error)
+        }
+        kill(running.processIdentifier.value, signal)
+        return result
+    }
+    return (try ended.closureResult.get(), ended.terminationStatus.number)
+}
+
+private func executable(_ program: String) -> Executable {
+    program.contains("/") ? .path(FilePath(program)) : .name(program)
+}
+
+extension TerminationStatus {
+    fileprivate var number: Int32 {
+        switch self {
+        case .exited(let code): code
+        case .signaled(let signal): -signal
+        }
+    }
+}
+
+/// A file to read input from: unlike a pipe, a program may end without reading all of it.
+private func stdin(holding bytes: [UInt8]) throws -> FileDescriptor {
+    var template = Array("/tmp/lanyard-input-XXXXXX".utf8CString)
+    let number = mkstemp(&template)
+    guard number >= 0 else { throw Errno(rawValue: errno) }
+    unlink(template)
+    let file = FileDescriptor(rawValue: number)
+    try file.writeAll(bytes)
+    try file.seek(offset: 0, from: .start)
+    return file
+}
+
+extension Environment {
+    /// These variables and no others.
+    static func exactly(_ variables: [String: String]) -> Environment {
+        .custom(Dictionary(uniqueKeysWithValues: variables.map { (Key(stringLiteral: $0.key), $0.value) }))
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+
+/// A running sandbox and its control interface.
+package final class Sandbox: Sendable {
+    /// One request that it served.
+    package struct Request: Decodable, Sendable, CustomStringConvertible {
+        /// `GET` or `POST`.
+        package let method: String
+        /// `authority` or `resource`.
+        package let host: String
+        /// The URL's path.
+        package let path: String
+        /// The answer's status.
+        package let status: Int
+        /// What the form asks for a token by, if it does.
+        package let grantType: String?
+        /// How the request proved who sent it, such as `Bearer`.
+        package let authorization: String?
+        /// The URL's query.
+        package let query: [String: String]?
+        /// The form, without its secrets.
+        package let form: [String: String]?
+
+        package var description: String { "\(method) \(host) \(path) \(grantType ?? "") \(status)" }
+
+        enum CodingKeys: String, CodingKey {
+            case method, host, path, status, query, form, authorization
+            case grantType = "grant_type"
+        }
+    }
+
+    /// The folder with all that the sandbox makes.
+    package let folder: String
+    private let description: SandboxDescription
+
+    /// The password of every user.
+    package static let password = "lanyard"
+
+    /// Starts a sandbox in a folder and waits until it serves.
+    package init(folder: String) async throws {
+        description = try await SandboxPool.start(in: folder)
+        self.folder = folder
+    }
+
+    /// Closes its ports.
+    package func stop() async {
+        try? await SandboxPool.stop(in: folder)
+    }
+
+    /// The authority's URL.
+    package var authority: String { description.authority }
+    /// The URL of the resources.
+    package var resource: String { description.resource }
+    /// The certificate to trust.
+    package var caFile: String { description.caFile }
+    /// The application of workforce tenants.
+    package var clientID: String { description.clientID }
+    /// The application of the B2C tenant.
+    package var b2cClientID: String { description.b2cClientID }
+
+    /// `host:port` of the resources.
+    package var resourceHost: String { String(resource.dropFirst("https://".count)) }
+
+    /// What was asked of the authority since the log was last cleared, less the control interface's own requests.
+    package func authorityRequests() async throws -> [Request] {
+        try await requests().filter { $0.host == "authority" && !$0.path.hasPrefix("/_sandbox") }
+    }
+
+    /// Everything that was asked since the log was last cleared.
+    package func requests() async throws -> [Request] {
+        try JSONDecoder().decode([Request].self, from: Data(try await control("GET", "log").utf8))
+    }
+
+    /// Forgets the requests so far.
+    package func clearLog() async throws { _ = try await control("DELETE", "log") }
+    /// Changes settings, a JSON object.
+    package func set(_ settings: String) async throws { _ = try await control("POST", "settings", settings) }
+    /// Plans something that goes wrong.
+    package func fault(_ fault: String) async throws { _ = try await control("POST", "faults", fault) }
+    /// Lets everything go right again.
+    package func clearFaults() async throws { _ = try await control("DELETE", "faults") }
+    /// Makes refresh tokens and sessions invalid: all, or those of a user.
+    package func revoke(_ what: String = "{}") async throws { _ = try await control("POST", "revoke", what) }
+
+    private func control(_ method: String, _ name: String, _ body: String? = nil) async throws -> String {
+        var arguments = [
+            "--silent", "--show-error", "--fail", "--max-time", "20", "--cacert", caFile, "--request", method,
+            "--header", "X-Sandbox-Control: \(description.controlToken)", "\(authority)/_sandbox/\(name)",
+        ]
+        if let body { arguments += ["--header", "Content-Type: application/json", "--data-binary", body] }
+        let ended = try await run("curl", arguments, environment: ["PATH": "/usr/bin:/bin"])
+        guard ended.status == 0 else { throw SandboxError.control(ended.errors) }
+        return ended.output
+    }
+}
+
+/// The control interface refused something.
+package enum SandboxError: Error {
+    case control(String)
+}
+
+extension [Sandbox.Request] {
+    /// What the sign-in pages were asked for, one by one.
+    package var signIns: [[String: String]] {
+        filter { $0.method == "GET" && $0.path.hasSuffix("/authorize") }.map { $0.query ?? [:] }
+    }
+
+    /// The paths that refresh tokens were redeemed at.
+    package var renewals: [String] { filter { $0.grantType == "refresh_token" }.map(\.path) }
+
+    /// How often a grant was asked for.
+    package func count(grant: String) -> Int { count { $0.grantType == grant } }
+}
