@@ -310,7 +310,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: programs + ["CLinux", "SeededRandom"],
+            name: "EndToEndTests", dependencies: programs + ["CLinux", "SeededRandom"], exclude: ["Golden"],
             swiftSettings: strict),
         // Many processes that must keep step, and so are run alone (script/test).
         .testTarget(name: "TimingTests", dependencies: programs, swiftSettings: strict),

@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Whole screens: what commands print, line by line.
+///
+/// A transcript in `Golden` has each command behind `$ `, as a shell takes it, then all that it printed, and its exit status in
+/// brackets unless that is 0. `LANYARD_RECORD=1` runs the commands and writes the transcripts anew, and fails: what has changed
+/// is to be looked at.
+@Suite struct GoldenTests {
+    @Test(arguments: ["help", "usage", "no-keyring"])
+    func `without a sandbox commands print what was recorded`(name: String) async throws {
+        try await Home.with { home in
+            let transcript = try Transcript(name)
+            let now = try await transcript.replayed(in: home.environment, folder: home.folder + "/home") {
+                $0.replacing(home.folder, with: "/FOLDER")
+            }
+            try transcript.expect(now)
+        }
+    }
+
+    @Test(arguments: ["first-day", "two-accounts"])
+    func `with a sandbox commands print what was recorded`(name: String) async throws {
+        try await World.with { world in
+            var environment = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
+            environment["RESOURCE"] = world.sandbox.resource
+            environment["AUTHORITY"] = world.sandbox.authority
+            let transcript = try Transcript(name)
+            let now = try await transcript.replayed(in: environment, folder: world.folder + "/work") {
+                $0.replacing(world.folder, with: "/FOLDER").replacing(world.sandbox.resource, with: "https://RESOURCE")
+                    .replacing(world.sandbox.authority, with: "https://AUTHORITY")
+                    .replacing(world.sandbox.authority.dropFirst("https://".count), with: "AUTHORITY")
+            }
+            try transcript.expect(now)
+        }
+    }
+
+    @Test func `each command's help is recorded`() async throws {
+        let ended = try await run(Built.lanyard, ["--experimental-dump-help"], environment: [:])
+        let lanyard = try JSONDecoder().decode(Help.self, from: Data(ended.output.utf8)).command
+        let wanted = Set(lanyard.paths().map { "lanyard help " + $0.joined(separator: " ") })
+        let recorded = try Transcript("help").commands
+        #expect(!wanted.isEmpty && wanted.subtracting(recorded).isEmpty)
+    }
+
+    @Test func `no transcript is left over`() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Transcript.folder)
+        #expect(Set(files) == ["help.txt", "usage.txt", "no-keyring.txt", "first-day.txt", "two-accounts.txt"])
+    }
+}
+
+/// What lanyard says of its commands.
+private struct Help: Decodable {
+    struct Command: Decodable {
+        let commandName: String
+        let shouldDisplay: Bool
+        let subcommands: [Command]?
+
+        /// The commands below this one that people see, each as the words that lead to it.
+        func paths() -> [[String]] {
+            (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap { command in
+                [[command.commandName]] + command.paths().map { [command.commandName] + $0 }
+            }
+        }
+    }
+
+    let command: Command
+}
+
+/// Commands and what they printed.
+private struct Transcript {
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().path + "/Golden"
+
+    private let path: String
+    private let text: String
+
+    init(_ name: String) throws {
+        path = "\(Self.folder)/\(name).txt"
+        text = try String(contentsOfFile: path, encoding: .utf8)
+    }
+
+    var commands: [String] { text.split(separator: "\n").filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) } }
+
+    /// The commands with what they print now, less what differs from run to run.
+    func replayed(
+        in environment: [String: String], folder: String, neutral: (String) -> String
+    ) async throws -> String {
+        var now = ""
+        for command in commands {
+            let ended = try await run(
+                "/bin/sh", ["-c", "exec 2>&1; \(command)"], environment: environment, folder: folder)
+            now += "$ \(command)\n" + neutral(ended.output).withoutPassingFacts
+            if !now.hasSuffix("\n") { now += "\n" }
+            if ended.status != 0 { now += "[\(ended.status)]\n" }
+        }
+        return now
+    }
+
+    /// Expects what was recorded, or records it.
+    func expect(_ now: String) throws {
+        if ProcessInfo.processInfo.environment["LANYARD_RECORD"] != nil {
+            try now.write(toFile: path, atomically: true, encoding: .utf8)
+            Issue.record("recorded \(path) anew")
+        }
+        #expect(now == text)
+    }
+}
+
+extension String {
+    /// The text without a release's number, ports, the random parts of a sign-in, and how much time is left.
+    fileprivate var withoutPassingFacts: String {
+        replacing(#/\b\d+ (more )?(second|minute|hour)s?\b/#) { "N \($0.1 ?? "")\($0.2)s" }
+            .replacing(#/\b\d+\.\d+\.\d+\b(?!\.)/#) { _ in "VERSION" }
+            .replacing(#/\b(state|code_challenge|nonce)=[\w-]+/#) { "\($0.1)=RANDOM" }
+            .replacing(#/localhost%3A\d+/#) { _ in "localhost%3APORT" }
+    }
+}
