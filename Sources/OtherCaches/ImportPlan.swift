@@ -52,8 +52,9 @@ private struct Judge {
     init(rules: ImportRules, stored: [CredentialRecord], families: Set<String>) {
         self.rules = rules
         self.families = families
+        // What is taken goes in its twin's place under that one's host: a twin that isn't what it should be is none.
         twins = Dictionary(
-            stored.map {
+            stored.filter(RecordShape.accepts).map {
                 (RecordIdentity($0, environment: rules.environment($0.environment)?.first ?? $0.environment), $0)
             }
         ) { one, other in (one.moment ?? 0) >= (other.moment ?? 0) ? one : other }
