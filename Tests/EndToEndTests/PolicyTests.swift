@@ -37,9 +37,7 @@ import Testing
                     "lanyard: opening your browser to sign in", "lanyard: the password is reset; now sign",
                     "lanyard: opening your browser to sign in", "lanyard: signed in as erin@example.net",
                 ], "\(reset)")
-            let pages = try await world.sandbox.authorityRequests().filter { $0.path.hasSuffix("/authorize") }
-                .filter { $0.method == "GET" }.compactMap { $0.path.split(separator: "/").dropFirst(2).first }
-            #expect(pages == ["B2C_1_susi", "B2C_1_reset", "B2C_1_susi"])
+            #expect(try await Self.policiesShown(world) == ["B2C_1_susi", "B2C_1_reset", "B2C_1_susi"])
             let accounts = try await world.lanyard(["accounts", "--json"])
             #expect(accounts.output.contains("-b2c_1_susi."), "\(accounts)")
             #expect(!accounts.output.contains("-b2c_1_reset."), "the other policy's account is not kept: \(accounts)")
@@ -56,7 +54,14 @@ import Testing
                 ["-c", "credential.useHttpPath=true", "clone", "\(world.sandbox.resource)/b2c/hello.git"],
                 Self.forgetful(world))
             #expect(cloned.status == 0, "\(cloned)")
+            #expect(try await Self.policiesShown(world) == ["B2C_1_susi", "B2C_1_reset", "B2C_1_susi"])
         }
+    }
+
+    /// The policies whose pages were opened, in turn.
+    private static func policiesShown(_ world: World) async throws -> [String] {
+        try await world.sandbox.authorityRequests().filter { $0.method == "GET" && $0.path.hasSuffix("/authorize") }
+            .compactMap { $0.path.split(separator: "/").dropFirst(2).first.map(String.init) }
     }
 
     @Test func `without a reset policy the error says how to name one`() async throws {

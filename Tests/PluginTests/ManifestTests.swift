@@ -257,13 +257,23 @@ struct ManifestTests {
         #expect(throws: PluginProblem.self) { try read(text) }
     }
 
-    @Test func `no random bytes break the manifest's reader`() {
+    @Test func `of random bytes a manifest that holds is read, or a fault is told with a line that is there`() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<20_000 {
             var bytes = Array(Self.full.utf8)
             for _ in 0..<Int.random(in: 1...4, using: &random) { Mutation.apply(to: &bytes, using: &random) }
             guard let text = String(validating: bytes, as: UTF8.self) else { continue }
-            _ = try? read(text)
+            do {
+                let manifest = try read(text)
+                let isWhole = [manifest.name, manifest.version].allSatisfy { !$0.isEmpty }
+                if !isWhole { Issue.record("taken without what each needs: \(text)") }
+            } catch let problem as PluginProblem {
+                let lines = 1...(text.utf8.count { $0 == 0x0A } + 1)
+                if let line = problem.line, !lines.contains(line) { Issue.record("line \(line) is none of \(text)") }
+                if problem.message.isEmpty { Issue.record("nothing is told of \(text)") }
+            } catch {
+                Issue.record("\(error) is no fault of a manifest")
+            }
         }
     }
 }
