@@ -7,16 +7,26 @@ import SystemPackage
 /// The person's terminal, apart from stdin and stdout, which belong to the consumer.
 package struct ControllingTerminal: ~Copyable, Sendable {
     private let device: FileDescriptor
+    /// The same, to read from: it may say that there is something to read and a Ctrl-C take that away before it is read.
+    private let input: FileDescriptor
     private let console: Console
 
     /// Opens the controlling terminal, on which the console's status line shows as well; nil if there is none.
     package init?(_ console: Console) {
         guard let device = Self.open() else { return nil }
+        guard let input = Self.open(.nonBlocking) else {
+            try? device.close()
+            return nil
+        }
         self.device = device
+        self.input = input
         self.console = console
     }
 
-    deinit { try? device.close() }
+    deinit {
+        try? device.close()
+        try? input.close()
+    }
 
     /// Whether this process has a controlling terminal.
     package static var isThere: Bool {
@@ -25,8 +35,8 @@ package struct ControllingTerminal: ~Copyable, Sendable {
         return true
     }
 
-    private static func open() -> FileDescriptor? {
-        try? FileDescriptor.open("/dev/tty", .readWrite, options: .closeOnExec)
+    private static func open(_ options: FileDescriptor.OpenOptions = []) -> FileDescriptor? {
+        try? FileDescriptor.open("/dev/tty", .readWrite, options: options.union(.closeOnExec))
     }
 
     /// Asks for a line; nil at end of input or when the task is cancelled.
@@ -50,11 +60,17 @@ package struct ControllingTerminal: ~Copyable, Sendable {
     /// Reads a line, unless the task is cancelled first.
     private func readLine(again question: String, echo: Bool) async -> String? {
         var editor = LineEditor(longest: Self.longestLine)
-        while await device.hasInput() {
+        while await input.hasInput() {
             var chunk = [UInt8](repeating: 0, count: 4096)
-            guard let count = try? chunk.withUnsafeMutableBytes({ try device.read(into: $0) }), count > 0 else {
+            let count: Int
+            do {
+                count = try chunk.withUnsafeMutableBytes { try input.read(into: $0) }
+            } catch Errno.resourceTemporarilyUnavailable {
+                continue
+            } catch {
                 return nil
             }
+            guard count > 0 else { return nil }
             for byte in chunk[..<count] {
                 switch editor.take(byte) {
                 case .more(let shown): if echo { write(shown) }

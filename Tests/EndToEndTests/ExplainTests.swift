@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `says what get would do, before and after a sign-in, and starts no plugin`() async throws {
-        try await World.with { world in
+        try await World.with(ownKernelKeys: true) { world in
             let url = "\(world.sandbox.resource)/common/hello.git"
             let browser = world.browser(as: "alice@contoso.example")
             #expect(try await step(at: world, url) == "fail")

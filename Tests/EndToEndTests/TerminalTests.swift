@@ -246,6 +246,22 @@ import Testing
         }
     }
 
+    /// The terminal forgets what was typed before a Ctrl-C, and may have said already that there is something to read.
+    @Test(arguments: 1...8) func `a Ctrl-C right behind an answer ends a sign-in`(_ round: Int) async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["get", "--no-browser"],
+                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
+            ) { terminal in
+                try await terminal.sees("paste its address (15 minutes): ")
+                for text in ["half", " an", " address", "\u{3}"] { try terminal.type(text) }
+            }
+            #expect(ended.status == -SIGINT && ended.lines == ["quit=1"], "\(ended) \(terminal.text)")
+            #expect(terminal.isAsItWas)
+        }
+    }
+
     @Test(arguments: [
         (["LANYARD_FLOW": "device-code"], "left; Ctrl-C ends it"), (["LANYARD_BROWSER": "none"], "(15 minutes): "),
     ])
