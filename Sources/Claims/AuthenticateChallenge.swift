@@ -2,7 +2,7 @@
 public struct AuthenticateChallenge: Sendable, Equatable {
     /// The authentication scheme, lower-cased.
     public let scheme: String
-    /// What follows the scheme where it isn't parameters, as for `Negotiate`.
+    /// What follows the scheme if it isn't parameters, as for `Negotiate`.
     public internal(set) var token68: String?
     /// The parameters by lower-cased name; of two with one name the first.
     public internal(set) var parameters: [String: String] = [:]
@@ -62,7 +62,7 @@ private struct ChallengeScanner {
         }
     }
 
-    /// The value after `=`; nil, and nothing taken, where there is no `=`.
+    /// The value after `=`; nil, and nothing taken, if there is no `=`.
     private mutating func takeValue() -> String? {
         let start = rest
         skip(\.isBlank)
@@ -75,7 +75,7 @@ private struct ChallengeScanner {
         return takeQuoted() ?? take { !$0.endsBareValue } ?? ""
     }
 
-    /// The content of a quoted string, its escapes undone; nil where none begins here, empty where it doesn't end.
+    /// The content of a quoted string, its escapes undone; nil if none begins here, empty if it doesn't end.
     private mutating func takeQuoted() -> String? {
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         rest.removeFirst()
@@ -87,7 +87,7 @@ private struct ChallengeScanner {
         return ""
     }
 
-    /// The token68 after a scheme; nil, and nothing taken, where a parameter, a further scheme or nothing follows.
+    /// The token68 after a scheme; nil, and nothing taken, if a parameter, a further scheme or nothing follows.
     private mutating func takeToken68() -> String? {
         let start = rest
         skip(\.isBlank)

@@ -4,11 +4,11 @@ import Addresses
 ///
 /// Nothing of it is to be trusted: it can't say which resource the host is, nor which authority to ask.
 public struct ClaimsChallenge: Sendable, Equatable {
-    /// The claims that the server misses in the token, as JSON if the server meant it so; nil where it misses none.
+    /// The claims that the server misses in the token, as JSON if the server meant it so; nil if it misses none.
     ///
     /// Of several challenges the first that is Bearer's, says `insufficient_claims` and brings claims.
     public let claims: String?
-    /// The authority that the server would have tokens from, without the endpoint's path; nil where it names none.
+    /// The authority that the server would have tokens from, without the endpoint's path; nil if it names none.
     public let authority: String?
 
     /// Reads the values of a response's `WWW-Authenticate` headers, in order.
@@ -20,7 +20,7 @@ public struct ClaimsChallenge: Sendable, Equatable {
 }
 
 extension AuthenticateChallenge {
-    /// The claims of a claims challenge, decoded where they are base64, as Entra sends them.
+    /// The claims of a claims challenge, decoded if they are base64, as Entra sends them.
     fileprivate var claims: String? {
         guard parameters["error"]?.lowercased() == "insufficient_claims", let text = parameters["claims"], !text.isEmpty
         else { return nil }
@@ -42,7 +42,7 @@ extension AuthenticateChallenge {
 
 /// Base64 as it comes in headers (RFC 4648, 4 and 5): either alphabet, with or without padding.
 private enum Base64 {
-    /// The text that was encoded; nil where the input isn't base64, or what it holds isn't UTF-8.
+    /// The text that was encoded; nil if the input isn't base64, or what it holds isn't UTF-8.
     static func text(_ encoded: String) -> String? {
         var digits = encoded.utf8[...]
         while digits.last == UInt8(ascii: "=") { digits.removeLast() }

@@ -8,7 +8,7 @@ extension ClaimsRequest {
     /// say what it should be. A claim that is asked for several times says all of it. The target ends at the first dot
     /// and the name at the first `=`, so that a name may be a URL.
     ///
-    /// - Throws: `ClaimsError` where the text is none of these.
+    /// - Throws: `ClaimsError` if the text is none of these.
     public mutating func ask(_ shortForm: String) throws(ClaimsError) {
         guard let (first, rest) = shortForm.cut(at: ".") else { throw .malformedShortForm(shortForm) }
         let target = String(first)
@@ -20,7 +20,7 @@ extension ClaimsRequest {
         ask(target, String(name), members)
     }
 
-    /// What the part after `=` says; nil where it says nothing.
+    /// What the part after `=` says; nil if it says nothing.
     private static func members(_ text: Substring) -> [String: JSONValue]? {
         if text == "essential" { return ["essential": .bool(true)] }
         guard let (form, value) = text.cut(at: ":"), !value.isEmpty else { return nil }

@@ -38,7 +38,7 @@ public struct ClaimsRequest: Sendable, Equatable {
     /// The request as JSON on one line, with `essential` as true or false.
     public var encoded: String { JSONValue.object(targets.mapValues { .object($0) }).encodedText }
 
-    /// The request as JSON, or nil where it asks for no claim and there is nothing to send.
+    /// The request as JSON, or nil if it asks for no claim and there is nothing to send.
     public var text: String? { isEmpty ? nil : encoded }
 
     /// Asks for one more claim; what it says is laid over what the request says of that claim already.

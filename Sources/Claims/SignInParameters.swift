@@ -7,13 +7,13 @@ import Secrets
 public struct SignInParameters: Sendable, Equatable {
     /// OpenID Connect's `prompt`.
     public var prompt: String?
-    /// Who is likely to sign in, where that is no wish for one account.
+    /// Who is likely to sign in, if that is no wish for one account.
     public var loginHint: String?
     /// The domain of who is likely to sign in.
     public var domainHint: String?
     /// Further parameters of the sign-in page, checked.
     public var queryParameters: [String: String] = [:]
-    /// The loopback port that the sign-in comes back to, where it is fixed.
+    /// The loopback port that the sign-in comes back to, if it is fixed.
     public var redirectPort: Int?
     /// The B2C policy that resets a forgotten password.
     public var resetPolicy: String?

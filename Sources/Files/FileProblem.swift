@@ -5,7 +5,7 @@ package import SystemPackage
 package enum FileProblem: Error, Equatable, Sendable {
     /// The system refuses.
     case refused(Errno)
-    /// It is no regular file, or no folder, where one is expected.
+    /// It is no regular file, or no folder, though one is expected.
     case irregular
     /// It belongs to another user.
     case foreign

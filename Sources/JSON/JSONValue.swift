@@ -47,7 +47,7 @@ extension JSONValue {
         return text
     }
 
-    /// The number where it was written as a number without a fraction; nil of anything else.
+    /// The number if it was written as a number without a fraction; nil of anything else.
     public var integer: Int64? {
         guard case .integer(let number) = self else { return nil }
         return number
@@ -65,10 +65,10 @@ extension JSONValue {
         return members
     }
 
-    /// A member of an object; nil where there is none, or no object.
+    /// A member of an object; nil if there is none, or no object.
     public subscript(member: String) -> JSONValue? { members?[member] }
 
-    /// This object with the other's members laid over it, object by object; the other where one isn't an object.
+    /// This object with the other's members laid over it, object by object; the other if one isn't an object.
     public func merging(_ other: JSONValue) -> JSONValue {
         guard case .object(let mine) = self, case .object(let theirs) = other else { return other }
         return .object(mine.merging(theirs) { $0.merging($1) })

@@ -26,7 +26,7 @@ struct CommandContext: Sendable {
         environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// A variable's value as git would read a boolean; nil where it is absent or no boolean.
+    /// A variable's value as git would read a boolean; nil if it is absent or no boolean.
     func boolean(_ name: String) -> Bool? { environment[name].flatMap(Bool.init(gitWord:)) }
 
     /// What of it the engine depends on.

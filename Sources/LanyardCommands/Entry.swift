@@ -18,7 +18,7 @@ public enum Lanyard {
         let verb = rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
         // What `exec` gives its command back, which git's verbs never need; only the main thread still has it.
         if verb == nil { _ = Inheritance.atStart }
-        // What passes through here is not for core dumps; where the kernel refuses, there is nothing to be done about it.
+        // What passes through here is not for core dumps; if the kernel refuses, there is nothing to be done about it.
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
@@ -60,7 +60,7 @@ public enum Lanyard {
 
     /// Ends the process at once: a thread may still be at work on the keyring, which nothing must be taken from.
     ///
-    /// A result that is not all there is a failure, even where the work was done: whoever reads it must not trust it.
+    /// A result that is not all there is a failure, even if the work was done: whoever reads it must not trust it.
     private static func leave(_ status: Int32, _ console: Console) -> Never {
         fflush(nil)
         guard status == ExitStatus.done.rawValue, let reason = console.undelivered else { _exit(status) }

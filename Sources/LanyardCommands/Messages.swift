@@ -267,7 +267,7 @@ extension Failure {
     /// The command that would sign in.
     ///
     /// It names the request's account, and asks for the request's claims, else for those that the authority wants; what
-    /// shapes the sign-in comes along where no rule can bring it.
+    /// shapes the sign-in comes along if no rule can bring it.
     static func login(_ request: TokenRequest, url: String?, claims: String? = nil) -> ShellCommand {
         let claims = claimsToAskFor(request.claims ?? claims)
         // What a URL's rule says need not be said again.

@@ -6,7 +6,7 @@ import Terminal
 // URLs as people type them, perhaps without their scheme.
 
 extension String {
-    /// The URL with `https` where nothing else is said.
+    /// The URL with `https` if nothing else is said.
     var withScheme: String { StrictURL.scheme(of: self) == nil ? "https://\(self)" : self }
 }
 

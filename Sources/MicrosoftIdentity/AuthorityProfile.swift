@@ -9,7 +9,7 @@ package struct AuthorityProfile: Sendable {
     package let name: String
     /// The kind of authority it serves.
     package let kind: Authority.Kind
-    /// Why the plugin doesn't serve an authority of its kind, or nil where it does.
+    /// Why the plugin doesn't serve an authority of its kind, or nil if it does.
     package let refuses: @Sendable (Authority) -> PluginError?
     /// The plugin's own reading of a refusal, before the one that all share.
     package let explains: @Sendable (EntraRefusal, Authority) -> PluginError?

@@ -80,8 +80,8 @@ package struct IdentityClient: Sendable {
     /// Redeems a refresh token (RFC 6749, 6), for an audience at the account's home tenant.
     ///
     /// - Parameter request: a `renew` request.
-    /// - Returns: checked tokens; with a refresh token only where the authority gave a new one.
-    /// - Throws: why there are none; `interaction-required` where the person can help.
+    /// - Returns: checked tokens; with a refresh token only if the authority gave a new one.
+    /// - Throws: why there are none; `interaction-required` if the person can help.
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         guard let refreshToken = request.refreshToken, !refreshToken.isEmpty else {
             throw PluginError(.invalidRequest, "the request brings no refresh token")
@@ -97,7 +97,7 @@ package struct IdentityClient: Sendable {
     /// - Parameters:
     ///   - request: a `sign-out` request.
     ///   - person: whose browser has the session.
-    /// - Throws: `unsupported` where the authority has no such page or no browser can be opened.
+    /// - Throws: `unsupported` if the authority has no such page or no browser can be opened.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
         let url = try await connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)

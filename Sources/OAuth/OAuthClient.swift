@@ -20,7 +20,7 @@ package struct OAuthClient: Sendable {
     package var postsAnswers = true
     /// Whether a refresh token may be sent a second time if the first answer was lost.
     ///
-    /// Not where the authority takes a token back once it has given the next: it may take a second use for a theft.
+    /// Not if the authority takes a token back once it has given the next: it may take a second use for a theft.
     package var repeatsRenewals = false
     /// The names that a device code is sent under; RFC 8628 has only the first.
     package var deviceCodeNames = ["device_code"]

@@ -4,7 +4,7 @@ import Secrets
 import TokenStore
 
 extension OtherCache {
-    /// Reads what ADAL for Python kept, as the Azure CLI before 2.30 did in accessTokens.json; nil where it is no list.
+    /// Reads what ADAL for Python kept, as the Azure CLI before 2.30 did in accessTokens.json; nil if it is no list.
     ///
     /// Only its refresh tokens are worth anything today. An entry tells the account by `oid` and `tenantId`, else by the
     /// claims of its access token.

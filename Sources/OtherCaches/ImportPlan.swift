@@ -9,7 +9,7 @@ public struct ImportPlan: Sendable, Equatable {
     public struct Entry: Sendable, Equatable {
         /// The record; one that is taken is as it will be stored.
         public var record: CredentialRecord
-        /// Why it isn't taken; nil where it is.
+        /// Why it isn't taken; nil if it is.
         public var skipped: SkipReason?
     }
 

@@ -31,7 +31,7 @@ public struct OtherCache: Sendable, Equatable {
     /// Makes an empty cache.
     public init() {}
 
-    /// Reads MSAL's unified cache: JSON, or base64 of it as .NET and Go keep it in keyrings; nil where it is neither.
+    /// Reads MSAL's unified cache: JSON, or base64 of it as .NET and Go keep it in keyrings; nil if it is neither.
     public init?(unified bytes: [UInt8]) {
         guard let cache = Self.unified(bytes) else { return nil }
         records = cache.records.atTheirTenants.map(\.asItsPluginTellsIt)

@@ -10,7 +10,7 @@ public struct OtherPassword: Sendable, Equatable {
     /// What it is.
     public var stored: StoredPassword
 
-    /// Takes a password that git's own helper stored; nil where its host is none.
+    /// Takes a password that git's own helper stored; nil if its host is none.
     public init?(_ listed: PasswordStore.Listed) {
         guard let host = RequestHost(listed.query.host), case .password = listed.password.proof else { return nil }
         request = CredentialRequest()

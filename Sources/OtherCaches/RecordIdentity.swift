@@ -27,7 +27,7 @@ struct RecordIdentity: Hashable {
 }
 
 extension CredentialRecord {
-    /// How new the record is, in seconds since 1970; nil where it doesn't tell.
+    /// How new the record is, in seconds since 1970; nil if it doesn't tell.
     var moment: Int? {
         switch self {
         case .accessToken(let token): token.cachedAt
@@ -37,7 +37,7 @@ extension CredentialRecord {
         }
     }
 
-    /// Whether the other holds the same secret, or, where there is none, the same facts.
+    /// Whether the other holds the same secret, or, if there is none, the same facts.
     func says(theSameAs other: CredentialRecord) -> Bool {
         switch (self, other) {
         case (.accessToken(let one), .accessToken(let other)): one.secret == other.secret

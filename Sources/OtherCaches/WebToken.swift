@@ -4,7 +4,7 @@ import JSON
 
 /// JSON web tokens as far as one's own cache may be believed: nothing here checks a signature.
 enum WebToken {
-    /// The claims of a token; nil where it is none.
+    /// The claims of a token; nil if it is none.
     static func claims(of token: String) -> JSONValue? {
         let parts = token.pieces(between: ".", omittingEmpty: false)
         guard parts.count == 3 else { return nil }

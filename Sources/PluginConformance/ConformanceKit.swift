@@ -9,7 +9,7 @@ public struct ConformanceKit: Sendable {
     public struct Trial: Sendable, Equatable {
         /// What a plugin has to do.
         public let name: String
-        /// What it did instead; nil where it did it.
+        /// What it did instead; nil if it did it.
         public let fault: String?
     }
 

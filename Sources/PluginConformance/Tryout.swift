@@ -12,7 +12,7 @@ struct Tryout: Sendable {
     struct Outcome: Sendable {
         /// What the plugin wrote to its standard output.
         var output: [UInt8] = []
-        /// How its process ended; nil where it had to be killed.
+        /// How its process ended; nil if it had to be killed.
         var ended: TerminationStatus?
         /// Whether a result, an error or the end of its output came in time.
         var isAnswered = false
@@ -38,7 +38,7 @@ struct Tryout: Sendable {
 
     private static let longestOutput = 1 << 20
 
-    /// Runs it; nil where it can't be started.
+    /// Runs it; nil if it can't be started.
     ///
     /// Standard input stays open until the answer is there, unless it is to be closed at once.
     func run(

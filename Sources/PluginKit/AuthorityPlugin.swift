@@ -7,12 +7,12 @@ public protocol AuthorityPlugin: Sendable {
 
     /// Gets tokens with the person's help.
     ///
-    /// - Throws: `cancelled` where the person declines or nobody answers in time.
+    /// - Throws: `cancelled` if the person declines or nobody answers in time.
     func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult
 
     /// Gets tokens from `request.refreshToken`, without the person.
     ///
-    /// - Throws: `interaction-required` where only the person can go on.
+    /// - Throws: `interaction-required` if only the person can go on.
     func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult
 
     /// Ends the session at the authority, by opening its end-session page.

@@ -10,7 +10,7 @@ struct PluginSession {
     let request: PluginRequest
     let conversation: StreamConversation
 
-    /// The block that ends the conversation, or nil where the host went away and the operation did not end in time.
+    /// The block that ends the conversation, or nil if the host went away and the operation did not end in time.
     func run(replies: AsyncStream<Attributes>) async -> Attributes? {
         if request.operation == .describe { return answer { () throws(PluginError) in plugin.description } }
         let (outcomes, outcome) = AsyncStream<Attributes?>.makeStream()
@@ -70,7 +70,7 @@ struct PluginSession {
         encode { () throws(ProtocolError) in try error.wire() }
     }
 
-    /// The block, or an `internal` error where the plugin's values don't fit on the wire.
+    /// The block, or an `internal` error if the plugin's values don't fit on the wire.
     private static func encode(_ block: () throws(ProtocolError) -> Attributes) -> Attributes {
         do throws(ProtocolError) {
             return try block()

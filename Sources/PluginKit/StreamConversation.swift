@@ -58,7 +58,7 @@ actor StreamConversation: Conversation {
         pending.removeAll()
     }
 
-    /// Writes the last block; false where the host no longer reads.
+    /// Writes the last block; false if the host no longer reads.
     func finish(with block: Attributes) -> Bool {
         defer { close() }
         return (try? output.writeAll(block.terminated)) != nil

@@ -36,7 +36,7 @@ extension PluginError {
         declinedScopes = try reader.list("declined_scope[]", .scope)
     }
 
-    /// The error where a signal or a cancelled task ended the conversation.
+    /// The error if a signal or a cancelled task ended the conversation.
     public static let interrupted = PluginError(.cancelled, "interrupted")
 
     /// The error for a plugin that broke the protocol.

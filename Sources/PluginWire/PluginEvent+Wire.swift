@@ -34,7 +34,7 @@ extension PluginEvent {
         return writer.block
     }
 
-    /// Reads the event of that name, or gives nil where this version doesn't know it.
+    /// Reads the event of that name, or gives nil if this version doesn't know it.
     package static func read(_ name: String, _ reader: WireReader) throws(WireFault) -> PluginEvent? {
         switch name {
         case "open-url":

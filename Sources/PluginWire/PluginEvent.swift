@@ -2,9 +2,9 @@ public import Secrets
 
 /// What a plugin asks of the person through the host; each gets exactly one reply (docs/plugin-protocol.md, EVENTS).
 public enum PluginEvent: Sendable, Equatable {
-    /// Open this page in the person's browser. `redirectURI` is where it will lead back to, where there is such a place.
+    /// Open this page in the person's browser. `redirectURI` is where it will lead back to, if there is such a place.
     case openURL(url: String, redirectURI: String?)
-    /// Show this code and the page it is to be typed at. `completeURI` is the page that has the code in it already, where
+    /// Show this code and the page it is to be typed at. `completeURI` is the page that has the code in it already, if
     /// the authority has one; `expiresIn` is in seconds.
     case showCode(
         userCode: String, verificationURI: String, completeURI: String? = nil, message: String, expiresIn: Int)

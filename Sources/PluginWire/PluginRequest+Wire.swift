@@ -4,7 +4,7 @@ package import Secrets
 extension PluginRequest {
     /// The request as a block, without a grease key.
     ///
-    /// - Throws: `ProtocolError` where a value has a line feed or NUL, or is longer than a line.
+    /// - Throws: `ProtocolError` if a value has a line feed or NUL, or is longer than a line.
     package func wire() throws(ProtocolError) -> Attributes {
         var writer = WireWriter()
         try writer.put("operation", operation.rawValue)
@@ -36,7 +36,7 @@ extension PluginRequest {
 
     /// Reads a request.
     ///
-    /// - Throws: `unsupported` for an operation this version doesn't know, `invalid-request` where a key is missing or
+    /// - Throws: `unsupported` for an operation this version doesn't know, `invalid-request` if a key is missing or
     ///   its value can't be right.
     package init(wire block: Attributes) throws(PluginError) {
         guard let name = block["operation"] else { throw PluginError(.invalidRequest, "the request has no operation") }

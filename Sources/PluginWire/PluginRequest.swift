@@ -49,13 +49,13 @@ public struct PluginRequest: Sendable, Equatable {
     public var authority = ""
     /// The application's client id (RFC 6749, 2.2).
     public var clientID = ""
-    /// What kind of authority it is, where a plugin serves several and the URL doesn't tell.
+    /// What kind of authority it is, if a plugin serves several and the URL doesn't tell.
     public var kind: String?
     /// The application's secret, if it has one.
     public var clientSecret: Secret?
     /// The authority's endpoints as they are configured; without any, the plugin finds them.
     public var endpoints = PluginEndpoints()
-    /// A redirect URI other than the plugin's own choice; with a port where the port is fixed.
+    /// A redirect URI other than the plugin's own choice; with a port if the port is fixed.
     public var redirectURI: String?
     /// The scopes wanted, without the OpenID Connect ones that the plugin adds.
     public var scopes: [String] = []
@@ -79,7 +79,7 @@ public struct PluginRequest: Sendable, Equatable {
     public var identity: PluginIdentity?
     /// In `exchange`: which of the manifest's exchanges is meant.
     public var exchange: String?
-    /// In `exchange`: the host that the result is for, with `:port` where the port isn't the usual one.
+    /// In `exchange`: the host that the result is for, with `:port` if the port isn't the usual one.
     public var audience: String?
     /// In `exchange`: the token to turn into something else.
     public var accessToken: Secret?

@@ -12,7 +12,7 @@ public struct PluginResult: Sendable, Equatable {
     public var extendedExpiresIn: Int?
     /// Seconds from now on after which it should be renewed, though it lives on.
     public var refreshIn: Int?
-    /// A new refresh token, where the authority gave one.
+    /// A new refresh token, if the authority gave one.
     public var refreshToken: Secret?
     /// The family of clients that may share the refresh token (`foci`).
     public var familyID: String?
@@ -24,11 +24,11 @@ public struct PluginResult: Sendable, Equatable {
     public var declinedScopes: [String] = []
     /// The authority's host that tokens are kept under, aliases folded into one.
     public var environment: String
-    /// The realm the tokens are for: an id where the authority tells it, else the name asked for.
+    /// The realm the tokens are for: an id if the authority tells it, else the name asked for.
     public var realm: String
     /// Who signed in; nil for an application or a machine, which have no account.
     public var account: PluginAccount?
-    /// The user name that the token goes with where a server takes it as a password; nil if any will do.
+    /// The user name that the token goes with if a server takes it as a password; nil if any will do.
     public var basicUsername: String?
     /// What the host is to hand back with the next request to this authority.
     public var memo: PluginMemo?
@@ -75,7 +75,7 @@ public struct PluginAccount: Sendable, Equatable {
 
 /// What `exchange` gave: a credential that a resource takes in a token's place; all of it is secret.
 public struct PluginCredential: Sendable, Equatable {
-    /// The user name, where the resource wants one.
+    /// The user name, if the resource wants one.
     public var username: Secret?
     /// The password or token.
     public var secret: Secret?

@@ -17,7 +17,7 @@ package struct WireReader {
         self.block = block
     }
 
-    /// The value, or nil where the key is absent or empty.
+    /// The value, or nil if the key is absent or empty.
     package func optional(_ key: String, _ form: WireForm) throws(WireFault) -> String? {
         guard let value = block[key], !value.isEmpty else { return nil }
         guard form.accepts(value) else { throw .invalid(key) }
@@ -43,7 +43,7 @@ package struct WireReader {
         return values
     }
 
-    /// A number in plain digits, or nil where the key is absent or empty.
+    /// A number in plain digits, or nil if the key is absent or empty.
     package func number(_ key: String, in range: ClosedRange<Int>) throws(WireFault) -> Int? {
         guard let value = try optional(key, .token(20)) else { return nil }
         guard let number = Self.number(value), range.contains(number) else { throw .invalid(key) }

@@ -15,7 +15,7 @@ extension Configuration {
 
     /// Loads the system's file, then the user's, then `LANYARD_*` variables; a file that isn't there is no error.
     ///
-    /// - Throws: `SettingsError` where one cannot be read or is wrong.
+    /// - Throws: `SettingsError` if one cannot be read or is wrong.
     public static func load(environment: [String: String]) throws(SettingsError) -> Configuration {
         var configuration = try loadSystem()
         if let file = userFile(environment: environment) {
@@ -32,7 +32,7 @@ extension Configuration {
 
     /// Loads the system's file alone: what counts for everybody.
     ///
-    /// - Throws: `SettingsError` where it cannot be read or is wrong.
+    /// - Throws: `SettingsError` if it cannot be read or is wrong.
     public static func loadSystem() throws(SettingsError) -> Configuration {
         var configuration = Configuration()
         if let text = try read(systemFile, isSystem: true) {

@@ -27,7 +27,7 @@ extension Configuration {
         return best?.rule
     }
 
-    /// What token a request comes to, or nil where no rule or manifest maps it and it asks for none.
+    /// What token a request comes to, or nil if no rule or manifest maps it and it asks for none.
     ///
     /// A token for a resource goes only to a host that a rule or a manifest maps to that resource; a request without a
     /// host is a script's own and may name any.
@@ -38,7 +38,7 @@ extension Configuration {
     ///     the authority's own.
     ///   - wellKnown: the resource at a host.
     /// - Returns: the token, or nil.
-    /// - Throws: `ResolutionError` where a token is needed that can't be had.
+    /// - Throws: `ResolutionError` if a token is needed that can't be had.
     public func resolve(
         _ request: CredentialRequest, bareScopes: (String, String?) -> String? = { _, _ in nil },
         wellKnown: (RequestHost) -> WellKnownResource?

@@ -5,7 +5,7 @@ public import SettingsFile
 public struct Configuration: Sendable, Equatable {
     /// Which flow signs a person in.
     public enum FlowChoice: String, Sendable, CaseIterable {
-        /// The browser where one can open, else the device code; each the other's fallback.
+        /// The browser if one can open, else the device code; each the other's fallback.
         case automatic = "auto"
         /// The browser only.
         case browser
@@ -48,7 +48,7 @@ public struct Configuration: Sendable, Equatable {
     /// The keys that `[policy]` in the system's file locks.
     public var lockedKeys: Set<String> = []
 
-    /// What `browser` is where no browser is to be opened: the person opens the page themselves, here or elsewhere.
+    /// What `browser` is if no browser is to be opened: the person opens the page themselves, here or elsewhere.
     public static let noBrowser = "none"
 
     /// The built-in configuration.
@@ -62,7 +62,7 @@ public struct Configuration: Sendable, Equatable {
 
     /// Takes over what a file says; a key that is locked stays as it is.
     ///
-    /// - Throws: `SettingsError` where a key is unknown or wrong.
+    /// - Throws: `SettingsError` if a key is unknown or wrong.
     public mutating func apply(_ file: SettingsTable, isSystem: Bool) throws(SettingsError) {
         for key in file.keys where !Self.keys.contains(key) && Rule.keys.contains(key) {
             throw file.error(key, "unknown key `\(key)`", hint: "`\(key)` belongs to a rule, below its line [[rule]]")

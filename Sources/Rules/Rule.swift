@@ -14,7 +14,7 @@ public struct Rule: Sendable, Equatable {
     public var scopes: [String]
     /// The account, by user name or home account id; nil for the selected or only one.
     public var account: String?
-    /// What kind of authority it is, where the URL's shape doesn't tell: `aad` or `b2c`.
+    /// What kind of authority it is, if the URL's shape doesn't tell: `aad` or `b2c`.
     public var kind: String?
     /// What shapes a sign-in.
     public var signIn = SignInParameters()
@@ -36,7 +36,7 @@ public struct Rule: Sendable, Equatable {
 
     /// Reads a `[[rule]]` table.
     ///
-    /// - Throws: `SettingsError` where a key is unknown, missing or wrong.
+    /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
     init(_ table: SettingsTable) throws(SettingsError) {
         for key in table.keys where !Self.keys.contains(key) && Configuration.keys.contains(key) {
             throw table.error(

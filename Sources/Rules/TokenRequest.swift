@@ -28,7 +28,7 @@ public struct TokenRequest: Sendable, Equatable {
     public var authority: String
     /// Whether the configuration names the authority, which makes its host a known one.
     public var authorityIsConfigured: Bool
-    /// The kind of authority, where its URL doesn't tell.
+    /// The kind of authority, if its URL doesn't tell.
     public var kind: String?
     /// The application's client id.
     public var clientID: String

@@ -80,7 +80,7 @@ public struct URLPattern: Sendable, Equatable {
         case host
         /// Another port.
         case port
-        /// Another path, or none where one is needed.
+        /// Another path, or none though one is needed.
         case path
         /// Another user name, or none.
         case username

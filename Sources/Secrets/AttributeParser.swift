@@ -47,7 +47,7 @@ public struct AttributeParser: Sendable {
         }
     }
 
-    /// Ends the input and gives the block under way, or nil where there is none.
+    /// Ends the input and gives the block under way, or nil if there is none.
     ///
     /// A last line without its line feed counts.
     public mutating func finish() throws(ProtocolError) -> Attributes? {
@@ -56,7 +56,7 @@ public struct AttributeParser: Sendable {
         return block.isEmpty ? nil : block
     }
 
-    /// Takes the line under way into the block; true where it was the blank line that ends one.
+    /// Takes the line under way into the block; true if it was the blank line that ends one.
     private mutating func endLine() throws(ProtocolError) -> Bool {
         defer { line.removeAll(keepingCapacity: true) }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }

@@ -20,7 +20,7 @@ public struct Attributes: Sendable, Equatable {
     /// Whether the block has no line.
     public var isEmpty: Bool { lines.isEmpty }
 
-    /// The last value of a single-valued key, or nil where the key does not occur.
+    /// The last value of a single-valued key, or nil if the key does not occur.
     public subscript(key: String) -> String? {
         lines.last { $0.key == key }?.value
     }
@@ -36,7 +36,7 @@ public struct Attributes: Sendable, Equatable {
 
     /// Appends a line.
     ///
-    /// - Throws: `ProtocolError` where the line could not be written unchanged: an empty key, a key with `=`, a NUL or
+    /// - Throws: `ProtocolError` if the line could not be written unchanged: an empty key, a key with `=`, a NUL or
     ///   line feed in either, a carriage return at the end, or more than `AttributeParser.longestLine` bytes.
     public mutating func append(_ key: String, _ value: String) throws(ProtocolError) {
         guard value.utf8.last != UInt8(ascii: "\r") else { throw .forbiddenByte(key: key) }

@@ -22,7 +22,7 @@ final class KeyLines: Sendable {
         self.headers = headers
     }
 
-    /// The line (from 1) that sets the key of a table; the table's own where that can't be told, nil for the file's.
+    /// The line (from 1) that sets the key of a table; the table's own if that can't be told, nil for the file's.
     func line(of key: String?, in table: [Step]) -> Int? {
         guard !table.isEmpty || key != nil else { return nil }
         if key == nil, let line = line(ofHeader: table) { return line }

@@ -15,11 +15,11 @@ struct KeyScanner {
         let names: [String]
         let isElement: Bool
         let line: Int
-        /// The line where its last value ends; its own where it has none.
+        /// The line where its last value ends; its own if it has none.
         var lastLine: Int
     }
 
-    /// The lines of tables, keys and elements, where they were asked for.
+    /// The lines of tables, keys and elements, if they were asked for.
     private(set) var lines: [[KeyLines.Step]: Int] = [:]
     /// What the parser must not see; the scan ends there.
     private(set) var fault: TOMLGuard.Fault?
@@ -116,7 +116,7 @@ struct KeyScanner {
         while let byte, !Self.endsOfValues.contains(byte) { advance() }
     }
 
-    /// What follows a date with `T` or a space; nil where that isn't its time.
+    /// What follows a date with `T` or a space; nil if that isn't its time.
     private func hour(after word: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard word.count >= 10 else { return nil }
         let rest = word.dropFirst(10)

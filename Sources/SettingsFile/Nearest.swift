@@ -1,5 +1,5 @@
 extension Sequence<String> {
-    /// The member that differs least from a mistyped word, or nil where none is near.
+    /// The member that differs least from a mistyped word, or nil if none is near.
     public func nearest(to word: String) -> String? {
         guard word.utf8.count <= 128 else { return nil }
         let ranked = map { (name: $0, distance: $0.editDistance(to: word)) }.min { $0.distance < $1.distance }

@@ -4,7 +4,7 @@ import Secrets
 public struct SettingsError: Error, Sendable, Equatable {
     /// The file's path.
     public let file: String
-    /// The line, from 1; nil where it isn't known.
+    /// The line, from 1; nil if it isn't known.
     public let line: Int?
     /// One sentence for a person: lower case, no full stop.
     public let message: String

@@ -25,7 +25,7 @@ public struct SettingsTable: Sendable {
 
     /// Parses a file's text.
     ///
-    /// - Throws: `SettingsError` where it isn't TOML.
+    /// - Throws: `SettingsError` if it isn't TOML.
     public init(file: String, text: String) throws(SettingsError) {
         let text = TOMLGuard.withoutMark(text)
         do {
@@ -72,7 +72,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The text of a key, or nil where it's absent.
+    /// The text of a key, or nil if it's absent.
     public func string(_ key: String) throws(SettingsError) -> String? {
         switch values[key] {
         case nil: return nil
@@ -81,7 +81,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The number of a key, or nil where it's absent.
+    /// The number of a key, or nil if it's absent.
     public func integer(_ key: String) throws(SettingsError) -> Int? {
         switch values[key] {
         case nil: return nil
@@ -90,7 +90,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The truth of a key, or nil where it's absent.
+    /// The truth of a key, or nil if it's absent.
     public func boolean(_ key: String) throws(SettingsError) -> Bool? {
         switch values[key] {
         case nil: return nil
@@ -99,7 +99,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The texts of a key, or nil where it's absent.
+    /// The texts of a key, or nil if it's absent.
     public func strings(_ key: String) throws(SettingsError) -> [String]? {
         switch values[key] {
         case nil: return nil
@@ -110,7 +110,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The table `[key]`, or nil where it's absent.
+    /// The table `[key]`, or nil if it's absent.
     public func table(_ key: String) throws(SettingsError) -> SettingsTable? {
         switch values[key] {
         case nil: return nil
@@ -120,7 +120,7 @@ public struct SettingsTable: Sendable {
         }
     }
 
-    /// The tables `[[key]]`, in the file's order; empty where there are none.
+    /// The tables `[[key]]`, in the file's order; empty if there are none.
     public func tables(_ key: String) throws(SettingsError) -> [SettingsTable] {
         switch values[key] {
         case nil, .strings([])?: return []
@@ -138,7 +138,7 @@ public struct SettingsTable: Sendable {
         return SettingsError(file: file, line: line, message: message, hint: hint)
     }
 
-    /// An error about a key of this table, or about the table where the key is nil.
+    /// An error about a key of this table, or about the table if the key is nil.
     public func error(_ key: String?, _ message: String, hint: String? = nil) -> SettingsError {
         SettingsError(file: file, line: lines.line(of: key, in: place), message: message, hint: hint)
     }

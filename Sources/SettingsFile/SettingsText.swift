@@ -6,7 +6,7 @@ import Glibc
 public struct SettingsText: Sendable {
     /// The path as people know it.
     public let path: String
-    /// What was read; nil where there is no such file.
+    /// What was read; nil if there is no such file.
     public let text: String?
 
     /// For whom a file is made that isn't there yet.
@@ -25,7 +25,7 @@ public struct SettingsText: Sendable {
 
     /// Reads a file; a missing one is no error.
     ///
-    /// - Throws: `SettingsError` where it can't be read, or is no text.
+    /// - Throws: `SettingsError` if it can't be read, or is no text.
     public init(reading path: String) throws(SettingsError) {
         self.path = path
         text = try Self.read(path)
@@ -36,7 +36,7 @@ public struct SettingsText: Sendable {
     /// A symbolic link stays, and what it leads to is replaced; owner and permissions stay too. A new file is for its readers
     /// only, and so are the folders made for it; they belong to whoever the folder around them belongs to.
     ///
-    /// - Throws: `SettingsError` where it can't be written, or is no longer what was read.
+    /// - Throws: `SettingsError` if it can't be written, or is no longer what was read.
     public func replace(with new: String, for readers: Readers = .owner) throws(SettingsError) {
         let target = Self.target(of: path)
         let around = FileTrust.parent(of: target)
@@ -63,7 +63,7 @@ public struct SettingsText: Sendable {
 
     /// Refuses what `replace` could not put in place, before anybody is asked what to put there.
     ///
-    /// - Throws: `SettingsError` where it can't be written.
+    /// - Throws: `SettingsError` if it can't be written.
     public func requireReplaceable() throws(SettingsError) {
         var folder = FileTrust.parent(of: Self.target(of: path))
         while access(folder, F_OK) != 0, errno == ENOENT, folder != "/", folder != "." {

@@ -20,7 +20,7 @@ enum TOMLGuard {
     /// Passes over the text.
     ///
     /// - Returns: where its keys are.
-    /// - Throws: the first fault, where the parser may not read the text.
+    /// - Throws: the first fault, if the parser may not read the text.
     static func scan(_ text: String) throws(Fault) -> KeyLines {
         if text.utf8.starts(with: byteOrderMark) { throw Fault(line: 1, message: "a second byte order mark") }
         if let cut = text.utf8.firstIndex(of: 0) {

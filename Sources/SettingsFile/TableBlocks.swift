@@ -12,7 +12,7 @@ public struct TableBlocks: Sendable {
     ///
     /// Tables that are written another way, such as in an array of inline tables, are not found.
     ///
-    /// - Throws: `SettingsError` where the text can't be TOML.
+    /// - Throws: `SettingsError` if the text can't be TOML.
     public init(of name: String, file: String, text: String) throws(SettingsError) {
         self.text = text
         var scanner = KeyScanner(TOMLGuard.withoutMark(text))

@@ -114,6 +114,6 @@ extension FileDescriptor {
         return !Task.isCancelled
     }
 
-    /// Whether the terminal listens to this process's group; false where it is not this session's terminal.
+    /// Whether the terminal listens to this process's group; false if it is not this session's terminal.
     var isInForeground: Bool { tcgetpgrp(rawValue) == getpgrp() }
 }

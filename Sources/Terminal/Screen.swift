@@ -1,7 +1,7 @@
 import Glibc
 package import SystemPackage
 
-/// What the person sees: stderr, where it is a terminal, and what that terminal can show.
+/// What the person sees: stderr, if it is a terminal, and what that terminal can show.
 package struct Screen: Sendable {
     private let descriptor: FileDescriptor
     private let environment: [String: String]

@@ -25,7 +25,7 @@ final class StatusLine: Sendable {
         self.screen = screen
     }
 
-    /// Shows a text, anew each second, until it is cleared or another is shown; nothing where lines can't be drawn over.
+    /// Shows a text, anew each second, until it is cleared or another is shown; nothing if lines can't be drawn over.
     ///
     /// What is over before the delay is never shown.
     func show(after delay: Duration, _ text: @escaping @Sendable () -> String) {

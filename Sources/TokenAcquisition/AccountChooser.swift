@@ -1,6 +1,6 @@
 public import TokenStore
 
-/// Asks the person which account is meant, where several could be.
+/// Asks the person which account is meant, if several could be.
 public protocol AccountChooser: Sendable {
     /// Asks which of these it is.
     func choose(among accounts: [AccountRecord]) async -> AccountChoice

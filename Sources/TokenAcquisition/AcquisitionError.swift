@@ -12,7 +12,7 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     /// The account that was named has not signed in.
     case noSuchAccount(String, known: [AccountRecord])
     /// Only the person can go on, and nobody is there; with what the authority said, where it was asked, and the account
-    /// that is meant, where it has signed in.
+    /// that is meant, if it has signed in.
     case interactionRequired(PluginError?, account: AccountRecord? = nil)
     /// Another account signed in than the one that was named; it is kept.
     case wrongAccount(wanted: String, signedIn: AccountRecord)

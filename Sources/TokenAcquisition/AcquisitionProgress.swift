@@ -1,8 +1,8 @@
-/// What getting a token is busy with, where it may take long.
+/// What getting a token is busy with, if it may take long.
 public enum AcquisitionProgress: Sendable, Equatable {
     /// The keyring is read or written; it may ask the person for its password.
     case usingKeyring
-    /// Another process gets a token for the same; its number, where it is known.
+    /// Another process gets a token for the same; its number, if it is known.
     case waitingForAnother(Int32?)
     /// The authority is asked to renew a token.
     case renewing(String)

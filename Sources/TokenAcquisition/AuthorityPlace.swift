@@ -58,7 +58,7 @@ public struct AuthorityPlace: Sendable, Equatable {
         return sharedRealm?.takes(home: account.homeRealm) ?? true
     }
 
-    /// Whether a token is for this authority and account: of the realm asked, or of the account's home where any will do.
+    /// Whether a token is for this authority and account: of the realm asked, or of the account's home if any will do.
     public func owns(_ token: AccessTokenRecord, of account: AccountRecord) -> Bool {
         guard aliases.contains(token.environment.lowercased()) else { return false }
         guard token.homeAccountID.lowercased() == account.homeAccountID.lowercased() else { return false }

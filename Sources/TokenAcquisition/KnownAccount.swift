@@ -3,7 +3,7 @@ public import TokenStore
 
 /// An account as all of the store knows it: who it is, where it is used, and by which clients.
 public struct KnownAccount: Sendable, Equatable {
-    /// The record that stands for it: its home's where there is one.
+    /// The record that stands for it: its home's if there is one.
     public let account: AccountRecord
     /// Its record in each realm, the home's first.
     public let profiles: [AccountRecord]
@@ -16,7 +16,7 @@ public struct KnownAccount: Sendable, Equatable {
     /// Whether a refresh token is there, so that it need not sign in again.
     public let canRenew: Bool
 
-    /// The account in the selection; nil where its identifiers are none that can be kept there.
+    /// The account in the selection; nil if its identifiers are none that can be kept there.
     public var selected: SelectedAccount? { SelectedAccount(account) }
 
     /// Whether a person's word for an account means this one.

@@ -21,7 +21,7 @@ extension PluginError {
             hint: "it is renewed again in \(seconds) seconds at the earliest")
     }
 
-    /// What stands for the authority's word where nothing but the server's is known.
+    /// What stands for the authority's word if nothing but the server's is known.
     static func missing(_ claims: String) -> PluginError {
         var error = PluginError(.interactionRequired, "the server misses claims in the token")
         error.claims = claims

@@ -96,7 +96,7 @@ struct RecordsOfResult {
         return others.map(CredentialRecord.accessToken) + [spent].compactMap(\.self)
     }
 
-    /// The refresh token that is to be kept; nil where what is stored stays as it is.
+    /// The refresh token that is to be kept; nil if what is stored stays as it is.
     ///
     /// A rotated one takes the place of the one that was redeemed, whosever that is in the family.
     var refreshToken: RefreshTokenRecord? {
@@ -138,7 +138,7 @@ struct RecordsOfResult {
         }
     }
 
-    /// The scopes granted and, since an authority need not repeat it, `.default` where it was asked for and not declined.
+    /// The scopes granted and, since an authority need not repeat it, `.default` if it was asked for and not declined.
     private var target: String {
         let declined = Set(result.declinedScopes.map { $0.lowercased() })
         let asked = request.scopes.filter { $0.hasSuffix("/.default") && !declined.contains($0.lowercased()) }

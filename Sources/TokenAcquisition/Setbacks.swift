@@ -9,10 +9,10 @@ import TokenStore
 ///
 /// - An authority that says how long to wait, or that there were too many requests, isn't asked for that application until
 ///   then, by nobody: the next process has no memory of its own to keep it from asking again (RFC 9110, 10.2.3; RFC 6585, 4).
-/// - A renewal that failed counts as failed for all that waited for it, and for a few seconds more where the authority is
+/// - A renewal that failed counts as failed for all that waited for it, and for a few seconds more if the authority is
 ///   out of reach: of sixty-four processes that need a token, one finds out that there is none.
 struct Setbacks: Sendable {
-    /// Seconds to wait where an authority doesn't say, and the most that it can make anybody wait, as MSAL has them.
+    /// Seconds to wait if an authority doesn't say, and the most that it can make anybody wait, as MSAL has them.
     static let usualWait = 60
     static let longestWait = 3600
     /// Seconds for which an authority that was out of reach is left alone.
@@ -41,7 +41,7 @@ struct Setbacks: Sendable {
     /// Now, in milliseconds since this computer was started.
     var now: Int { SharedNotes.milliseconds }
 
-    /// Why a renewal that began at a moment needn't be tried, or nil where it may.
+    /// Why a renewal that began at a moment needn't be tried, or nil if it may.
     func standing(_ key: Key, since asked: Int) -> PluginError? {
         let now = now
         if let note = note(about: key.throttle), note.until > now, note.until - now <= Self.longestWait * 1000 {
@@ -60,7 +60,7 @@ struct Setbacks: Sendable {
         return note.at >= asked && note.at <= now ? note.error : nil
     }
 
-    /// Takes note of what failed, and gives it back, with how long to wait where that is known now.
+    /// Takes note of what failed, and gives it back, with how long to wait if that is known now.
     func noted(_ error: PluginError, _ key: Key) -> PluginError {
         // Who stopped one process has not stopped the others.
         guard error != .interrupted else { return error }

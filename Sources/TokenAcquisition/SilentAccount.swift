@@ -9,7 +9,7 @@ struct SilentAccount: Sendable {
     let selection: SilentSelection
     let records: StoredRecords
 
-    /// A token that can be handed out as it is; one that the authority wants renewed only where that may wait.
+    /// A token that can be handed out as it is; one that the authority wants renewed only if that may wait.
     func usable(renewsEarly: Bool) -> AcquiredToken? {
         guard let token = selection.freshToken, !renewsEarly || !selection.shouldRenew(token) else { return nil }
         return AcquiredToken(token, account: account, source: .cache)

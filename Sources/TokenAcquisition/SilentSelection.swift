@@ -89,7 +89,7 @@ public struct SilentSelection: Sendable {
         return fresh(among: matching)
     }
 
-    /// The client's family as the authority told it: empty for none, nil where it hasn't been told.
+    /// The client's family as the authority told it: empty for none, nil if it hasn't been told.
     private var familyOfClient: String? {
         records.appMetadata.first { $0.clientID.lowercased() == request.clientID.lowercased() }?.familyID
     }

@@ -81,7 +81,7 @@ extension TokenAcquirer {
 extension TokenAcquirer {
     /// Gets a token once the person has said which of several accounts is meant.
     ///
-    /// - Throws: `ambiguousAccount` where the person can't be asked.
+    /// - Throws: `ambiguousAccount` if the person can't be asked.
     func tokenOfChosen(
         among accounts: [AccountRecord], _ request: TokenRequest, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {

@@ -30,7 +30,7 @@ extension TokenAcquirer {
     ///
     /// No lock but that of one refresh token is held at a time, so that two that need several never wait for each other.
     ///
-    /// - Throws: where neither a refresh token nor the person can help.
+    /// - Throws: if neither a refresh token nor the person can help.
     func renew(
         _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount, since asked: Int,
         after failed: FailedRenewal = FailedRenewal()

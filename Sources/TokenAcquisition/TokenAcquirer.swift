@@ -11,7 +11,7 @@ public struct TokenAcquirer: Sendable {
         public var interface: any PersonInterface
         /// The flows that can work here, best first.
         public var flows: [PluginRequest.Flow]
-        /// Asks which of several accounts is meant; nil where that can't be asked.
+        /// Asks which of several accounts is meant; nil if that can't be asked.
         public var chooser: (any AccountChooser)?
 
         /// Makes a person.

@@ -8,7 +8,7 @@ import Vectors
     struct Case: Sendable, CustomTestStringConvertible {
         let id: String
         let headers: [String]
-        /// The expected claims as canonical JSON, or the raw text; nil where the server must be taken to ask for none.
+        /// The expected claims as canonical JSON, or the raw text; nil if the server must be taken to ask for none.
         let claims: String?
         let authority: String?
         let saysAuthority: Bool

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a person at a terminal is asked where several accounts could be meant.
+/// What a person at a terminal is asked if several accounts could be meant.
 @Suite struct AccountPickerTests {
     static let path = AccountChoiceTests.path
     static let alice = AccountChoiceTests.alice

@@ -128,7 +128,7 @@ import Testing
             #expect(store.status == 1, "\(store)")
             #expect(store.errors.hasPrefix("lanyard: error: \(example.error)\n"), "\(store)")
             let token = try await world.lanyard(["token", "\(world.sandbox.resource)/common"])
-            // Nothing is stored where there never was a keyring: that is no failure of it.
+            // Nothing is stored if there never was a keyring: that is no failure of it.
             #expect(token.status == (example.state == .noKeyring ? 2 : 1), "\(token)")
         }
     }

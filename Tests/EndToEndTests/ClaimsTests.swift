@@ -89,7 +89,7 @@ import Testing
             let third = try await world.get("contoso/guarded.git")
             #expect(third.status == 0 && third.value("password") != second.value("password"), "\(third)")
             #expect(try await present(third.value("password"), world).status == "200")
-            // Where even that token is refused at once, renewing doesn't help.
+            // If even that token is refused at once, renewing doesn't help.
             try await world.sandbox.clearLog()
             try await erase(try #require(third.value("password")))
             let last = try await world.get("contoso/guarded.git")

@@ -67,7 +67,7 @@ struct NewerGitTests {
             let clone = try await world.git(["clone", "-q", url, "one"], ["GIT_TERMINAL_PROMPT": "0"], by: git)
             #expect(clone.status == 128, "\(clone)")
             #expect(clone.errors.contains("lanyard: hint: sign in: lanyard login \(url) --claims"), "\(clone)")
-            // The token goes on to serve where nothing more is asked for.
+            // The token goes on to serve if nothing more is asked for.
             let other = "\(world.sandbox.resource)/contoso/hello.git"
             #expect(try await world.git(["clone", "-q", other, "two"], by: git).status == 0)
         }

@@ -19,7 +19,7 @@ import Testing
         try world.configure(rule: url, at: path, client: world.sandbox.b2cClientID, scope: scope, further)
     }
 
-    /// A browser that presses "Forgot your password?" where it has to sign in, and keeps its session.
+    /// A browser that presses "Forgot your password?" if it has to sign in, and keeps its session.
     private static func forgetful(_ world: World) -> [String: String] {
         world.browser(as: erin, "--forgot-password --cookies \(world.folder)/cookies.json")
     }

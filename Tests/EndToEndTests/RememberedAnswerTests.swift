@@ -5,7 +5,7 @@ import Testing
 
 /// Answers given before: when they are given again, and when never.
 ///
-/// Where the tests themselves may not use the kernel's keyring, nothing is ever remembered, and that is what is expected.
+/// If the tests themselves may not use the kernel's keyring, nothing is ever remembered, and that is what is expected.
 @Suite struct RememberedAnswerTests {
     static let path = "common/hello.git"
     static let alice = "alice@contoso.example"

@@ -88,7 +88,7 @@ import Testing
             let asked = try await world.lanyard(login, forgetful)
             #expect(asked.status != 0, "\(asked)")
             #expect(try await world.lanyard(login, browser).status == 0)
-            // Where no browser can open, the page is shown, and the rest is done all the same.
+            // If no browser can open, the page is shown, and the rest is done all the same.
             let shown = try await world.lanyard(["logout", "--browser"])
             #expect(shown.status == 0 && shown.errors.contains("to end the browser's session too, open"), "\(shown)")
             #expect(shown.errors.contains("/oauth2/v2.0/logout?") && shown.errors.contains(hint), "\(shown)")

@@ -18,7 +18,7 @@ func say(_ text: String, to descriptor: Int32 = 1) {
     }
 }
 
-/// One block from standard input, blank line included; ends the process where the input ends.
+/// One block from standard input, blank line included; ends the process if the input ends.
 func hear() -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0

@@ -17,7 +17,7 @@ import Testing
         return [.ownerAccountID, .groupOwnerAccountID, .posixPermissions].map { facts[$0] as? Int ?? -1 }
     }
 
-    /// Somebody else where the tests may give files away, else who runs them.
+    /// Somebody else if the tests may give files away, else who runs them.
     private static let somebody = geteuid() == 0 ? (65534, 65534) : (Int(geteuid()), Int(getegid()))
 
     private static func give(_ path: String, mode: Int) throws {

@@ -6,7 +6,7 @@ package struct CompletionWorld: Sendable {
     package struct Typed: Decodable, Sendable {
         /// The line after the last key.
         package let line: String
-        /// The words that the shell takes the line for; nil where it is not whole.
+        /// The words that the shell takes the line for; nil if it is not whole.
         package let words: [String]?
         /// What was shown meanwhile.
         package let screen: String
@@ -28,7 +28,7 @@ package struct CompletionWorld: Sendable {
     /// The keyring with the accounts.
     package let keyring: KeyringFixture
 
-    /// Runs the body in a new home; the accounts are there where the keyring is unlocked.
+    /// Runs the body in a new home; the accounts are there if the keyring is unlocked.
     package static func with(
         _ state: KeyringFixture.State, _ body: @Sendable (CompletionWorld) async throws -> Void
     ) async throws {

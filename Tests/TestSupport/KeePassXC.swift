@@ -11,7 +11,7 @@ package struct KeePassXC {
         try await World.with(.noProvider) { world in
             let provider = KeePassXC(world: world)
             let database = try await provider.makeDatabase()
-            // Where another instance of the same user shows in its temporary directory, it does not start.
+            // If another instance of the same user shows in its temporary directory, it does not start.
             let further = ["QT_QPA_PLATFORM": "offscreen", "TMPDIR": world.folder + "/keepassxc"]
             _ = try await TestSupport.with(
                 "/usr/bin/keepassxc", ["--pw-stdin", database], input: "\(Self.password)\n",

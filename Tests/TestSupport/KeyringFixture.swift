@@ -140,7 +140,7 @@ extension KeyringFixture {
         }
     }
 
-    /// The process that provides the Secret Service; nil where none does.
+    /// The process that provides the Secret Service; nil if none does.
     private func provider() async throws -> pid_t? {
         let result = try await send(
             to: "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.GetConnectionUnixProcessID",

@@ -34,7 +34,7 @@ package final class PseudoTerminal: Sendable {
 
     /// Runs a program whose stderr and controlling terminal this is, while the person does their part.
     ///
-    /// stdin is the input where there is one, as when git asks; stdout is collected as it is for any other program.
+    /// stdin is the input if there is one, as when git asks; stdout is collected as it is for any other program.
     @discardableResult
     package func run(
         _ command: String, _ arguments: [String], input: String? = nil, environment: [String: String],

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The claims of a JSON Web Token, unverified; nil where it is none.
+/// The claims of a JSON Web Token, unverified; nil if it is none.
 package func claims(of token: String?) -> [String: Any]? {
     guard let parts = token?.split(separator: "."), parts.count == 3 else { return nil }
     var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")

@@ -88,7 +88,7 @@ import Testing
             for ended in try await Self.atOnce(world, count: 12) {
                 #expect(ended.status == outage.status && ended.output.isEmpty, "\(ended)")
             }
-            // The plugin tries once more by itself where a server fails.
+            // The plugin tries once more by itself if a server fails.
             #expect(try await world.sandbox.authorityRequests().renewals.count == outage.requests)
             try await world.sandbox.clearFaults()
             try await Task.sleep(for: .seconds(3.1))

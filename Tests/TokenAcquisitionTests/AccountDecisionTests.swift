@@ -113,7 +113,7 @@ extension AccountSelection {
         // Once a guest has been there, a choice for all is one for that tenant too.
         let visit = [Self.token(Self.frank, at: Self.contoso, client: "other")]
         Self.expect(try Self.decide(all, visit, at: Self.contoso, [frank, here]), Self.frank, .selected)
-        // Where nobody is known, it may be tried.
+        // If nobody is known, it may be tried.
         Self.expect(try Self.decide(all, at: "tailspin.example", [frank, here]), Self.frank, .selected)
         #expect(try Self.decide(all, at: "tailspin.example", [here]) == nil)
     }

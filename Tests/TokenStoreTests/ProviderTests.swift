@@ -22,7 +22,7 @@ import TokenStore
         }
     }
 
-    /// Where a search finds nothing, the provider has to say whether the keyring is locked.
+    /// If a search finds nothing, the provider has to say whether the keyring is locked.
     @Test(arguments: [
         ("OpenSession", "test"), ("SearchItems", "test"), ("GetSecrets", "test"), ("ReadAlias", "empty"),
         ("Get", "empty"),

@@ -40,7 +40,7 @@ private final class Place {
     var file: String { folder + "/" + name.file }
     var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
 
-    /// Keeps an answer; false where this machine has no kernel keyring for its users.
+    /// Keeps an answer; false if this machine has no kernel keyring for its users.
     func keep(until: Int = now + 1000, now: Int = now) -> Bool {
         guard let key = answers.key() else { return false }
         answers.keep(Self.text, as: name, now: now, until: until, key: key)

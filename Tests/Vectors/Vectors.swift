@@ -19,9 +19,9 @@ public struct VectorCase: Sendable, CustomStringConvertible {
     public func text(_ key: String) -> String? { input[key]?.string }
     /// A text that is to come out.
     public func expected(_ key: String) -> String? { expect[key]?.string }
-    /// Texts that go in; none where there is no list.
+    /// Texts that go in; none if there is no list.
     public func texts(_ key: String) -> [String] { input[key]?.elements.compactMap(\.string) ?? [] }
-    /// Texts that are to come out; none where there is no list.
+    /// Texts that are to come out; none if there is no list.
     public func expectedTexts(_ key: String) -> [String] { expect[key]?.elements.compactMap(\.string) ?? [] }
 }
 

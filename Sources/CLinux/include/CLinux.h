@@ -25,7 +25,7 @@ long lanyard_key_revoke(int32_t key);
 /// The limit for core dumps is lowered softly: programs started from here may raise it again.
 int lanyard_hide_memory(void);
 
-/// Runs a program in this process's place, found in PATH where its name holds no slash; comes back only to say why not.
+/// Runs a program in this process's place, found in PATH if its name holds no slash; comes back only to say why not.
 ///
 /// execvpe(3) is a GNU extension, which Swift's Glibc leaves out.
 int lanyard_exec(const char *program, char *const arguments[], char *const environment[]);

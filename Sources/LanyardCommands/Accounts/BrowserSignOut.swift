@@ -10,9 +10,9 @@ import TokenStore
 struct BrowserSignOut {
     let session: Session
 
-    /// Opens the authority's page, or shows its address where no browser can open.
+    /// Opens the authority's page, or shows its address if no browser can open.
     ///
-    /// - Throws: `Failure` where the authority has no such page or can't be asked.
+    /// - Throws: `Failure` if the authority has no such page or can't be asked.
     func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(Failure) {
         let account = known.account
         guard let ask = authority(of: known) else { throw Failure(.unknownAuthority(""), sessionOf: account) }
@@ -54,7 +54,7 @@ struct BrowserSignOut {
 /// Shows the page that ends a session; it leads nowhere, and nothing is waited for.
 private struct SignOutPage: PersonInterface {
     let console: Console
-    /// Nil where no browser can open here.
+    /// Nil if no browser can open here.
     let browser: Browser?
 
     func answer(_ event: PluginEvent) async -> PluginReply {

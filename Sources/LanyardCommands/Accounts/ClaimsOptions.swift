@@ -14,7 +14,7 @@ struct ClaimsOptions: ParsableArguments {
             """, valueName: "claim"))
     var claim: [String] = []
 
-    /// The claims request that the options come to; nil where they ask for none.
+    /// The claims request that the options come to; nil if they ask for none.
     ///
     /// - Throws: `Failure` with the status of a wrong command line.
     func request() throws(Failure) -> String? {

@@ -89,7 +89,7 @@ struct KnownAccounts {
 
     /// The one account of a name.
     ///
-    /// - Throws: `Failure` where it has not signed in, or several have the name.
+    /// - Throws: `Failure` if it has not signed in, or several have the name.
     func account(named name: String, command: ShellCommand) throws(Failure) -> KnownAccount {
         let found = all.filter { $0.isNamed(name) }
         guard found.count <= 1 else { throw Failure(found, named: name, command: command) }
@@ -120,7 +120,7 @@ extension Failure {
 }
 
 extension AccountRecord {
-    /// The user name, or the identifier where there is none, fit to show.
+    /// The user name, or the identifier if there is none, fit to show.
     var nameForPeople: String { (username.isEmpty ? homeAccountID : username).displayable(limit: 200) }
 }
 
@@ -133,7 +133,7 @@ extension [AccountRecord] {
         }
     }
 
-    /// What names each account and no other: its user name, or its identifier where others have that name.
+    /// What names each account and no other: its user name, or its identifier if others have that name.
     var namesToType: [String] {
         map { account in
             let namesakes = count { $0.username.lowercased() == account.username.lowercased() }

@@ -41,7 +41,7 @@ struct Logout: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: .init(isInteractive: !nonInteractive, isAskedFor: browser))
-        // Even where the keyring turns out not to answer, lanyard doesn't either.
+        // Even if the keyring turns out not to answer, lanyard doesn't either.
         session.context.answers.forget()
         let known = try session.accounts(at: try place.place(nil, in: session))
         guard !known.all.isEmpty else { throw Failure.nobodyIsSignedIn }

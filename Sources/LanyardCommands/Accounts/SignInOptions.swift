@@ -3,7 +3,7 @@ import Claims
 import Rules
 import Terminal
 
-/// The options that shape a sign-in, where there is one.
+/// The options that shape a sign-in, if there is one.
 struct SignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Who is likely to sign in.", valueName: "user"))
     var loginHint: String?

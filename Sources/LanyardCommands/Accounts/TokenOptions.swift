@@ -30,7 +30,7 @@ struct TokenOptions: ParsableArguments {
 
     /// The request that the options come to.
     ///
-    /// Without any of them it is the only rule's, where the configuration has just one.
+    /// Without any of them it is the only rule's, if the configuration has just one.
     func request(in session: Session) throws(Failure) -> (request: TokenRequest, url: String?) {
         var asked = CredentialRequest()
         if let url = try place(in: session) {

@@ -69,7 +69,7 @@ struct Parameter {
     let note: String
     /// What kind of value it takes, by the names that every command uses alike: the long option's, else the value's.
     let subject: String
-    /// The only values, where it has such.
+    /// The only values, if it has such.
     let values: [Candidate]
     let takesValue: Bool
     let extent: Extent

@@ -79,7 +79,7 @@ struct CompletionPoint {
         return .word(ordinary.last.flatMap { $0.extent == .one ? nil : $0 })
     }
 
-    /// The number of the word that a command line of its own starts at, where the command takes one after `--`.
+    /// The number of the word that a command line of its own starts at, if the command takes one after `--`.
     private func foreignStart(before index: Int) -> Int? {
         let takesOne = command.positionals.contains { $0.extent == .afterTerminator && $0.subject == "command" }
         return isTerminated && takesOne ? index : nil

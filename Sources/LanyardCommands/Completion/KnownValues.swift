@@ -9,7 +9,7 @@ import TokenStore
 /// Nobody is asked anything, no keyring is unlocked and no plugin is started; what can't be known at once is nothing.
 struct KnownValues {
     let context: CommandContext
-    /// Nil where it is wrong: another command says so.
+    /// Nil if it is wrong: another command says so.
     private let configuration: Configuration?
     private let registry: PluginRegistry
 
@@ -87,7 +87,7 @@ extension KnownValues {
     /// How long the keyring has, in seconds: somebody waits for the Tab key.
     private static let patience = 0.5
 
-    /// Those who have signed in; nobody where the keyring is locked or doesn't answer at once.
+    /// Those who have signed in; nobody if the keyring is locked or doesn't answer at once.
     private var accounts: [Candidate] {
         let keyring = KeyringConfiguration(
             group: configuration?.group ?? Configuration().group,

@@ -16,7 +16,7 @@ struct UnknownCommand: Equatable {
 }
 
 extension CommandTree {
-    /// The first of the arguments that had to be a command and is none; nil where all that had to be are.
+    /// The first of the arguments that had to be a command and is none; nil if all that had to be are.
     func unknownCommand(in arguments: [String]) -> UnknownCommand? {
         var command = self
         for word in arguments {

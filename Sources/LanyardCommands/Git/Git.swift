@@ -28,7 +28,7 @@ enum Git {
 
     /// git's release.
     ///
-    /// - Throws: `Failure` where there is no git.
+    /// - Throws: `Failure` if there is no git.
     static func version() async throws(Failure) -> GitVersion {
         let result = try await run(["--version"])
         guard result.status == 0 else { throw result.failure(doing: "telling its version") }

@@ -21,7 +21,7 @@ struct GitConfiguration: Sendable {
 
     let scope: Scope
 
-    /// Everything that the scope's file and the files it includes set, in order; empty where there is no such file.
+    /// Everything that the scope's file and the files it includes set, in order; empty if there is no such file.
     func entries() async throws(Failure) -> [Entry] {
         let result = try await Git.run(["config", scope.rawValue, "--includes", "--null", "--show-origin", "--list"])
         guard result.status == 0 else {
@@ -47,7 +47,7 @@ struct GitConfiguration: Sendable {
 
     /// Has git lock the scope's file as for a change, and change nothing.
     ///
-    /// - Throws: `Failure` with git's reason where it can't; where that is a lack of permission, with this hint.
+    /// - Throws: `Failure` with git's reason if it can't; if that is a lack of permission, with this hint.
     func requireWritable(hint: Hint) async throws(Failure) {
         try await Self.requireWritable([scope.rawValue], hint: hint)
     }
@@ -102,7 +102,7 @@ struct GitConfiguration: Sendable {
         return value.isEmpty || Bool(gitWord: value) == true
     }
 
-    /// What a key is for a URL; nil where it isn't set, or git can't tell.
+    /// What a key is for a URL; nil if it isn't set, or git can't tell.
     private static func value(of key: String, for url: String, in scope: Scope? = nil) async -> String? {
         let place = scope.map { [$0.rawValue, "--includes"] } ?? []
         let result = try? await Git.run(["config"] + place + ["--get-urlmatch", key, url])

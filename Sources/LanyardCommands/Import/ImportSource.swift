@@ -3,7 +3,7 @@ import OtherCaches
 
 /// The programs whose sign-ins can be taken over.
 enum ImportSource: String, ExpressibleByArgument, CaseIterable {
-    /// The Azure CLI since 2.30: MSAL's cache in a file, or in the keyring where it is told to encrypt it.
+    /// The Azure CLI since 2.30: MSAL's cache in a file, or in the keyring if it is told to encrypt it.
     case azureCLI = "azure-cli"
     /// The Azure CLI before 2.30, and other programs with ADAL for Python.
     case adal

@@ -6,7 +6,7 @@ import TokenStore
 struct PasswordPlan {
     struct Entry {
         let password: OtherPassword
-        /// Why it isn't taken; nil where it is.
+        /// Why it isn't taken; nil if it is.
         let skipped: SkipReason?
     }
 
@@ -21,7 +21,7 @@ struct PasswordPlan {
 
     private static func objection(to password: OtherPassword, in session: Session) throws(Failure) -> SkipReason? {
         guard let query = PasswordQuery(password.request) else { return .malformed }
-        // Where a token answers, a password is never asked for.
+        // If a token answers, a password is never asked for.
         if (try? session.resolve(password.request)) != nil { return .tokenAnswers }
         let stored = try session.keeping { () throws(StoreError) in
             try session.passwords.get(query, now: Int(session.context.now))

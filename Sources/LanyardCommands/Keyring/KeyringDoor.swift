@@ -5,7 +5,7 @@ import SystemPackage
 import Terminal
 import TokenStore
 
-/// The person's keyring, opened with its password where no window can ask for it.
+/// The person's keyring, opened with its password if no window can ask for it.
 struct KeyringDoor {
     private let store: SecretServiceStore
     private let provider: KeyringProvider

@@ -39,7 +39,7 @@ struct AccountPicker: AccountChooser {
         console.note(Hint(text, run: "lanyard use"))
     }
 
-    /// The question's lines: each account by user name, name and kind, told apart by the tenant where that is needed.
+    /// The question's lines: each account by user name, name and kind, told apart by the tenant if that is needed.
     private func lines(_ accounts: [AccountRecord]) -> [String] {
         var choices = accounts.labels
         if offersAnother { choices.append("sign in with another account") }
@@ -52,7 +52,7 @@ struct AccountPicker: AccountChooser {
         return ["lanyard: \(title)"] + numbered
     }
 
-    /// Asks one question; nil where the input ends or the person interrupts.
+    /// Asks one question; nil if the input ends or the person interrupts.
     private func ask(_ question: String) async -> String? {
         let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
         // Watched for before the terminal is taken, which passes on what it finds.

@@ -13,7 +13,7 @@ struct Browser: Sendable {
     ///
     /// Commands are split into words as a shell does it; no shell runs.
     ///
-    /// - Throws: `Failure` where the configured command can't be split.
+    /// - Throws: `Failure` if the configured command can't be split.
     init(_ context: CommandContext, configured: String?) throws(Failure) {
         if let configured {
             guard let words = ShellWords.split(configured), !words.isEmpty else {
@@ -32,7 +32,7 @@ struct Browser: Sendable {
     /// The programs of the commands, fit to show.
     var names: String { commands.compactMap(\.first).joined(separator: ", ").displayable(limit: 200) }
 
-    /// Opens a page; false where none of the commands could be started or the first to start said at once that it failed.
+    /// Opens a page; false if none of the commands could be started or the first to start said at once that it failed.
     func open(_ url: String) async -> Bool {
         for words in commands where !words.isEmpty {
             if await start(words, url: url) { return true }

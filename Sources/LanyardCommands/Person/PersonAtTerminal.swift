@@ -9,7 +9,7 @@ import Terminal
 struct PersonAtTerminal: PersonInterface {
     let context: CommandContext
     let presence: Presence
-    /// Nil where no browser can open here, or the person asked for none.
+    /// Nil if no browser can open here, or the person asked for none.
     let browser: Browser?
     /// Seconds that a person has.
     let patience: Int
@@ -22,7 +22,7 @@ struct PersonAtTerminal: PersonInterface {
         self.patience = patience
     }
 
-    /// What the plugin said last; it is why the next page or code is shown, where there is one.
+    /// What the plugin said last; it is why the next page or code is shown, if there is one.
     private final class Reason: Sendable {
         private let text = Mutex<String?>(nil)
         func set(_ new: String) { text.withLock { $0 = new } }

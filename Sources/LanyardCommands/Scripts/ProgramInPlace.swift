@@ -4,14 +4,14 @@ import Secrets
 
 /// A program that takes this process's place, so that signals and the exit status are its own.
 struct ProgramInPlace {
-    /// Its name, looked up in `PATH` where it holds no slash, and its arguments.
+    /// Its name, looked up in `PATH` if it holds no slash, and its arguments.
     var words: [String]
     /// Variables that it gets besides this process's.
     var variables: [String: String]
 
-    /// Runs it; comes back only where that can't be done.
+    /// Runs it; comes back only if that can't be done.
     ///
-    /// - Throws: `Failure` with 127 where there is no such program and 126 where it can't be executed, as shells have it.
+    /// - Throws: `Failure` with 127 if there is no such program and 126 if it can't be executed, as shells have it.
     func run() throws(Failure) -> Never {
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         // This process's own variables go on as the bytes they are.

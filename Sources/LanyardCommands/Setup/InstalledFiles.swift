@@ -10,7 +10,7 @@ struct InstalledFiles: Sendable {
         folder = "/" + context.executable.pieces(between: "/").dropLast().joined(separator: "/")
     }
 
-    /// The JSON schema of the configuration, as a URL; nil where it is not installed.
+    /// The JSON schema of the configuration, as a URL; nil if it is not installed.
     var schema: String? {
         let places = ["\(folder)/../share/lanyard/config.schema.json", "\(folder)/../../../share/config.schema.json"]
         for place in places {
@@ -21,7 +21,7 @@ struct InstalledFiles: Sendable {
         return nil
     }
 
-    /// `git-credential-lanyard` beside the program; nil where it is not there.
+    /// `git-credential-lanyard` beside the program; nil if it is not there.
     var credentialHelper: String? {
         let path = "\(folder)/git-credential-lanyard"
         return access(path, X_OK) == 0 ? path : nil
@@ -29,7 +29,7 @@ struct InstalledFiles: Sendable {
 }
 
 extension CommandContext {
-    /// Where a program of that name is found on `PATH`; nil where it isn't.
+    /// Where a program of that name is found on `PATH`; nil if it isn't.
     func program(_ name: String) -> String? {
         if name.hasBytes("/") { return access(name, X_OK) == 0 ? name : nil }
         let folders = (variable("PATH") ?? "").pieces(between: ":")

@@ -43,7 +43,7 @@ struct CacheClear: Command {
         let session = try Session(context)
         if damaged { return try await clearDamaged(session) }
         let console = session.context.console
-        // Even where the keyring turns out not to answer, lanyard doesn't either.
+        // Even if the keyring turns out not to answer, lanyard doesn't either.
         session.context.answers.forget()
         let stored = try session.storedRecords()
         var clearing = Clearing(expired: expired, account: account, clientID: clientId)

@@ -44,7 +44,7 @@ struct Clearing {
         return (chosen + orphans).map(\.0)
     }
 
-    /// The home account ids that the account's name means; nil where none is named.
+    /// The home account ids that the account's name means; nil if none is named.
     func homes(in records: [CredentialRecord]) -> Set<String>? {
         guard let wanted = account?.lowercased() else { return nil }
         var homes: Set<String> = []
@@ -62,7 +62,7 @@ struct Clearing {
         return policies
     }
 
-    /// Whether a record belongs to an authority: tokens to its realm, where it names one, and what has none to its host.
+    /// Whether a record belongs to an authority: tokens to its realm, if it names one, and what has none to its host.
     private func covers(
         _ place: AuthorityPlace, _ record: CredentialRecord, _ facts: RecordFacts, _ policies: [String: String]
     ) -> Bool {

@@ -13,7 +13,7 @@ package struct ClientInfo: Sendable, Equatable {
 
     /// Reads base64url JSON.
     ///
-    /// - Throws: `ClientInfoError` where it is neither; missing or further members are no error.
+    /// - Throws: `ClientInfoError` if it is neither; missing or further members are no error.
     package init(_ text: String) throws(ClientInfoError) {
         guard text.utf8.count <= 16_384, let data = Base64URL.decode(text),
             let members = try? JSONDecoder().decode(Members.self, from: data)
@@ -22,7 +22,7 @@ package struct ClientInfo: Sendable, Equatable {
         utid = members.utid.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// `uid.utid`, lower case, or nil where a half is missing.
+    /// `uid.utid`, lower case, or nil if a half is missing.
     package var homeAccountID: String? {
         guard let uid, let utid else { return nil }
         return "\(uid).\(utid)".lowercased()

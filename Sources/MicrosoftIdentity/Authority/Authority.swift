@@ -32,7 +32,7 @@ package struct Authority: Sendable, Equatable {
     package let kind: Kind
     /// The host, lower case.
     package let host: String
-    /// The port where it is not 443.
+    /// The port if it is not 443.
     package let port: Int?
     /// The tenant's id or domain, or an audience; lower case for Entra, as given for B2C.
     package let tenant: String
@@ -41,7 +41,7 @@ package struct Authority: Sendable, Equatable {
     /// Whether a B2C path starts with `tfp`.
     private let hasTrustFrameworkSegment: Bool
 
-    /// The host as tokens are kept under it: with `:port` where the port is not 443.
+    /// The host as tokens are kept under it: with `:port` if the port is not 443.
     package var environment: String {
         port.map { "\(host):\($0)" } ?? host
     }
@@ -104,7 +104,7 @@ package struct Authority: Sendable, Equatable {
 
     /// This authority for another tenant of the same environment.
     ///
-    /// - Throws: `AuthorityError.malformed` where the tenant is not a single plain path segment.
+    /// - Throws: `AuthorityError.malformed` if the tenant is not a single plain path segment.
     package func replacingTenant(_ tenant: String) throws(AuthorityError) -> Authority {
         guard HTTPSAddress.isName(tenant) else { throw .malformed }
         return Authority(
@@ -114,7 +114,7 @@ package struct Authority: Sendable, Equatable {
 
     /// This B2C authority with another policy of the same tenant.
     ///
-    /// - Throws: `AuthorityError.malformed` where the policy is not a single plain path segment.
+    /// - Throws: `AuthorityError.malformed` if the policy is not a single plain path segment.
     package func replacingPolicy(_ policy: String) throws(AuthorityError) -> Authority {
         guard kind == .b2c, HTTPSAddress.isName(policy) else { throw .malformed }
         return Authority(

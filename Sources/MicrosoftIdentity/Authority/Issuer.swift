@@ -14,7 +14,7 @@ package enum Issuer {
     ///   - issuer: the issuer; `{tenantid}` in its path is allowed.
     ///   - authority: the authority's URL.
     ///   - aliases: the hosts of the authority's environment.
-    /// - Returns: true where a rule allows it.
+    /// - Returns: true if a rule allows it.
     package static func accepts(_ issuer: String, authority: String, aliases: [String] = []) -> Bool {
         guard let named = try? HTTPSAddress(issuer.replacing(bytes: "{tenantid}", with: "tenantid")),
             let asked = try? HTTPSAddress(authority)

@@ -15,7 +15,7 @@ struct PasswordReset: Sendable {
 
     /// Has the person reset the password.
     ///
-    /// - Throws: `cancelled` where they don't, and what the policy refuses with.
+    /// - Throws: `cancelled` if they don't, and what the policy refuses with.
     func run(_ person: any Conversation) async throws(PluginError) {
         await person.progress("the password is to be reset first, on a page of its own")
         var request = session.request

@@ -11,8 +11,8 @@ package enum Claims {
     /// - Parameters:
     ///   - claims: JSON objects; nil and empty ones are left out.
     ///   - capabilities: what the client can handle, such as `CP1`; they replace an `xms_cc` that the claims bring.
-    /// - Returns: JSON, or nil where there is nothing to send.
-    /// - Throws: `ClaimsError.notAnObject` where a text is no JSON object, for instance still base64.
+    /// - Returns: JSON, or nil if there is nothing to send.
+    /// - Throws: `ClaimsError.notAnObject` if a text is no JSON object, for instance still base64.
     package static func merge(_ claims: [String?], capabilities: [String] = []) throws(ClaimsError) -> String? {
         var merged: JSONValue?
         for case .some(let text) in claims where !text.isEmpty {

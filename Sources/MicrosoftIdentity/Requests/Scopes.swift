@@ -32,7 +32,7 @@ package enum Scopes {
         }
     }
 
-    /// The scopes that an access token is for: what the authority says, in the words of the request where it
+    /// The scopes that an access token is for: what the authority says, in the words of the request if it
     /// says the same in others, so that the same request finds the token again.
     ///
     /// - Parameters:

@@ -9,11 +9,11 @@ struct LoopbackRequest: Sendable {
     /// Path and query.
     let target: String
     let headers: HTTPHeaders
-    /// Nil where it was larger than is read.
+    /// Nil if it was larger than is read.
     let body: String?
 }
 
-/// The web server that the browser comes back to: 127.0.0.1 and, where the computer has it, [::1], on one port.
+/// The web server that the browser comes back to: 127.0.0.1 and, if the computer has it, [::1], on one port.
 ///
 /// Both, because a browser may take `localhost` for either, and whoever holds the other would get the code.
 struct LoopbackListener: Sendable {
@@ -31,7 +31,7 @@ struct LoopbackListener: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameter port: the port, where the redirect URI fixes it.
+    /// - Parameter port: the port, if the redirect URI fixes it.
     /// - Returns: a listener; `serve` or `close` ends it.
     /// - Throws: `unavailable` if the port is taken.
     static func open(port: Int?) async throws(OAuthError) -> LoopbackListener {

@@ -22,7 +22,7 @@ struct RedirectCatcher: Sendable {
         return await judge(AuthorizationResponse(form: body[...]))
     }
 
-    /// An answer in the address: a code there is refused where the authority was asked to post it; a refusal is taken.
+    /// An answer in the address: a code there is refused if the authority was asked to post it; a refusal is taken.
     private func answerAddress(_ query: Substring) async -> LoopbackPage {
         let response = AuthorizationResponse(form: query)
         if response.hasCode, request.responseMode == .formPost { return .codeInAddress }

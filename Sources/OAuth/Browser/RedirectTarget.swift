@@ -5,7 +5,7 @@ import Secrets
 struct RedirectTarget: Sendable, Equatable {
     /// The URI as registered, without a port of ours.
     private let text: String
-    /// The port, where it is fixed.
+    /// The port, if it is fixed.
     let port: Int?
     /// The path that answers come to.
     let path: String

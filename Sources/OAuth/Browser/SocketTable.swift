@@ -25,7 +25,7 @@ struct SocketTable: Sendable {
     func search() -> Finding {
         let found = search("/proc/net/tcp")
         guard found == .absent else { return found }
-        // There is none where there is no IPv6.
+        // There is none if there is no IPv6.
         let foundInIPv6 = search("/proc/net/tcp6")
         return foundInIPv6 == .unreadable ? .absent : foundInIPv6
     }

@@ -9,7 +9,7 @@ package struct HTTPSAddress: Sendable, Equatable {
     /// Non-empty, without escapes.
     package let segments: [String]
 
-    /// The host, with `:port` where the port is not 443.
+    /// The host, with `:port` if the port is not 443.
     package var environment: String { port.map { "\(host):\($0)" } ?? host }
 
     /// Reads a URL; its query and fragment are dropped.

@@ -12,7 +12,7 @@ struct ProxySettings: Sendable {
     /// Reads the variables; the lower-case name goes before the upper-case one.
     ///
     /// - Parameter environment: the process's environment.
-    /// - Throws: `invalidRequest` where the proxy is not an `http://` one, the only kind spoken.
+    /// - Throws: `invalidRequest` if the proxy is not an `http://` one, the only kind spoken.
     init(environment: [String: String]) throws(OAuthError) {
         func variable(_ name: String) -> String? {
             [environment[name], environment[name.uppercased()]].compactMap(\.self).first { !$0.isEmpty }

@@ -35,7 +35,7 @@ package struct Transport: Sendable {
         package var connect = Duration.seconds(10)
         /// Of one attempt, body included.
         package var whole = Duration.seconds(30)
-        /// Between the two attempts, where the host does not say.
+        /// Between the two attempts, if the host does not say.
         package var pause = Duration.seconds(1)
         /// The longest pause worth waiting for; told in the error if longer.
         package var longestPause = Duration.seconds(10)

@@ -21,7 +21,7 @@ enum TrustRoots {
     ///   - caFile: the configuration's `ca-file`.
     ///   - environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked for.
     /// - Returns: settings that check certificate and host name.
-    /// - Throws: `invalidRequest` where a named file holds no certificates.
+    /// - Throws: `invalidRequest` if a named file holds no certificates.
     static func configuration(
         caFile: String?, environment: [String: String]
     ) throws(OAuthError) -> TLSConfiguration {

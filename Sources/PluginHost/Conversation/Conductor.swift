@@ -58,7 +58,7 @@ struct Conductor {
         exchange = Exchange(plugin: plugin)
     }
 
-    /// Serves events until the conversation is over; nil where the plugin's output ended without an answer.
+    /// Serves events until the conversation is over; nil if the plugin's output ended without an answer.
     ///
     /// Whoever was asked has been told that it is over when this returns: nothing of theirs is left on the screen.
     mutating func run() async -> Exchange.Ending? {
@@ -227,7 +227,7 @@ extension PluginEvent {
 }
 
 extension Duration {
-    /// The duration for a person: whole minutes where it is some, else seconds.
+    /// The duration for a person: whole minutes if it is some, else seconds.
     fileprivate var words: String {
         let seconds = components.seconds
         if seconds >= 60, seconds % 60 == 0 { return seconds == 60 ? "a minute" : "\(seconds / 60) minutes" }

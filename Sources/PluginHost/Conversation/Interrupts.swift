@@ -4,7 +4,7 @@ import Synchronization
 
 /// The signal that ended a conversation with a plugin.
 public enum Interruption {
-    /// Its number; nil where none came.
+    /// Its number; nil if none came.
     public static var signal: Int32? { Interrupts.signal }
 }
 
@@ -41,7 +41,7 @@ package enum Interrupts {
         return alarm
     }()
 
-    /// The last signal that came; nil where none did.
+    /// The last signal that came; nil if none did.
     static var signal: Int32? {
         let number = last.load(ordering: .relaxed)
         return number == 0 ? nil : number

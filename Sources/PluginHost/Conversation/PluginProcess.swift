@@ -27,7 +27,7 @@ struct PluginProcess {
                     request, execution.standardInputWriter, execution.standardOutput, execution.standardError)
                 let ending = await conduct(wires, person)
                 await stop(execution, patiently: ending?.isResult ?? true)
-                // Reading ends with the process, even where a child of it kept the pipes.
+                // Reading ends with the process, even if a child of it kept the pipes.
                 for pipe in wires.pipes { await pipe.value }
                 return ending
             }

@@ -37,7 +37,7 @@ public struct PluginRunner: Sendable {
     ///   - person: Whoever answers; not asked in `renew`.
     /// - Returns: The tokens and the account.
     /// - Throws: The plugin's error, or the host's: `internal` for a plugin that broke the protocol, `unavailable` for
-    ///   one that is silent too long, `cancelled` where nobody answered, the task was cancelled or a signal came.
+    ///   one that is silent too long, `cancelled` if nobody answered, the task was cancelled or a signal came.
     public func run(
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
@@ -117,7 +117,7 @@ public struct PluginRunner: Sendable {
 
     /// Runs `describe`.
     ///
-    /// - Throws: As `run` does; `internal` also where the plugin gives another name than its manifest.
+    /// - Throws: As `run` does; `internal` also if the plugin gives another name than its manifest.
     public func describe(_ plugin: PluginManifest) async throws(PluginError) -> PluginDescription {
         let block = try await converse(PluginRequest(.describe), plugin, NobodyThere())
         let description = try read(block, of: plugin) { reader throws(WireFault) in try PluginDescription(reader) }

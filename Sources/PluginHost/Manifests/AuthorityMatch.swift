@@ -6,11 +6,11 @@ public struct AuthorityMatch: Sendable, Equatable {
     public let plugin: PluginManifest
     /// The authority's URL, its host in lower case.
     public let authority: AuthorityURL
-    /// The host that tokens are kept under: the first of its aliases, with `:port` where the port isn't 443.
+    /// The host that tokens are kept under: the first of its aliases, with `:port` if the port isn't 443.
     public let environment: String
     /// Every host of the environment; tokens may have been kept under any.
     public let environmentHosts: [String]
-    /// The realm in the URL, lower case; empty where its path has none.
+    /// The realm in the URL, lower case; empty if its path has none.
     public let realm: String
     /// What the realm stands for, if it is none itself.
     public let sharedRealm: SharedRealm?
@@ -27,9 +27,9 @@ extension AuthorityPattern {
         var rank = (literals: 0, host: 0)
     }
 
-    /// How the pattern fits, or nil where it doesn't.
+    /// How the pattern fits, or nil if it doesn't.
     ///
-    /// The policies' names only tell kinds apart: where the rule names the kind, as it must for a custom domain with
+    /// The policies' names only tell kinds apart: if the rule names the kind, as it must for a custom domain with
     /// policies named otherwise, any will do.
     func fit(_ url: AuthorityURL, isConfigured: Bool, kindIsNamed: Bool = false) -> Fit? {
         let ranks = hosts.compactMap { HostPattern.rank($0, url.host, isConfigured: isConfigured) }

@@ -4,7 +4,7 @@ import Addresses
 public struct AuthorityURL: Sendable, Hashable {
     static let mostSegments = 8
 
-    /// The host in lower case, with `:port` where the port isn't 443.
+    /// The host in lower case, with `:port` if the port isn't 443.
     public let host: String
     /// The segments of the path as written.
     public let path: [String]

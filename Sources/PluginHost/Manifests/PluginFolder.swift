@@ -14,7 +14,7 @@ struct PluginFolder {
         self.name = name
     }
 
-    /// The plugin, or nil where the folder has no `plugin.toml`.
+    /// The plugin, or nil if the folder has no `plugin.toml`.
     func load(_ places: PluginPlaces) throws(PluginProblem) -> PluginManifest? {
         guard let manifestFile = try trusted(file) else { return nil }
         let (declared, executable) = try ManifestReader(try text(of: manifestFile), file: file).read()

@@ -17,7 +17,7 @@ public struct PluginManifest: Sendable, Equatable {
     public var arguments: [String] = []
     /// What of the person's session it can't do without.
     public var needs: [PluginNeed] = []
-    /// What a rule's `kind` picks, where the authority's URL does not tell.
+    /// What a rule's `kind` picks, if the authority's URL does not tell.
     public var kind: String?
     /// The flows it can use.
     public var flows: [PluginRequest.Flow] = []

@@ -5,7 +5,7 @@ import Files
 struct PluginPlaces {
     /// Folders of plugin folders, the one that wins first.
     let folders: [String]
-    /// Where the running program is, symbolic links resolved; nil where that can't be told.
+    /// Where the running program is, symbolic links resolved; nil if that can't be told.
     let executable: String?
 
     /// - Parameters:
@@ -27,7 +27,7 @@ struct PluginPlaces {
         self.folders = folders.filter { $0.hasPrefix("/") }
     }
 
-    /// Where a manifest's `executable` may be, best first; empty where its text is not allowed.
+    /// Where a manifest's `executable` may be, best first; empty if its text is not allowed.
     func candidates(for name: String, in folder: String) -> [String] {
         if name.hasPrefix("/") { return [name] }
         if name.hasBytes("/") {

@@ -2,9 +2,9 @@ extension PluginRegistry {
     /// The hosts of the environment that a host belongs to, the one that requests go to first.
     ///
     /// - Parameters:
-    ///   - host: the host, with `:port` where the port isn't 443.
+    ///   - host: the host, with `:port` if the port isn't 443.
     ///   - isConfigured: whether the user's or the system's configuration names the host, so that `*` may match.
-    /// - Returns: the hosts, or nil where no plugin serves an authority at the host.
+    /// - Returns: the hosts, or nil if no plugin serves an authority at the host.
     public func environment(ofHost host: String, isConfigured: Bool) -> [String]? {
         let host = host.lowercased()
         let patterns = plugins.lazy.flatMap(\.authorities).flatMap(\.hosts)

@@ -38,7 +38,7 @@ public struct PluginRegistry: Sendable {
     ///   - authority: The authority's URL.
     ///   - kind: The rule's `kind`, which narrows the choice to plugins of that kind.
     ///   - isConfigured: Whether the user's or the system's configuration names the authority, so that `*` may match.
-    /// - Returns: The match, or nil where no plugin serves the authority or its URL isn't one.
+    /// - Returns: The match, or nil if no plugin serves the authority or its URL isn't one.
     public func match(authority: String, kind: String? = nil, isConfigured: Bool) -> AuthorityMatch? {
         guard let url = AuthorityURL(authority) else { return nil }
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
@@ -78,7 +78,7 @@ public struct PluginRegistry: Sendable {
 
     /// The well-known consumer at a host, whose `scopes` its tokens are asked with.
     ///
-    /// - Parameter host: The host, with `:port` where the port isn't 443.
+    /// - Parameter host: The host, with `:port` if the port isn't 443.
     /// - Returns: The consumer, or nil for a host that no manifest names.
     public func resource(forHost host: String) -> PluginResource? {
         let host = host.lowercased()
@@ -122,7 +122,7 @@ private struct PluginDiscovery {
 
 /// Reading folders.
 private enum Directory {
-    /// The names in the folder, sorted, less hidden ones; none where it can't be read.
+    /// The names in the folder, sorted, less hidden ones; none if it can't be read.
     static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }

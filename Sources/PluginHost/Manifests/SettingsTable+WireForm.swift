@@ -6,7 +6,7 @@ extension SettingsTable {
     /// The most values in a list, and the most tables of a kind.
     private static let mostValues = 256
 
-    /// A text of the form, or nil where the key is absent.
+    /// A text of the form, or nil if the key is absent.
     func text(_ key: String, _ form: WireForm) throws(SettingsError) -> String? {
         guard let text = try string(key) else { return nil }
         guard form.accepts(text), !text.isEmpty else { throw error(key, "`\(key)` has a value that can't be used") }
@@ -19,7 +19,7 @@ extension SettingsTable {
         return text
     }
 
-    /// Texts of the form; none where the key is absent.
+    /// Texts of the form; none if the key is absent.
     func list(_ key: String, _ form: WireForm) throws(SettingsError) -> [String] {
         let texts = try strings(key) ?? []
         guard texts.count <= Self.mostValues else { throw error(key, "`\(key)` holds more than \(Self.mostValues)") }

@@ -13,7 +13,7 @@ public struct RuleFile: Sendable {
 
     /// Reads a file; a missing one has no rules.
     ///
-    /// - Throws: `SettingsError` where the file is wrong.
+    /// - Throws: `SettingsError` if the file is wrong.
     public init(reading path: String) throws(SettingsError) {
         file = try SettingsText(reading: path)
         blocks = try TableBlocks(of: "rule", file: path, text: file.text ?? "")
@@ -32,12 +32,12 @@ public struct RuleFile: Sendable {
         try file.requireReplaceable()
     }
 
-    /// Adds a rule at the end of the file, which is made where it is missing.
+    /// Adds a rule at the end of the file, which is made if it is missing.
     ///
     /// - Parameters:
     ///   - rule: the rule.
     ///   - schema: where the schema of the configuration is, for the first line of a file that is made.
-    /// - Throws: `SettingsError` where the file can't be changed, or no longer is what was read.
+    /// - Throws: `SettingsError` if the file can't be changed, or no longer is what was read.
     public func add(_ rule: Rule, schema: String?) throws(SettingsError) {
         let start = file.text == nil ? schema.map { "#:schema \($0)\n" } ?? "" : text
         let opened = try TableBlocks(of: "rule", file: file.path, text: start)
@@ -51,7 +51,7 @@ public struct RuleFile: Sendable {
 
     /// Takes a rule out of the file.
     ///
-    /// - Throws: `SettingsError` where the file can't be changed so that nothing else changes.
+    /// - Throws: `SettingsError` if the file can't be changed so that nothing else changes.
     public func remove(_ rule: Rule) throws(SettingsError) {
         let hint = "take out the rule at \(file.path)\(rule.line.map { ":\($0)" } ?? "") by hand"
         guard let index = rules.firstIndex(of: rule), blocks.lines.count == rules.count else { throw unsure(hint) }

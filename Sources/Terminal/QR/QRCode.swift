@@ -4,7 +4,7 @@ struct QRCode: Sendable, Equatable {
     let side: Int
     private let dark: [Bool]
 
-    /// Encodes a text in byte mode; nil where it is longer than a symbol of 57 modules a side holds.
+    /// Encodes a text in byte mode; nil if it is longer than a symbol of 57 modules a side holds.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let version = QRVersion(holding: bytes.count) else { return nil }
@@ -35,7 +35,7 @@ struct QRCode: Sendable, Equatable {
         for byte in bytes { bits.append(Int(byte), count: 8) }
         let data = bits.padded(to: version.dataCodewords)
 
-        // The first blocks are one codeword shorter where they don't come out even.
+        // The first blocks are one codeword shorter if they don't come out even.
         let (short, longer) = data.count.quotientAndRemainder(dividingBy: version.blocks)
         var blocks: [ArraySlice<UInt8>] = []
         var start = 0

@@ -21,7 +21,7 @@ public struct AnswerKey: Sendable {
     /// A key that nobody has.
     static func random() -> AnswerKey { AnswerKey(SymmetricKey(size: .bits256)) }
 
-    /// Reads the key of that description; nil where there is none or no kernel keyring.
+    /// Reads the key of that description; nil if there is none or no kernel keyring.
     static func read(_ description: String) -> AnswerKey? {
         let serial = lanyard_key_find(description)
         guard serial >= 0 else { return nil }
@@ -31,7 +31,7 @@ public struct AnswerKey: Sendable {
         return AnswerKey(SymmetricKey(data: bytes))
     }
 
-    /// Puts a new key in place of whichever is there; nil where that can't be done, and then there is none.
+    /// Puts a new key in place of whichever is there; nil if that can't be done, and then there is none.
     static func replace(_ description: String) -> AnswerKey? {
         let fresh = random()
         let serial = fresh.symmetric.withUnsafeBytes { bytes in

@@ -16,7 +16,7 @@ struct SealedAnswer {
     private let sealedAt: Int
     private let until: Int
 
-    /// Reads a file's contents, or their beginning; nil where they are something else.
+    /// Reads a file's contents, or their beginning; nil if they are something else.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.headLength, bytes.starts(with: Self.tag) else { return nil }
         head = Array(bytes[..<Self.headLength])
@@ -32,7 +32,7 @@ struct SealedAnswer {
     /// Whether the answer may be given at that time: not before it was made, as a clock that was set back has it.
     func counts(at now: Int) -> Bool { sealedAt <= now && now < until }
 
-    /// The answer; nil where it was sealed with another key, for another name, or changed since.
+    /// The answer; nil if it was sealed with another key, for another name, or changed since.
     func opened(_ name: AnswerName, _ key: AnswerKey) -> [UInt8]? {
         guard let sealed = try? ChaChaPoly.SealedBox(combined: box),
             let answer = try? ChaChaPoly.open(sealed, using: key.symmetric, authenticating: name.digest + head)
@@ -40,7 +40,7 @@ struct SealedAnswer {
         return Array(answer)
     }
 
-    /// Seals an answer; gives the file's contents, or nil where they would be too long.
+    /// Seals an answer; gives the file's contents, or nil if they would be too long.
     static func seal(_ answer: [UInt8], as name: AnswerName, at now: Int, until: Int, _ key: AnswerKey) -> [UInt8]? {
         guard let sealedAt = UInt64(exactly: now), let end = UInt64(exactly: until) else { return nil }
         let head = tag + sealedAt.bigEndianBytes + end.bigEndianBytes

@@ -6,7 +6,7 @@ import Files
 /// Each is a small file in the user's runtime directory, sealed with a key in the user's kernel keyring. Whatever changes
 /// what is stored replaces the key, which makes every answer unreadable at once. An answer is sealed with the key that
 /// was there *before* the store was read for it: one that was under way while something changed is unreadable from the
-/// start. Where there is no kernel keyring or no runtime directory nothing is kept, and nothing goes wrong.
+/// start. If there is no kernel keyring or no runtime directory nothing is kept, and nothing goes wrong.
 public struct SealedAnswers: Sendable, Equatable {
     private let runtimeDirectory: String?
     /// Stands for the session bus, and so for the keyring that answers are of.
@@ -37,7 +37,7 @@ public struct SealedAnswers: Sendable, Equatable {
         AnswerName(fields: [place] + fields, files: files)
     }
 
-    /// The key of this moment, made where there is none; nil where nothing can be kept.
+    /// The key of this moment, made if there is none; nil if nothing can be kept.
     ///
     /// To be asked for before anything is read that decides an answer.
     public func key() -> AnswerKey? {

@@ -7,7 +7,7 @@ public struct OtherItems: Sendable {
     public struct Item: Sendable, Equatable {
         /// Its attributes, `xdg:schema` among them.
         public var attributes: [String: String]
-        /// Its secret; nil where it is no UTF-8.
+        /// Its secret; nil if it is no UTF-8.
         public var secret: Secret?
     }
 
@@ -22,7 +22,7 @@ public struct OtherItems: Sendable {
 
     /// The items of a schema that have at least these attributes.
     ///
-    /// - Throws: `locked` where nobody can know whether there are any.
+    /// - Throws: `locked` if nobody can know whether there are any.
     public func items(schema: String, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
         let wanted = attributes.merging(["xdg:schema": schema]) { $1 }
         return try configuration.withKeyring { session throws(ServiceFailure) in

@@ -1,6 +1,6 @@
 import Addresses
 
-/// The attributes of an item: the same eight always, "" where one does not apply.
+/// The attributes of an item: the same eight always, "" if one does not apply.
 ///
 /// A provider that replaces an item replaces the first one that has *at least* the attributes given, so an item with
 /// fewer than the others would overwrite one of them. Attributes are not secret, hence neither user names nor times.
@@ -83,7 +83,7 @@ extension RecordQuery {
         return attributes
     }
 
-    /// What to ask the provider for, one search each, where many items are stored; together as much as the other.
+    /// What to ask the provider for, one search each, if many items are stored; together as much as the other.
     func narrowSearches(group: String) -> [[String: String]] {
         kinds.flatMap { kind in
             var attributes = searchAttributes(group: group)
@@ -103,7 +103,7 @@ extension RecordQuery {
         kind(of: ItemAttributes(record, group: "").dictionary) != nil
     }
 
-    /// The kind of an item that matches the query, or nil where it does not match.
+    /// The kind of an item that matches the query, or nil if it does not match.
     func kind(of attributes: [String: String]) -> CredentialKind? {
         guard let kind = attributes["kind"].flatMap(CredentialKind.init), kinds.contains(kind),
             environments.isEmpty || environments.contains(where: { $0.lowercased() == attributes["environment"] }),

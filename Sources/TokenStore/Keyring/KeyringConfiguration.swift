@@ -2,7 +2,7 @@ internal import SecretService
 
 /// Where and how records are kept.
 public struct KeyringConfiguration: Sendable, Equatable {
-    /// How many seconds one operation may take where nobody says otherwise.
+    /// How many seconds one operation may take if nobody says otherwise.
     public static let defaultDeadline = 2.0
 
     /// A collection of the Secret Service, by its alias.

@@ -34,7 +34,7 @@ public struct SecretServiceStore: RecordStore {
     /// Reads the records that match.
     ///
     /// Items that match and cannot be read are told of in `unreadable`. Finding nothing is not an error, not even
-    /// without any keyring; it is one where the keyring is locked, because nobody can know then.
+    /// without any keyring; it is one if the keyring is locked, because nobody can know then.
     public func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let found = try session.unlockedRecords(matching: query, group: configuration.group)
@@ -57,7 +57,7 @@ public struct SecretServiceStore: RecordStore {
 
     /// Stores records, each in place of the one with the same key.
     ///
-    /// Records are stored one after the other; where one fails, those before it are stored.
+    /// Records are stored one after the other; if one fails, those before it are stored.
     public func save(_ records: [CredentialRecord]) throws(StoreError) {
         guard !records.isEmpty else { return }
         try configuration.changing { () throws(StoreError) in
@@ -75,7 +75,7 @@ public struct SecretServiceStore: RecordStore {
 
     /// Deletes the records that match, and tells how many.
     ///
-    /// Where one of them is locked and may not be unlocked, nothing is deleted.
+    /// If one of them is locked and may not be unlocked, nothing is deleted.
     public func delete(matching query: RecordQuery) throws(StoreError) -> Int {
         try delete(query.searchAttributes(group: configuration.group)) { query.kind(of: $0) != nil }
     }

@@ -15,7 +15,7 @@ public struct SharedNotes: Sendable {
 
     private let runtimeDirectory: String?
 
-    /// Makes notes in the user's runtime directory; where there is none, nothing is kept.
+    /// Makes notes in the user's runtime directory; if there is none, nothing is kept.
     ///
     /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that is not absolute or not this user's counts as absent.
     public init(runtimeDirectory: String?) {

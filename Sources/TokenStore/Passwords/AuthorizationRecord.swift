@@ -25,7 +25,7 @@ struct AuthorizationRecord {
         Self.attributes(of: address, username: password.username, group: group)
     }
 
-    /// The secret; nil where the password is no authorization.
+    /// The secret; nil if the password is no authorization.
     var json: [UInt8]? {
         guard case .authorization(let type, let credential) = password.proof else { return nil }
         var members: [String: JSONValue] = [:]
@@ -37,7 +37,7 @@ struct AuthorizationRecord {
         return JSONValue.object(members).encoded()
     }
 
-    /// Reads a secret; nil where it is not one of these.
+    /// Reads a secret; nil if it is not one of these.
     static func password(json: [UInt8]) -> StoredPassword? {
         guard let object = JSONValue(bytes: json)?.members else { return nil }
         var members = Members(object)

@@ -20,7 +20,7 @@ struct PasswordAddress: Equatable {
         (server, port) = Self.split(query.host)
     }
 
-    /// The address of an item, of either schema; nil where it has none.
+    /// The address of an item, of either schema; nil if it has none.
     init?(_ attributes: [String: String]) {
         guard let scheme = attributes["protocol"], let server = attributes["server"] else { return nil }
         self.scheme = scheme

@@ -10,13 +10,13 @@ struct PasswordItem {
     static let olderSchemaName = "org.gnome.keyring.NetworkPassword"
 
     let item: KeyringItem
-    /// When it was last changed, in seconds since 1970; 0 where nobody asked.
+    /// When it was last changed, in seconds since 1970; 0 if nobody asked.
     var modified: UInt64 = 0
     let username: String?
-    /// What it holds; nil where its secret was not loaded, or is nothing of ours.
+    /// What it holds; nil if its secret was not loaded, or is nothing of ours.
     let password: StoredPassword?
 
-    /// Whether the item holds what the query proves it knows; true where it proves nothing.
+    /// Whether the item holds what the query proves it knows; true if it proves nothing.
     func isProvenBy(_ query: PasswordQuery) -> Bool {
         guard let known = query.credential ?? query.password else { return true }
         switch password?.proof {
@@ -33,7 +33,7 @@ struct PasswordItem {
 }
 
 extension KeyringItem {
-    /// The number that providers end an item's path with, counting up; 0 where they do not.
+    /// The number that providers end an item's path with, counting up; 0 if they do not.
     fileprivate var number: Int {
         path.pieces(between: "/").last.flatMap { Int($0) } ?? 0
     }
@@ -54,7 +54,7 @@ extension PasswordQuery {
 }
 
 extension KeyringSession {
-    /// Finds the passwords of exactly this address, of the query's user where it names one.
+    /// Finds the passwords of exactly this address, of the query's user if it names one.
     func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ServiceFailure) -> [PasswordItem] {
         let address = PasswordAddress(query)
         let items = try readableItems(of: query.searchAttributes, needsSecrets: needsSecrets) { item in
@@ -73,7 +73,7 @@ extension KeyringSession {
         }
     }
 
-    /// Finds the authorizations of exactly this address, of the query's user where it names one.
+    /// Finds the authorizations of exactly this address, of the query's user if it names one.
     func authorizations(
         for query: PasswordQuery, group: String, needsSecrets: Bool
     ) throws(ServiceFailure) -> [PasswordItem] {

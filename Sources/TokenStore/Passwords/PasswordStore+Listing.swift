@@ -11,7 +11,7 @@ extension PasswordStore {
 
     /// Every password that git stored in the person's own keyring, whatever collection this store keeps to.
     ///
-    /// - Throws: `locked` where nobody can know whether there are any.
+    /// - Throws: `locked` if nobody can know whether there are any.
     public func listed() throws(StoreError) -> [Listed] {
         let items = OtherItems(configuration: configuration)
         var listed: [Listed] = []
@@ -23,7 +23,7 @@ extension PasswordStore {
 }
 
 extension PasswordStore.Listed {
-    /// Reads an item; nil where it is of no URL or no text.
+    /// Reads an item; nil if it is of no URL or no text.
     fileprivate init?(_ item: OtherItems.Item) {
         guard let address = PasswordAddress(item.attributes), let secret = item.secret,
             let text = PasswordText(bytes: Array(secret.reveal().utf8))

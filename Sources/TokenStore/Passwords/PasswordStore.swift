@@ -18,8 +18,8 @@ public struct PasswordStore: Sendable {
     /// - Parameters:
     ///   - query: whose; its `password` and `credential` do not count.
     ///   - now: seconds since 1970; what expired before is not found.
-    /// - Returns: what to answer, or nil where nothing valid is stored; that is no error.
-    /// - Throws: `locked` where nobody can know whether something is stored, and what else keeps the store from looking.
+    /// - Returns: what to answer, or nil if nothing valid is stored; that is no error.
+    /// - Throws: `locked` if nobody can know whether something is stored, and what else keeps the store from looking.
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
         try configuration.withKeyring { session throws(ServiceFailure) in
             try session.stored(for: query, group: configuration.group).first { $0.expiresOn.map { $0 > now } ?? true }
@@ -49,7 +49,7 @@ public struct PasswordStore: Sendable {
 
     /// Takes turns with other processes of lanyard that store, because storing is a look and then a change.
     ///
-    /// nil where that can't be done: then two at once can leave a password twice, of which the newer one counts.
+    /// nil if that can't be done: then two at once can leave a password twice, of which the newer one counts.
     private static func lock(within seconds: Double) -> LockFile? {
         guard
             let file = try? SingleFlight(environment: SessionEnvironment.process.folders).open("passwords"),

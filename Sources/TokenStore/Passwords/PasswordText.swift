@@ -15,7 +15,7 @@ struct PasswordText {
         self.oauthRefreshToken = oauthRefreshToken?.reveal()
     }
 
-    /// Reads a secret; nil where it is not UTF-8.
+    /// Reads a secret; nil if it is not UTF-8.
     ///
     /// Lines that nobody here knows do not count.
     init?(bytes: [UInt8]) {
@@ -30,7 +30,7 @@ struct PasswordText {
         if expiresOn == 0 { expiresOn = nil }
     }
 
-    /// The secret as text; nil where a line feed in a part would read as the start of another.
+    /// The secret as text; nil if a line feed in a part would read as the start of another.
     var text: String? {
         var lines = [password]
         if let expiresOn { lines.append("password_expiry_utc=\(expiresOn)") }

@@ -4,11 +4,11 @@ public import Secrets
 public struct PasswordQuery: Sendable, Equatable {
     /// The URL's scheme.
     public var scheme: String
-    /// The URL's host, with `:port` where git gives one; `[…]` around an IPv6 address.
+    /// The URL's host, with `:port` if git gives one; `[…]` around an IPv6 address.
     ///
     /// It is empty for a certificate's passphrase only, which is found by the path.
     public var host: String
-    /// The URL's path without its first `/`; nil where git does not say it.
+    /// The URL's path without its first `/`; nil if git does not say it.
     public var path: String?
     /// The user name; nil for anyone's, "" for the empty name.
     public var username: String?
@@ -38,7 +38,7 @@ public struct StoredPassword: Sendable, Equatable {
         case authorization(type: String, credential: Secret)
     }
 
-    /// The user name; nil where an authorization was stored without.
+    /// The user name; nil if an authorization was stored without.
     public var username: String?
     /// The password or authorization.
     public var proof: Proof

@@ -29,7 +29,7 @@ public struct AccessTokenRecord: Sendable, Equatable {
     /// The realms named in the authorities that were asked, such as a domain or `common`, the last one first, separated by
     /// spaces; lanyard's own member.
     public var requestedRealm: String?
-    /// The user name that it goes with where a server takes it as a password; lanyard's own member.
+    /// The user name that it goes with if a server takes it as a password; lanyard's own member.
     public var basicUsername: String?
     /// Members nobody here knows; they survive.
     public var other: [String: JSONValue] = [:]

@@ -6,7 +6,7 @@ public struct AppMetadataRecord: Sendable, Equatable {
     public var clientID: String
     /// The authority's host.
     public var environment: String
-    /// The client's family: nil where nobody knows yet, "" where the client is known to be in none.
+    /// The client's family: nil if nobody knows yet, "" if the client is known to be in none.
     public var familyID: String?
     /// Members nobody here knows; they survive.
     public var other: [String: JSONValue] = [:]

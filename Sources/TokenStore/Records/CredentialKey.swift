@@ -11,7 +11,7 @@ public struct CredentialKey: Sendable, Equatable {
     public var account: String
     /// The keychain's `kSecAttrService`.
     public var service: String
-    /// The keychain's `kSecAttrGeneric`; nil where MSAL sets none.
+    /// The keychain's `kSecAttrGeneric`; nil if MSAL sets none.
     public var generic: String?
     /// The keychain's `kSecAttrType`.
     public var type: Int?

@@ -3,7 +3,7 @@ internal import Secrets
 
 /// What every record does: it reads the members of the unified cache's JSON and writes them.
 protocol MSALRecord: Sendable, Equatable {
-    /// Reads the members; nil where one that the record can't do without is missing.
+    /// Reads the members; nil if one that the record can't do without is missing.
     ///
     /// Lenient: a number may be a string and a string a number. Members it does not know are kept.
     init?(members: [String: JSONValue])
@@ -27,7 +27,7 @@ public enum CredentialRecord: Sendable, Equatable {
 }
 
 extension CredentialRecord {
-    /// Reads a record of the unified cache's JSON; nil where it is not one of that kind.
+    /// Reads a record of the unified cache's JSON; nil if it is not one of that kind.
     ///
     /// - Parameters:
     ///   - kind: what it is meant to be.
@@ -37,13 +37,13 @@ extension CredentialRecord {
         self.init(kind: kind, members: members)
     }
 
-    /// Reads a record of the unified cache's JSON that tells itself what it is; nil where it does not.
+    /// Reads a record of the unified cache's JSON that tells itself what it is; nil if it does not.
     init?(json: some Sequence<UInt8>) {
         guard let members = JSONValue(bytes: json)?.members, let kind = CredentialKind(of: members) else { return nil }
         self.init(kind: kind, members: members)
     }
 
-    /// Reads a record of a decoded JSON object; nil where it is not one of that kind.
+    /// Reads a record of a decoded JSON object; nil if it is not one of that kind.
     package init?(kind: CredentialKind, members: [String: JSONValue]) {
         let record: CredentialRecord? =
             switch kind {
@@ -155,7 +155,7 @@ extension CredentialRecord {
 }
 
 extension CredentialKind {
-    /// What an object of the unified cache is; nil where it does not tell.
+    /// What an object of the unified cache is; nil if it does not tell.
     ///
     /// Credentials name their type; accounts and clients' metadata have members that only they have.
     fileprivate init?(of members: [String: JSONValue]) {

@@ -9,7 +9,7 @@ struct Members {
         rest = members
     }
 
-    /// Takes a text; "" where it is absent or not a text.
+    /// Takes a text; "" if it is absent or not a text.
     mutating func text(_ name: String) -> String {
         optionalText(name) ?? ""
     }
@@ -31,7 +31,7 @@ struct Members {
         return number
     }
 
-    /// Takes a secret; nil where it is absent or empty.
+    /// Takes a secret; nil if it is absent or empty.
     mutating func secret(_ name: String) -> Secret? {
         guard let text = optionalText(name), !text.isEmpty else { return nil }
         return Secret(text)

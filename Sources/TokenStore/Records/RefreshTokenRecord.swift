@@ -11,7 +11,7 @@ public struct RefreshTokenRecord: Sendable, Equatable {
     public var clientID: String
     /// The token.
     public var secret: Secret
-    /// The family of clients that may share it (`foci`); nil where it is this client's alone.
+    /// The family of clients that may share it (`foci`); nil if it is this client's alone.
     public var familyID: String?
     /// The scopes it was issued with, separated by spaces; MSAL for Python keeps them, nobody needs them.
     public var target = ""

@@ -20,7 +20,7 @@ public struct UnifiedCache: Sendable, Equatable {
         self.records = records
     }
 
-    /// Reads a cache; nil where the bytes are not one JSON object.
+    /// Reads a cache; nil if the bytes are not one JSON object.
     public init?(json: some Sequence<UInt8>) {
         guard var document = JSONValue(bytes: json)?.members else { return nil }
         for (name, kind) in Self.sections {

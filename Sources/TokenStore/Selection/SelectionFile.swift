@@ -1,7 +1,7 @@
 import Addresses
 internal import Files
 
-/// The accounts that the person chose, the last choice first: which of several is meant where nothing names one.
+/// The accounts that the person chose, the last choice first: which of several is meant if nothing names one.
 ///
 /// A file of lines `HOME-ACCOUNT-ID ENVIRONMENT [AUTHORITY]`; without an authority the choice is for all. It holds no name
 /// and no secret, and what is wrong in it only means that nothing was chosen: a line that is none is passed over, a file
@@ -22,7 +22,7 @@ public struct SelectionFile: Sendable, Equatable {
     /// A process that holds it for longer has been stopped: what it would write is then overwritten.
     private static let patience = Duration.seconds(2)
 
-    /// The selection of a device in its mode; nil where the environment has no place for it.
+    /// The selection of a device in its mode; nil if the environment has no place for it.
     ///
     /// - Parameters:
     ///   - environment: `XDG_STATE_HOME` or `HOME` counts; on a shared device `XDG_RUNTIME_DIR`, gone at log-out.

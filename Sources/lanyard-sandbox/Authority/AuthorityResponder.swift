@@ -61,7 +61,7 @@ struct AuthorityResponder: HTTPResponder {
         }
     }
 
-    /// A path without a tenant that exists: told in Entra's shape where it looks like one of Entra's endpoints.
+    /// A path without a tenant that exists: told in Entra's shape if it looks like one of Entra's endpoints.
     private func unknown(_ visit: Visit) -> Response {
         let last = visit.segments.last?.lowercased() ?? ""
         guard visit.segments.count > 2 else { return .page(Pages.notFound, status: .notFound) }

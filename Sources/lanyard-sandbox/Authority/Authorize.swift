@@ -118,7 +118,7 @@ extension World {
             ?? silentRefusal(.consentRequired(client), interaction, visit)
     }
 
-    /// Shows a page of an interaction; nil where the client asked for none to be shown.
+    /// Shows a page of an interaction; nil if the client asked for none to be shown.
     func page(_ interaction: Interaction, _ visit: Visit, _ body: (InteractionForm) -> HTML) -> Response? {
         if interaction.request?.prompts.contains("none") == true { return nil }
         let id = ledger.begin(interaction)

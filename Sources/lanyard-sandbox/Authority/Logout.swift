@@ -20,7 +20,7 @@ extension World {
         return .redirect(to: target + (state ?? ""))
     }
 
-    /// Only where a client of this authority may be answered; of any client if the request doesn't say which.
+    /// Only if a client of this authority may be answered; of any client if the request doesn't say which.
     private func accepts(_ target: String, for client: Client?, at authority: AuthorityPath) -> Bool {
         let candidates =
             client.map { [$0] } ?? directory.clients.filter { $0.tenant == authority.realm.b2cTenant?.domain }

@@ -6,7 +6,7 @@ import JSON
 /// A refusal in the shape and the words that Entra's clients look at.
 struct OAuthFailure: Error, Sendable {
     var error: String
-    /// The number after AADSTS, or after AADB2C where `isB2C`.
+    /// The number after AADSTS, or after AADB2C if `isB2C`.
     var code: Int
     var message: String
     var suberror: String?

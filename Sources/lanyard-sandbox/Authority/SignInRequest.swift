@@ -112,7 +112,7 @@ struct ClaimsRequest: Sendable, Equatable {
     var capabilities: [String] = []
     /// Authentication contexts that the access token must carry.
     var contexts: [String] = []
-    /// What was asked for besides the capabilities, to be told where it can't be had.
+    /// What was asked for besides the capabilities, to be told if it can't be had.
     var text: String?
 
     init() {}

@@ -16,7 +16,7 @@ struct Person: Sendable {
 
     /// Goes from page to page until there is nothing left to send, and gives the last one.
     ///
-    /// - Throws: `BrowserError` where a page says no or asks for something this person doesn't have.
+    /// - Throws: `BrowserError` if a page says no or asks for something this person doesn't have.
     @discardableResult
     func signIn(from first: LoadedPage, in browser: inout ScriptedBrowser) async throws -> LoadedPage {
         var page = first

@@ -56,7 +56,7 @@ struct Client: Decodable, Sendable, Equatable {
     /// Scopes that are never granted to it, whatever anyone consents to.
     var declines: [String]?
     var preconsented: Bool?
-    /// False where Conditional Access forbids the device code flow.
+    /// False if Conditional Access forbids the device code flow.
     var deviceCode: Bool?
 }
 

@@ -49,7 +49,7 @@ struct Summary: Sendable {
         warnings = findings.count { $0.level == .warn }
     }
 
-    /// A line for each finding, its remedies below it; wrapped where the screen has an end.
+    /// A line for each finding, its remedies below it; wrapped if the screen has an end.
     func lines(on screen: Screen) -> [String] {
         let columns = screen.columns
         let texts = Table(findings.map { [$0.check, $0.text] }).wrapped(columns: columns, indent: 6)
@@ -92,7 +92,7 @@ extension Finding {
 }
 
 extension Finding.Level {
-    /// The word, in its colour where the screen has any.
+    /// The word, in its colour if the screen has any.
     fileprivate func word(on screen: Screen) -> String {
         guard screen.hasColours else { return rawValue }
         let colour =

@@ -3,7 +3,7 @@ import Rules
 import SettingsFile
 import TokenStore
 
-/// What `doctor` looks at: the surroundings, with a configuration where it can be read.
+/// What `doctor` looks at: the surroundings, with a configuration if it can be read.
 struct Examination: Sendable {
     let context: CommandContext
     let configuration: Configuration

@@ -79,7 +79,7 @@ struct GitChecks {
             "or install git 2.46 or later, which tells other helpers not to keep them")
     }
 
-    /// The URLs that tokens are for: the rules', and where a plugin knows hosts, those that git's configuration names.
+    /// The URLs that tokens are for: the rules', and if a plugin knows hosts, those that git's configuration names.
     private func tokenPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
         let configuration = examination.configuration
         let rules = configuration.rules.map(\.pattern.text)
@@ -134,7 +134,7 @@ struct GitChecks {
 }
 
 extension GitHelpers.Helper {
-    /// The program that git would look for and not find; nil where it is there.
+    /// The program that git would look for and not find; nil if it is there.
     fileprivate func missingProgram(_ context: CommandContext) -> String? {
         guard !value.hasPrefix("!"), !value.hasBytes("\\"), let word = value.pieces(between: " ").first else {
             return nil

@@ -30,7 +30,7 @@ struct KeyringChecks {
         return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(state)] + contents(state)
     }
 
-    /// Which library is missing; nil where none is.
+    /// Which library is missing; nil if none is.
     private var libraryError: StoreError? {
         do throws(StoreError) {
             _ = try KeyringProvider.running()

@@ -5,7 +5,7 @@ import SystemPackage
 enum Program {
     private static let patience = Duration.seconds(2)
 
-    /// What a program prints within two seconds; nil where it fails, or takes longer.
+    /// What a program prints within two seconds; nil if it fails, or takes longer.
     static func output(_ path: String, _ arguments: [String]) async -> String? {
         await withTaskGroup(of: String?.self) { group in
             group.addTask {

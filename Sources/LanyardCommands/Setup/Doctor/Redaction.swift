@@ -52,7 +52,7 @@ struct Redaction: Sendable {
         return "\(word[..<separator.upperBound])\(shown)\(path.isEmpty ? "" : "/…")"
     }
 
-    /// A user's name and home; nil where there is no such user.
+    /// A user's name and home; nil if there is no such user.
     private static func entry(_ entry: UnsafeMutablePointer<passwd>?) -> (name: String, home: String)? {
         guard let entry, let name = entry.pointee.pw_name, let home = entry.pointee.pw_dir else { return nil }
         return (String(cString: name), String(cString: home))

@@ -54,7 +54,7 @@ struct Explainer {
         explanation.next = await next(decision, wanted)
     }
 
-    /// What named the account, where it is named.
+    /// What named the account, if it is named.
     private func namer(of wanted: TokenRequest, by rule: Rule?) -> String? {
         guard wanted.account != nil else { return nil }
         if request.wish.account != nil { return "--account" }

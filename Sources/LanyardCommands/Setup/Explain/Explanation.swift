@@ -38,7 +38,7 @@ struct Explanation: Sendable {
     var mapping = Mapping.nothing
     var passed: [Passed] = []
     var wanted: TokenRequest?
-    /// How the account came to be named, where it is.
+    /// How the account came to be named, if it is.
     var namedBy: String?
     var decision: Decision?
     /// Whether an answer that was given before would be given again.

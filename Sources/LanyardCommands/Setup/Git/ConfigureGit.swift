@@ -46,7 +46,7 @@ struct ConfigureGit: Command {
             .tell()
     }
 
-    /// What to write; with lanyard alone too where the person wants that, lest another helper keep tokens.
+    /// What to write; with lanyard alone too if the person wants that, lest another helper keep tokens.
     private func plan(
         _ session: Session, _ pattern: URLPattern?, _ version: GitVersion
     ) async throws(Failure) -> GitPlan {
@@ -94,7 +94,7 @@ struct GitScopeOptions: ParsableArguments {
 
     var scope: GitConfiguration.Scope { system ? .system : .global }
 
-    /// Refuses to write where nobody can say whether to, unless that was said.
+    /// Refuses to write if nobody can say whether to, unless that was said.
     func requireAnswer(_ context: CommandContext) throws(Failure) {
         guard !yes, !dryRun, Prompt(context) == nil else { return }
         throw Failure(

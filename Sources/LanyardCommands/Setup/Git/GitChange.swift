@@ -17,7 +17,7 @@ struct GitChange: Sendable, Equatable {
         self.value = value
     }
 
-    /// Reads a note; nil where it says nothing that this lanyard knows.
+    /// Reads a note; nil if it says nothing that this lanyard knows.
     init?(_ entry: GitConfiguration.Entry) {
         guard let place = entry.place(of: Self.note.lowercased()) else { return nil }
         let parts = entry.value.pieces(between: "=", maxSplits: 1, omittingEmpty: false).map(String.init)

@@ -15,7 +15,7 @@ struct GitPlan: Sendable {
 
     /// Works out what is missing.
     ///
-    /// Without a pattern git is to ask lanyard for every URL; where it is alone, git is to ask nothing else.
+    /// Without a pattern git is to ask lanyard for every URL; if it is alone, git is to ask nothing else.
     init(
         _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, _ version: GitVersion
     ) async throws(Failure) {
@@ -72,7 +72,7 @@ struct GitPlan: Sendable {
         return isNeeded ? [place] : []
     }
 
-    /// `lanyard` where git finds git-credential-lanyard on PATH, else the path of the one beside this program.
+    /// `lanyard` if git finds git-credential-lanyard on PATH, else the path of the one beside this program.
     private static func helper(_ context: CommandContext) -> String {
         if context.program("git-credential-lanyard") != nil { return "lanyard" }
         // An absolute path is run by a shell as it is, followed by the verb.

@@ -12,7 +12,7 @@ struct GitSteps {
 
     private var console: Console { session.context.console }
 
-    /// False where nothing came of it.
+    /// False if nothing came of it.
     func take() async throws(Failure) -> Bool {
         guard !plan.changes.isEmpty || rule != nil else {
             console.note("git is configured already; nothing has to be changed")

@@ -45,7 +45,7 @@ struct UnconfigureGit: Command {
         }
     }
 
-    /// False where the person said no.
+    /// False if the person said no.
     private func take(back written: [Written], _ context: CommandContext) async throws(Failure) -> Bool {
         let console = context.console
         guard !written.isEmpty else {
@@ -87,7 +87,7 @@ struct UnconfigureGit: Command {
 
     /// Tells of the rules that are still there, which lanyard itself goes by, and how to be rid of them.
     private func tellRules(_ place: String?, _ context: CommandContext) {
-        // Where the configuration is wrong, other commands say so.
+        // If the configuration is wrong, other commands say so.
         guard let session = try? Session(context, of: scope.system ? .system : .user) else { return }
         let rules = session.configuration.rules.filter { rule in
             let host = "\(rule.pattern.scheme)://\(rule.pattern.host.urlText)"

@@ -17,7 +17,7 @@ extension Session {
 
     /// Refuses to make a rule that could not be written, before anything is asked.
     ///
-    /// - Throws: `Failure` also where the file has a rule for the same URLs.
+    /// - Throws: `Failure` also if the file has a rule for the same URLs.
     func requireRoom(for pattern: URLPattern) throws(Failure) {
         try requireRulesUnlocked()
         try changingRules { file throws(SettingsError) in
