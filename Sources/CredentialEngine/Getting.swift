@@ -5,15 +5,15 @@ import TokenAcquisition
 public import TokenStore
 
 extension CredentialEngine {
-    /// Answers from what is stored, if that is enough; what remains to be done is an errand.
+    /// Answers from what is stored, if that is enough; what remains to be done is a `PendingOutcome`.
     func get(_ request: CredentialRequest) throws(Refusal) -> Attempt {
         try request.requireTarget()
-        let remembered = RememberedCredential(request, in: surroundings)
-        if let credential = remembered?.recalled { return .settled(.credential(credential)) }
+        let remembered = CachedCredential(request, in: surroundings)
+        if let credential = remembered?.credential { return .settled(.credential(credential)) }
         let look = Look(
-            request: request, remembered: remembered?.place(), vainLook: VainLook(request, in: surroundings),
+            request: request, remembered: remembered?.place(), passwordMiss: PasswordMiss(request, in: surroundings),
             now: surroundings.now)
-        look.vainLook.beginLooking()
+        look.passwordMiss.prepare()
         let sources = try readSources()
         do throws(Refusal) {
             return try look.attempt(in: sources)
@@ -27,33 +27,33 @@ extension CredentialEngine {
 /// The look at what is stored for a request that nothing is remembered for.
 private struct Look: Sendable {
     let request: CredentialRequest
-    let remembered: RememberedCredential.Place?
-    let vainLook: VainLook
+    let remembered: CachedCredential.Place?
+    let passwordMiss: PasswordMiss
     /// Seconds since 1970.
     let now: Int
 
     func attempt(in sources: CredentialSources) throws(Refusal) -> Attempt {
         guard let wanted = try sources.resolveHeedingServer(request) else {
             let password = try password(in: sources)
-            vainLook.note(wasVain: password == nil)
+            passwordMiss.note(isMiss: password == nil)
             return .settled(password.map(Outcome.credential) ?? .nothing)
         }
         let decision = try decide(wanted, in: sources)
         if case .answer(let token) = decision.step { return .settled(keep(token, for: wanted, in: sources)) }
         return .needsOthers(
-            Errand { () async throws(Refusal) in
+            PendingOutcome { () async throws(Refusal) in
                 let token = try await sources.token(for: wanted, place: request.place, by: decision)
                 return keep(token, for: wanted, in: sources)
             })
     }
 
     /// Looks again once the person has unlocked the keyring; else what was wrong stays so.
-    func onceUnlocked(in sources: CredentialSources, _ refusal: Refusal) -> Errand {
-        Errand { () async throws(Refusal) in
+    func onceUnlocked(in sources: CredentialSources, _ refusal: Refusal) -> PendingOutcome {
+        PendingOutcome { () async throws(Refusal) in
             guard await sources.attendant.hasKeyringUnlocked(for: request.place) else { throw refusal }
             return switch try attempt(in: sources) {
             case .settled(let outcome): outcome
-            case .needsOthers(let errand): await errand.run()
+            case .needsOthers(let pending): await pending.run()
             }
         }
     }

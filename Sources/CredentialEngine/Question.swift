@@ -40,13 +40,13 @@ public enum Attempt: Sendable {
     /// It is through.
     case settled(Outcome)
     /// It has to wait for others: another process, the authority, or the person.
-    case needsOthers(Errand)
+    case needsOthers(PendingOutcome)
 }
 
 /// What is left to do for a question if what is stored doesn't settle it.
 ///
 /// It is apart from what goes before because waiting takes Swift's threads, and starting them takes longer than most answers.
-public struct Errand: Sendable {
+public struct PendingOutcome: Sendable {
     private let body: @Sendable () async throws(Refusal) -> Outcome
 
     init(_ body: @escaping @Sendable () async throws(Refusal) -> Outcome) {

@@ -18,7 +18,7 @@ public struct Surroundings: Sendable {
     }
 
     /// What was answered before.
-    public var answers: SealedAnswers { SealedAnswers(environment: environment) }
+    public var answers: AnswerCache { AnswerCache(environment: environment) }
 
     /// Seconds since 1970.
     public var now: Int { time(nil) }

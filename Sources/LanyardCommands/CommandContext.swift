@@ -35,7 +35,7 @@ struct CommandContext: Sendable {
     }
 
     /// What was answered before.
-    var answers: SealedAnswers { SealedAnswers(environment: environment) }
+    var answers: AnswerCache { AnswerCache(environment: environment) }
 
     /// Seconds since 1970.
     var now: Int64 { Int64(time(nil)) }

@@ -27,7 +27,7 @@ public enum Lanyard {
             var run = ConsumerRun(GitConsumer(verb), in: context, InteractionOptions.Values())
             switch run.untilOthersAreNeeded() {
             case .end(let status): leave(status, context.console)
-            case .needsOthers(let errand): finish(context.console) { [run] in await run.goingOn(with: errand) }
+            case .needsOthers(let pending): finish(context.console) { [run] in await run.goingOn(with: pending) }
             }
         }
         let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
@@ -100,14 +100,22 @@ struct LanyardCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Setup",
                 subcommands: [
-                    Configure.self, Unconfigure.self, RuleCommand.self, Doctor.self, Explain.self, PluginCommand.self,
-                    Sandbox.self,
+                    ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, DoctorCommand.self,
+                    ExplainCommand.self, PluginCommand.self,
+                    SandboxCommand.self,
                 ]),
-            CommandGroup(name: "Account", subcommands: [Login.self, Logout.self, Accounts.self, Use.self]),
-            CommandGroup(name: "Token", subcommands: [Token.self, Exec.self]),
-            CommandGroup(name: "Storage", subcommands: [Cache.self, Export.self, Import.self, Unlock.self]),
             CommandGroup(
-                name: "Protocol", subcommands: [Get.self, Store.self, Erase.self, Capability.self, Complete.self]),
+                name: "Account",
+                subcommands: [LoginCommand.self, LogoutCommand.self, AccountsCommand.self, UseCommand.self]),
+            CommandGroup(name: "Token", subcommands: [TokenCommand.self, ExecCommand.self]),
+            CommandGroup(
+                name: "Storage",
+                subcommands: [CacheCommand.self, ExportCommand.self, ImportCommand.self, UnlockCommand.self]),
+            CommandGroup(
+                name: "Protocol",
+                subcommands: [
+                    GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, CompleteCommand.self,
+                ]),
         ])
 
     /// Parses and runs, and turns every way to end into an exit status.

@@ -1,11 +1,11 @@
-import ArgumentParser
-import Rules
+public import ArgumentParser
+public import Rules
 import Terminal
 
 /// The options of every command that may ask the person.
 struct InteractionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How to sign in.", valueName: "flow"))
-    var flow: FlowName?
+    var flow: Configuration.FlowChoice?
 
     @Option(help: ArgumentHelp("The command that opens a browser.", valueName: "command"))
     var browser: String?
@@ -41,15 +41,9 @@ struct InteractionOptions: ParsableArguments {
 
     var values: Values {
         Values(
-            flow: flow.flatMap { .init(rawValue: $0.rawValue) },
-            browser: noBrowser ? Configuration.noBrowser : browser, timeout: timeout,
+            flow: flow, browser: noBrowser ? Configuration.noBrowser : browser, timeout: timeout,
             isInteractive: !nonInteractive)
     }
 }
 
-/// `--flow`'s values.
-enum FlowName: String, ExpressibleByArgument, CaseIterable {
-    case auto
-    case browser
-    case deviceCode = "device-code"
-}
+extension Configuration.FlowChoice: ExpressibleByArgument {}

@@ -55,7 +55,7 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
         guard let code = response.code else {
             throw OAuthError(.broken, "\(client.authority) answered without a code")
         }
-        let grant = TokenRequest.code(
+        let grant = TokenGrant.code(
             code, redirectURI: request.redirectURI, verifier: request.proofKey.verifier)
         let tokens = try await client.redeem(grant, headers: rules.headers(redeeming: response))
         return try rules.accept(tokens, nonce: request.nonce)

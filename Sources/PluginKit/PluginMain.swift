@@ -37,10 +37,10 @@ public enum PluginMain {
         do throws(PluginError) {
             request = try PluginRequest(wire: block)
         } catch {
-            return await conversation.finish(with: PluginSession.encode(error)) ? 0 : 1
+            return await conversation.finish(with: OperationRunner.encode(error)) ? 0 : 1
         }
-        let session = PluginSession(plugin: plugin, request: request, conversation: conversation)
-        guard let answer = await session.run(replies: blocks) else { return 1 }
+        let runner = OperationRunner(plugin: plugin, request: request, conversation: conversation)
+        guard let answer = await runner.run(replies: blocks) else { return 1 }
         return await conversation.finish(with: answer) ? 0 : 1
     }
 }

@@ -14,7 +14,7 @@ extension KeyringSession {
     /// Never unlocks. A search that names the schema (`xdg:schema`) finds nothing in a keyring that was not unlocked
     /// since its daemon started; "locked" can then not be told from "not stored".
     package func search(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
-        let table = try Table(attributes: attributes)
+        let table = try HashTable(attributes: attributes)
         var unlocked, locked: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         try succeeding {
             secret_service_search_for_dbus_paths_sync(

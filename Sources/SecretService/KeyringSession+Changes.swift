@@ -8,7 +8,7 @@ extension KeyringSession {
         _ attributes: [String: String], label: String, secret: [UInt8], contentType: String,
         in collection: String, replacing: Bool = true
     ) throws(ServiceFailure) {
-        let properties = try Table(propertiesOf: Self.item, label: label, attributes: attributes)
+        let properties = try HashTable(propertiesOf: Self.item, label: label, attributes: attributes)
         let content = try SecretContent(secret, contentType)
         provider.awaitSession()
         let path = try calling {

@@ -48,7 +48,7 @@ extension KeyringSession {
 
     private func createCollection() throws(ServiceFailure) -> String {
         guard mayPrompt, !access.isConfined else { throw ServiceFailure(.noDefaultCollection) }
-        let properties = try Table(propertiesOf: Self.collection, label: "Login")
+        let properties = try HashTable(propertiesOf: Self.collection, label: "Login")
         let created = try watchdog.paused { () throws(ServiceFailure) in
             try calling {
                 secret_service_create_collection_dbus_path_sync(

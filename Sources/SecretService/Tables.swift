@@ -1,7 +1,7 @@
 internal import CSecret
 
 /// A hash table of texts, given back at the end of the scope.
-struct Table: ~Copyable {
+struct HashTable: ~Copyable {
     let pointer: OpaquePointer
 
     /// An item's attributes, as a search takes them.

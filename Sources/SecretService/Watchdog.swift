@@ -34,14 +34,14 @@ final class Watchdog: Sendable {
         return try body()
     }
 
-    private func start() { Patrol.shared.watch(cancellable, until: .now() + seconds) }
+    private func start() { WatchdogThread.shared.watch(cancellable, until: .now() + seconds) }
 
-    private func stop() { Patrol.shared.leave(cancellable) }
+    private func stop() { WatchdogThread.shared.leave(cancellable) }
 }
 
 /// The thread that looks at the clock, and what it has to cancel when.
-private final class Patrol: Sendable {
-    static let shared = Patrol()
+private final class WatchdogThread: Sendable {
+    static let shared = WatchdogThread()
 
     private struct Watch {
         let cancellable: UInt
@@ -72,7 +72,7 @@ private final class Patrol: Sendable {
 
     private func start() {
         var thread = pthread_t()
-        let status = pthread_create(&thread, nil, { _ in Patrol.shared.run() }, nil)
+        let status = pthread_create(&thread, nil, { _ in WatchdogThread.shared.run() }, nil)
         if status == 0 { pthread_detach(thread) }
     }
 

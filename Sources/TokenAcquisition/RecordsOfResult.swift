@@ -111,16 +111,16 @@ struct RecordsOfResult {
         token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now
         if let replaced = knownRefreshTokens.first(where: token.isSameItem) {
-            Refusals.carry(from: replaced, to: &token, now: now)
+            RejectedTokens.carry(from: replaced, to: &token, now: now)
         }
-        Refusals.settle(in: &token, for: request, by: result.accessToken, now: now)
+        RejectedTokens.settle(in: &token, for: request, by: result.accessToken, now: now)
         return token
     }
 
     /// The redeemed token once what was refused is settled; nil if that changes nothing.
     private var redeemedAfterRefusal: RefreshTokenRecord? {
         guard var settled = redeemed else { return nil }
-        Refusals.settle(in: &settled, for: request, by: result.accessToken, now: now)
+        RejectedTokens.settle(in: &settled, for: request, by: result.accessToken, now: now)
         return settled == redeemed ? nil : settled
     }
 

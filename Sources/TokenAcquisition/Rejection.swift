@@ -21,12 +21,13 @@ struct Rejection {
     /// Those that stay if what is to be noted is.
     private(set) var kept: [AccessTokenRecord] = []
     /// What is to be noted, by lower-cased account.
-    private(set) var refusals: [String: Refusal] = [:]
+    private(set) var refusals: [String: RejectedToken] = [:]
     private let request: TokenRequest
 
     init(of token: Secret?, among records: StoredRecords, request: TokenRequest, now: Int) {
         self.request = request
-        let claims = token == nil ? nil : request.claims.flatMap { $0.utf8.count <= Refusal.longestClaims ? $0 : nil }
+        let claims =
+            token == nil ? nil : request.claims.flatMap { $0.utf8.count <= RejectedToken.longestClaims ? $0 : nil }
         let wanted = Set(request.scopes.map { $0.lowercased() })
         for record in records.accessTokens where record.clientID.lowercased() == request.clientID.lowercased() {
             let isMeant =
@@ -38,7 +39,7 @@ struct Rejection {
                 continue
             }
             kept.append(record)
-            refusals[record.homeAccountID.lowercased()] = Refusal(
+            refusals[record.homeAccountID.lowercased()] = RejectedToken(
                 token: record.secret.reveal().shortDigest, on: now, renewed: isHopeless ? record.cachedAt : nil,
                 claims: claims)
         }
@@ -46,7 +47,7 @@ struct Rejection {
 
     /// Whether a token was renewed so lately that renewing it once more brings the same.
     private static func isHopeless(_ token: AccessTokenRecord, _ claims: String?, _ now: Int) -> Bool {
-        guard let renewed = token.other[renewedMember], (0..<Refusal.window).contains(now - token.cachedAt) else {
+        guard let renewed = token.other[renewedMember], (0..<RejectedToken.window).contains(now - token.cachedAt) else {
             return false
         }
         return claims == nil || renewed.text == renewedWithClaims
@@ -57,7 +58,7 @@ struct Rejection {
         let mayServe = token.clientID.lowercased() == request.clientID.lowercased() || token.familyID != nil
         guard mayServe, let refusal = refusals[token.homeAccountID.lowercased()] else { return nil }
         var token = token
-        Refusals.note(refusal, in: &token, for: request)
+        RejectedTokens.note(refusal, in: &token, for: request)
         return token
     }
 }

@@ -38,7 +38,7 @@ struct SilentAccount: Sendable {
 
     /// The access tokens that a refresh token's record says were refused somewhere.
     func refused(of refreshToken: RefreshTokenRecord, now: Int) -> [AccessTokenRecord] {
-        let digests = Refusals.tokens(in: refreshToken, now: now)
+        let digests = RejectedTokens.tokens(in: refreshToken, now: now)
         return records.accessTokens.filter { digests.contains($0.secret.reveal().shortDigest) }
     }
 

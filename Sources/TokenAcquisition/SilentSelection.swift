@@ -66,13 +66,13 @@ public struct SilentSelection: Sendable {
     /// Those that renewing by may help: all, but within a minute of a renewal that was refused where the token is presented.
     var redeemable: [RefreshTokenRecord] {
         refreshTokens.filter { token in
-            Refusals.standing(in: token, for: request, now: now).allSatisfy { $0.remaining(at: now) == nil }
+            RejectedTokens.standing(in: token, for: request, now: now).allSatisfy { $0.remaining(at: now) == nil }
         }
     }
 
     /// What was refused where the token is to be presented.
-    private var refusals: [Refusal] {
-        refreshTokens.flatMap { Refusals.standing(in: $0, for: request, now: now) }
+    private var refusals: [RejectedToken] {
+        refreshTokens.flatMap { RejectedTokens.standing(in: $0, for: request, now: now) }
     }
 
     /// Seconds until a renewal may help again; nil if it may now.

@@ -113,7 +113,9 @@ extension TokenAcquirer {
         }
     }
 
-    private func select(_ account: AccountRecord, _ authority: Authority, telling chooser: any AccountChooser) async {
+    private func select(_ account: AccountRecord, _ authority: MatchedAuthority, telling chooser: any AccountChooser)
+        async
+    {
         guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
         // If the choice can't be kept it counts this once.
         guard (try? selection.select(selected)) != nil else { return }
@@ -123,7 +125,8 @@ extension TokenAcquirer {
     /// Chooses an account that signed in for its authority: if none was chosen there, or if the person was asked for
     /// another account and took this one.
     func settle(
-        on account: AccountRecord, insteadOf meant: AccountRecord?, _ request: TokenRequest, _ authority: Authority
+        on account: AccountRecord, insteadOf meant: AccountRecord?, _ request: TokenRequest,
+        _ authority: MatchedAuthority
     ) {
         guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
         let isAnother = meant.map { $0.homeAccountID.lowercased() != account.homeAccountID.lowercased() } ?? false

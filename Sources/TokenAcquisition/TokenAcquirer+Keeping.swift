@@ -14,7 +14,7 @@ extension TokenAcquirer {
     ///
     /// `redeemed` is what was redeemed for it, under whose lock this runs, and `known` what was read under that lock.
     func keep(
-        _ result: PluginResult, _ request: TokenRequest, _ authority: Authority, redeemed: RefreshTokenRecord?,
+        _ result: PluginResult, _ request: TokenRequest, _ authority: MatchedAuthority, redeemed: RefreshTokenRecord?,
         among known: StoredRecords? = nil
     ) async throws(AcquisitionError) -> AcquiredToken {
         let asked = RecordsOfResult(

@@ -14,7 +14,8 @@ extension TokenAcquirer {
 
     /// The accounts of an authority among what is stored, and which of them a request's client uses.
     func known(
-        _ records: StoredRecords, _ authority: Authority, _ request: TokenRequest, _ history: [SelectedAccount]? = nil
+        _ records: StoredRecords, _ authority: MatchedAuthority, _ request: TokenRequest,
+        _ history: [SelectedAccount]? = nil
     ) -> AccountSelection {
         AccountSelection(
             records, at: authority.place, clientID: request.clientID, history: history ?? selection?.read() ?? [],

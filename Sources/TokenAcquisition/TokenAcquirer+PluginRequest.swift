@@ -20,7 +20,7 @@ extension TokenAcquirer {
     }
 
     /// Sets what renewal and sign-in have in common.
-    func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: Authority) {
+    func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: MatchedAuthority) {
         ask.authority = request.authority
         ask.clientID = request.clientID
         ask.scopes = request.scopes

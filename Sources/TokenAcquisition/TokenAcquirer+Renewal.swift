@@ -32,7 +32,7 @@ extension TokenAcquirer {
     ///
     /// - Throws: if neither a refresh token nor the person can help.
     func renew(
-        _ request: TokenRequest, _ authority: Authority, _ found: SilentAccount, since asked: Int,
+        _ request: TokenRequest, _ authority: MatchedAuthority, _ found: SilentAccount, since asked: Int,
         after failed: FailedRenewal = FailedRenewal()
     ) async throws(AcquisitionError) -> Renewal {
         guard found.selection.mayRenew else { return .needsPerson(failed) }
@@ -48,14 +48,14 @@ extension TokenAcquirer {
                 failed.tried.insert(next.secret)
             }
         }
-        let key = Setbacks.Key(found.heeding(request), authority.place, account: found.account)
-        failed.error = failed.error ?? setbacks.standing(key, since: asked)
+        let key = RecentFailures.Key(found.heeding(request), authority.place, account: found.account)
+        failed.error = failed.error ?? recentFailures.failure(key, since: asked)
         return try end(failed, found, authority)
     }
 
     /// Redeems a refresh token under its lock, if it is still what is stored and needed then.
     private func attempt(
-        _ next: RefreshTokenRecord, _ request: TokenRequest, _ authority: Authority, since asked: Int,
+        _ next: RefreshTokenRecord, _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int,
         after failed: FailedRenewal
     ) async throws(AcquisitionError) -> Attempt {
         try await exclusively(lock(of: next, authority.place)) { () async throws(AcquisitionError) -> Attempt in
@@ -72,32 +72,33 @@ extension TokenAcquirer {
     }
 
     private func redeem(
-        _ refreshToken: RefreshTokenRecord, of found: SilentAccount, _ request: TokenRequest, _ authority: Authority,
+        _ refreshToken: RefreshTokenRecord, of found: SilentAccount, _ request: TokenRequest,
+        _ authority: MatchedAuthority,
         since asked: Int, after failed: FailedRenewal
     ) async throws(AcquisitionError) -> Attempt {
         let request = found.heeding(request)
-        let key = Setbacks.Key(request, authority.place, account: found.account)
+        let key = RecentFailures.Key(request, authority.place, account: found.account)
         var failed = failed
-        if let error = setbacks.standing(key, since: asked) {
+        if let error = recentFailures.failure(key, since: asked) {
             failed.error = error
             return .ended(try end(failed, found, authority))
         }
         switch await redeem(refreshToken, request, authority) {
         case .success(let result):
             let token = try await keep(result, request, authority, redeemed: refreshToken, among: found.records)
-            setbacks.forget(key)
+            recentFailures.forget(key)
             return .ended(.renewed(token))
         case .failure(let error):
             let isAnyLeft = found.selection.redeemable.contains { !failed.tried.contains($0.secret) }
             if try keepGoing(after: error, refreshToken, found, request, authority), isAnyLeft { return .failed(error) }
-            failed.error = setbacks.noted(error, key)
+            failed.error = recentFailures.noted(error, key)
             return .ended(try end(failed, found, authority))
         }
     }
 
     /// What is left once no refresh token helped.
     private func end(
-        _ failed: FailedRenewal, _ found: SilentAccount, _ authority: Authority
+        _ failed: FailedRenewal, _ found: SilentAccount, _ authority: MatchedAuthority
     ) throws(AcquisitionError) -> Renewal {
         // A token that was only due early stays usable whatever became of its renewal.
         if let token = found.usable(renewsEarly: false) { return .renewed(token) }
@@ -109,7 +110,7 @@ extension TokenAcquirer {
     }
 
     private func redeem(
-        _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: Authority
+        _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: MatchedAuthority
     ) async -> Result<PluginResult, PluginError> {
         var ask = PluginRequest(.renew)
         fill(&ask, from: request, authority)
@@ -127,7 +128,7 @@ extension TokenAcquirer {
     /// is still the one that is stored.
     private func keepGoing(
         after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest,
-        _ authority: Authority
+        _ authority: MatchedAuthority
     ) throws(AcquisitionError) -> Bool {
         if error.isClientMismatch {
             let stranger = AppMetadataRecord(

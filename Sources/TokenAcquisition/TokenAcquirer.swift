@@ -28,7 +28,7 @@ public struct TokenAcquirer: Sendable {
     private let plugins: InstalledPlugins
     let host: PluginRunner
     let singleFlight: SingleFlight
-    let setbacks: Setbacks
+    let recentFailures: RecentFailures
     let caFile: String?
     let knownHosts: [String]
     let selection: SelectionFile?
@@ -51,7 +51,7 @@ public struct TokenAcquirer: Sendable {
         self.plugins = plugins
         self.host = host
         self.singleFlight = singleFlight
-        setbacks = Setbacks(notes: notes)
+        recentFailures = RecentFailures(notes: notes)
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
         isShared = configuration.deviceMode == .shared
@@ -82,7 +82,7 @@ public struct TokenAcquirer: Sendable {
     func carryOut(
         _ decision: Decision?, for request: TokenRequest, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let asked = setbacks.now
+        let asked = recentFailures.now
         let authority = try match(request)
         let decision = decision ?? decide(request)
         if case .answer(let token) = decision.step { return token }
@@ -112,7 +112,7 @@ public struct TokenAcquirer: Sendable {
     // MARK: - Steps
 
     private func renewOrSignIn(
-        _ request: TokenRequest, _ authority: Authority, since asked: Int, after failed: FailedRenewal,
+        _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int, after failed: FailedRenewal,
         person: () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         // Whoever held the lock before may have done the work: what it stored counts.
@@ -136,7 +136,7 @@ public struct TokenAcquirer: Sendable {
     }
 
     private func askPerson(
-        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?,
+        _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, because error: PluginError?,
         person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         guard let person, request.prompt != "none" else { throw .interactionRequired(error, account: account) }
@@ -144,7 +144,7 @@ public struct TokenAcquirer: Sendable {
     }
 
     private func signIn(
-        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, because error: PluginError?,
+        _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, because error: PluginError?,
         person: Person
     ) async throws(AcquisitionError) -> AcquiredToken {
         // A sign-in that cannot be kept would be asked for again at once.
@@ -156,7 +156,7 @@ public struct TokenAcquirer: Sendable {
         ask.flows = person.flows
         shape(&ask, for: request, account: account, because: error)
         ask.claims = request.claims ?? error?.claims
-        let key = Setbacks.Key(request, authority.place, account: account)
+        let key = RecentFailures.Key(request, authority.place, account: account)
         // A page that opens unasked says why; without a cause, it is the first sign-in or one that was asked for.
         if let error {
             let name = account?.username ?? ""
@@ -166,9 +166,9 @@ public struct TokenAcquirer: Sendable {
         do throws(PluginError) {
             result = try await host.run(ask, on: authority.match, person: person.interface)
         } catch {
-            throw .plugin(setbacks.noted(error, key), name: authority.match.plugin.name)
+            throw .plugin(recentFailures.noted(error, key), name: authority.match.plugin.name)
         }
-        setbacks.forget(key)
+        recentFailures.forget(key)
         let token = try await keep(result, request, authority, redeemed: nil)
         guard let signedIn = token.account else { return token }
         if let wanted = request.expectedAccount, !signedIn.isNamed(wanted) {
@@ -180,10 +180,10 @@ public struct TokenAcquirer: Sendable {
 
     /// Ends what waited for a sign-in that the person has cancelled: they said no once, and for all that waited.
     private func refuseCancelled(
-        _ request: TokenRequest, _ authority: Authority, account: AccountRecord?, since asked: Int
+        _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, since asked: Int
     ) throws(AcquisitionError) {
-        let key = Setbacks.Key(request, authority.place, account: account)
-        guard let error = setbacks.cancellation(key, since: asked) else { return }
+        let key = RecentFailures.Key(request, authority.place, account: account)
+        guard let error = recentFailures.cancellation(key, since: asked) else { return }
         throw .plugin(error, name: authority.match.plugin.name)
     }
 }

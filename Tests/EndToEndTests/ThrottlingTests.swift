@@ -96,7 +96,7 @@ import Testing
         try await Self.with(lifetime: 0) { world in
             try await Self.throttle(world)
             _ = try await world.get(Self.path)
-            let folder = try #require(world.environment["XDG_RUNTIME_DIR"]) + "/lanyard/throttle"
+            let folder = try #require(world.environment["XDG_RUNTIME_DIR"]) + "/lanyard/notes"
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(names.count == 1)
             for name in names {

@@ -43,9 +43,9 @@ extension FuzzTarget {
         }
     }
 
-    private static func steps(_ chunks: [[UInt8]]) -> [Exchange.Step] {
-        var exchange = Exchange(plugin: "fuzz")
-        var steps: [Exchange.Step] = []
+    private static func steps(_ chunks: [[UInt8]]) -> [ConversationState.Step] {
+        var exchange = ConversationState(plugin: "fuzz")
+        var steps: [ConversationState.Step] = []
         for chunk in chunks { steps += exchange.receive(chunk).steps }
         return steps + [exchange.finish()].compactMap(\.self)
     }

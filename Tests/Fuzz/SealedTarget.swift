@@ -19,6 +19,6 @@ extension FuzzTarget {
         try require(SealedAnswer(bytes + [input[2]])?.opened(name, key) == nil, "it may go on")
     }
 
-    private static let key = AnswerKey.random()
-    private static let name = AnswerName(fields: ["fuzz"], files: [])
+    private static let key = AnswerEncryptionKey.random()
+    private static let name = AnswerCacheKey(fields: ["fuzz"], files: [])
 }

@@ -35,7 +35,7 @@ struct DeviceCodeTests {
         #expect(Self.sorted(client.deviceAuthorizationRequest) == Self.expected(start["body"]))
         let poll = try #require(vector.expect["poll"]?.members)
         #expect(poll["url"]?.string == endpoints.token)
-        #expect(Self.sorted(TokenRequest.deviceCode(Secret("DC")).fields(for: client)) == Self.expected(poll["body"]))
+        #expect(Self.sorted(TokenGrant.deviceCode(Secret("DC")).fields(for: client)) == Self.expected(poll["body"]))
     }
 
     /// Scopes are a set: their order doesn't count.

@@ -18,7 +18,7 @@ import X509
 /// this run has a word in its place.
 final class RecordedAuthority: Sendable {
     /// What the next requests to the token endpoint are answered with before tokens are given.
-    enum Setback: Sendable {
+    enum PlannedFailure: Sendable {
         case pending
         case unavailable
     }
@@ -27,7 +27,7 @@ final class RecordedAuthority: Sendable {
         var transcript = ""
         var end = ""
         var nonce = ""
-        var setbacks: [Setback] = []
+        var failures: [PlannedFailure] = []
         var refusals: [String] = []
     }
 
@@ -49,7 +49,7 @@ final class RecordedAuthority: Sendable {
     }
 
     /// Plans what token requests are answered with first.
-    func plan(_ setbacks: Setback...) { state.withLock { $0.setbacks = setbacks } }
+    func plan(_ failures: PlannedFailure...) { state.withLock { $0.failures = failures } }
 
     /// Plans what the next page ends with instead of a code.
     func refuse(_ description: String) { state.withLock { $0.refusals.append(description) } }
@@ -121,7 +121,7 @@ final class RecordedAuthority: Sendable {
                 "verification_uri": .string("https://\(host)/device"),
             ])
         }
-        let setback = state.withLock { $0.setbacks.isEmpty ? nil : $0.setbacks.removeFirst() }
+        let setback = state.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
         return switch setback {
         case .pending: Self.json(["error": "authorization_pending"], status: 400)
         case .unavailable: Self.json([:], status: 503)

@@ -320,7 +320,7 @@ struct WireTests {
         for _ in 0..<20_000 {
             var bytes = seeds[Int.random(in: 0..<seeds.count, using: &random)]
             for _ in 0...Int.random(in: 0...3, using: &random) { Mutation.apply(to: &bytes, using: &random) }
-            var exchange = Exchange(plugin: "fuzzed")
+            var exchange = ConversationState(plugin: "fuzzed")
             let cut = Int.random(in: 0...bytes.count, using: &random)
             let steps = exchange.receive(Array(bytes[..<cut])).steps + exchange.receive(Array(bytes[cut...])).steps
             _ = exchange.finish()

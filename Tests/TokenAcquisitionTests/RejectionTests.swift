@@ -112,18 +112,18 @@ import TokenStore
     @Test func `what was got for a path settles what was refused there`() {
         var token = Self.refused(Self.records(renewed: 10), at: "a").refreshTokens[0]
         func settle(_ path: String, by secret: String = "new") {
-            Refusals.settle(in: &token, for: Self.request(path), by: Secret(secret), now: Self.now)
+            RejectedTokens.settle(in: &token, for: Self.request(path), by: Secret(secret), now: Self.now)
         }
-        func standing(after seconds: Int = 0) -> [Refusal] {
-            Refusals.standing(in: token, for: Self.request("a"), now: Self.now + seconds)
+        func standing(after seconds: Int = 0) -> [RejectedToken] {
+            RejectedTokens.standing(in: token, for: Self.request("a"), now: Self.now + seconds)
         }
         settle("b")
         #expect(standing().map(\.renewed) == [Self.now - 10])
         settle("a")
         // The refused token is stored until the new one is.
-        let left = Refusal(token: Secret("at").reveal().shortDigest, on: Self.now)
+        let left = RejectedToken(token: Secret("at").reveal().shortDigest, on: Self.now)
         #expect(standing() == [left])
-        #expect(standing(after: Refusal.lifetime).isEmpty)
+        #expect(standing(after: RejectedToken.lifetime).isEmpty)
         settle("a", by: "at")
         #expect(token.other.isEmpty)
     }
@@ -147,7 +147,7 @@ import TokenStore
 
     @Test func `what is settled at a path hides no refusal of the host`() {
         var records = Self.refused(Self.records(renewed: 10), at: "a")
-        Refusals.settle(in: &records.refreshTokens[0], for: Self.request("a"), by: Secret("at2"), now: Self.now)
+        RejectedTokens.settle(in: &records.refreshTokens[0], for: Self.request("a"), by: Secret("at2"), now: Self.now)
         records.accessTokens[0].secret = Secret("at2")
         #expect(Self.look(records, "a").freshToken != nil)
         let rejection = Rejection(of: Secret("at2"), among: records, request: Self.request(nil), now: Self.now)
@@ -159,15 +159,15 @@ import TokenStore
     @Test func `places are bounded, and no path is in the clear`() throws {
         var token = Self.records(renewed: 10).refreshTokens[0]
         for number in 0..<100 {
-            let refusal = Refusal(token: "t", on: Self.now + number)
-            Refusals.note(refusal, in: &token, for: Self.request("private/\(number)"))
+            let refusal = RejectedToken(token: "t", on: Self.now + number)
+            RejectedTokens.note(refusal, in: &token, for: Self.request("private/\(number)"))
         }
         let text = String(decoding: CredentialRecord.refreshToken(token).json, as: UTF8.self)
         #expect(!text.contains("private") && !text.contains("git.example"))
-        #expect(token.other["lanyard_refusals"]?.members?["cid"]?.members?.count == Refusals.most)
+        #expect(token.other["lanyard_refusals"]?.members?["cid"]?.members?.count == RejectedTokens.most)
         let later = Self.now + 100
-        #expect(Refusals.standing(in: token, for: Self.request("private/99"), now: later).count == 1)
-        #expect(Refusals.standing(in: token, for: Self.request("private/0"), now: later).isEmpty)
+        #expect(RejectedTokens.standing(in: token, for: Self.request("private/99"), now: later).count == 1)
+        #expect(RejectedTokens.standing(in: token, for: Self.request("private/0"), now: later).isEmpty)
     }
 
     @Test func `what lanyard 0.1 noted still counts, and no longer for ever`() {
@@ -177,15 +177,15 @@ import TokenStore
         let missed: [String: JSONValue] = ["lanyard_missed_claims": ["api://git": "{}"]]
         #expect(Self.look(Self.records(renewed: 600, missed), "a").missedClaims == "{}")
         var token = Self.records(renewed: 600, missed).refreshTokens[0]
-        Refusals.settle(in: &token, for: Self.request("a"), by: Secret("new"), now: Self.now)
+        RejectedTokens.settle(in: &token, for: Self.request("a"), by: Secret("new"), now: Self.now)
         #expect(token.other.isEmpty)
     }
 
     @Test func `times that nobody could reckon with do not count`() {
-        for refusal in [Refusal(token: "t", on: .min), Refusal(token: "t", on: Self.now, renewed: .min)] {
+        for refusal in [RejectedToken(token: "t", on: .min), RejectedToken(token: "t", on: Self.now, renewed: .min)] {
             var token = Self.records(renewed: 600).refreshTokens[0]
-            Refusals.note(refusal, in: &token, for: Self.request("a"))
-            let standing = Refusals.standing(in: token, for: Self.request("a"), now: Self.now)
+            RejectedTokens.note(refusal, in: &token, for: Self.request("a"))
+            let standing = RejectedTokens.standing(in: token, for: Self.request("a"), now: Self.now)
             #expect(standing.allSatisfy { $0.remaining(at: Self.now) == nil })
         }
         let old: [String: JSONValue] = ["lanyard_rejected_on": ["cid": .string(String(Int.min))]]

@@ -10,9 +10,9 @@ struct CommandTree {
     let note: String
     var subcommands: [CommandTree] = []
     /// Options and flags that are shown.
-    var options: [Parameter] = []
+    var options: [CommandParameter] = []
     /// Arguments without a name, in their order.
-    var positionals: [Parameter] = []
+    var positionals: [CommandParameter] = []
 
     /// All of lanyard's commands.
     static var lanyard: CommandTree {
@@ -34,7 +34,7 @@ struct CommandTree {
     }
 
     /// The option that a word names, less its `=VALUE`.
-    func option(_ word: String) -> Parameter? {
+    func option(_ word: String) -> CommandParameter? {
         let name = String(decoding: word.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
         return options.first { $0.names.contains(name) }
     }
@@ -42,7 +42,7 @@ struct CommandTree {
 
 extension CommandTree {
     fileprivate init(_ json: JSONValue) {
-        let parameters = (json["arguments"]?.elements ?? []).filter(\.isShown).map(Parameter.init)
+        let parameters = (json["arguments"]?.elements ?? []).filter(\.isShown).map(CommandParameter.init)
         self.init(
             name: json["commandName"]?.string ?? "", aliases: (json["aliases"]?.elements ?? []).compactMap(\.string),
             note: json["abstract"]?.string ?? "",
@@ -52,7 +52,7 @@ extension CommandTree {
 }
 
 /// An option, a flag or an argument of a command.
-struct Parameter {
+struct CommandParameter {
     /// How far an argument reaches.
     enum Extent {
         /// One word.
@@ -77,7 +77,7 @@ struct Parameter {
     let isPath: Bool
 }
 
-extension Parameter {
+extension CommandParameter {
     fileprivate init(_ json: JSONValue) {
         let long = (json["names"]?.elements ?? []).first { $0["kind"]?.string == "long" }?["name"]?.string
         let valueName = json["valueName"]?.string ?? ""

@@ -5,9 +5,9 @@ struct CompletionPoint {
         /// The name of an option.
         case option
         /// An option's value; `named` is the `--option=` that the word begins with.
-        case value(Parameter, named: String)
+        case value(CommandParameter, named: String)
         /// A subcommand or an argument.
-        case word(Parameter?)
+        case word(CommandParameter?)
         /// A word of a command line of its own, which starts at the word of this number.
         case foreign(start: Int)
     }
@@ -19,9 +19,9 @@ struct CompletionPoint {
     /// The arguments that stand before the cursor.
     private(set) var arguments: [String] = []
     private(set) var place = Place.option
-    private var awaiting: Parameter?
+    private var awaiting: CommandParameter?
     private var isTerminated = false
-    private var used: [Parameter] = []
+    private var used: [CommandParameter] = []
 
     /// Follows the words from the program's name to the cursor's, which may be empty.
     init(_ words: [String], in program: CommandTree) {
@@ -37,7 +37,7 @@ struct CompletionPoint {
     }
 
     /// The options that the command takes and that are not there yet.
-    var options: [Parameter] {
+    var options: [CommandParameter] {
         command.options.filter { option in
             option.extent != .one || !used.contains { $0.names == option.names }
         }

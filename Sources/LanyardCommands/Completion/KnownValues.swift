@@ -19,7 +19,7 @@ struct KnownValues {
         registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
     }
 
-    /// The values of a subject, as `Parameter.subject` names it; none of one that nothing is known of.
+    /// The values of a subject, as `CommandParameter.subject` names it; none of one that nothing is known of.
     func of(_ subject: String) -> [Candidate] {
         let found: [Candidate] =
             switch subject {

@@ -54,7 +54,7 @@ extension Proposal {
     }
 
     private static func values(
-        of parameter: Parameter, at point: CompletionPoint, named: String, _ context: CommandContext
+        of parameter: CommandParameter, at point: CompletionPoint, named: String, _ context: CommandContext
     ) -> Proposal {
         if parameter.isPath { return .files }
         if point.path == ["sandbox"] { return .candidates(point.arguments.isEmpty ? sandbox : [], named: "") }
@@ -88,7 +88,7 @@ extension CompletionPoint {
     }
 }
 
-extension [Parameter] {
+extension [CommandParameter] {
     fileprivate var candidates: [Candidate] {
         compactMap { option in option.names.last.map { Candidate($0, option.note) } }
     }

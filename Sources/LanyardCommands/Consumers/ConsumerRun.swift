@@ -10,7 +10,7 @@ struct ConsumerRun<Protocol: Consumer>: Sendable {
         /// The process is to end with this status.
         case end(Int32)
         /// It goes on once this has been done.
-        case needsOthers(Errand)
+        case needsOthers(PendingOutcome)
     }
 
     private var consumer: Protocol
@@ -32,19 +32,19 @@ struct ConsumerRun<Protocol: Consumer>: Sendable {
     mutating func toTheEnd() async -> Int32 {
         switch untilOthersAreNeeded() {
         case .end(let status): status
-        case .needsOthers(let errand): await goingOn(with: errand)
+        case .needsOthers(let pending): await goingOn(with: pending)
         }
     }
 
     /// Does what has to wait for others, and goes on to the end; gives the exit status.
-    func goingOn(with errand: Errand) async -> Int32 {
-        var (run, errand) = (self, errand)
+    func goingOn(with pending: PendingOutcome) async -> Int32 {
+        var (run, pending) = (self, pending)
         while true {
-            let outcome = await errand.run()
+            let outcome = await pending.run()
             context.console.endProgress()
             switch run.proceed(run.take(outcome)) {
             case .end(let status): return status
-            case .needsOthers(let next): errand = next
+            case .needsOthers(let next): pending = next
             }
         }
     }
@@ -62,7 +62,7 @@ struct ConsumerRun<Protocol: Consumer>: Sendable {
             case .ask(let question):
                 switch engine.attempt(question) {
                 case .settled(let outcome): turn = take(outcome)
-                case .needsOthers(let errand): return .needsOthers(errand)
+                case .needsOthers(let pending): return .needsOthers(pending)
                 }
             }
         }

@@ -10,11 +10,11 @@ import Terminal
 struct PluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugin", abstract: "See and check the authority plugins.",
-        subcommands: [PluginList.self, PluginCheck.self], aliases: ["plugins"])
+        subcommands: [PluginListCommand.self, PluginCheckCommand.self], aliases: ["plugins"])
 }
 
 /// `lanyard plugin list`.
-struct PluginList: Command {
+struct PluginListCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the installed plugins, what they serve, and what is wrong with others.")
 

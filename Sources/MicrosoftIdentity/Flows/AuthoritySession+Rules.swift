@@ -26,7 +26,7 @@ extension AuthoritySession: AuthorityRules {
 
     /// The account's data centre.
     func headers(redeeming response: AuthorizationResponse) -> [(String, String)] {
-        Anchor.header(response: response).map { [(Anchor.name, $0)] } ?? []
+        AnchorMailbox.header(response: response).map { [(AnchorMailbox.name, $0)] } ?? []
     }
 
     /// Checked tokens in the plugin protocol's terms.

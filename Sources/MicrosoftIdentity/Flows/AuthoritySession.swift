@@ -42,7 +42,7 @@ struct AuthoritySession: Sendable {
             let wanted = try request.claims.map { text throws(ClaimsError) in try ClaimsRequest(text).encoded }
             // Continuous access evaluation. B2C's policies know nothing of it.
             let isHeeded = request.capabilities.contains(.claimsChallenge) && asked.kind != .b2c
-            claims = try Claims.merge([wanted], capabilities: isHeeded ? ["CP1"] : [])
+            claims = try ClaimsParameter.merge([wanted], capabilities: isHeeded ? ["CP1"] : [])
         } catch {
             throw error.pluginError
         }
@@ -103,10 +103,10 @@ struct AuthoritySession: Sendable {
 
     /// Redeems the request's refresh token.
     func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
-        let anchor = Anchor.header(account: request.account)
+        let anchor = AnchorMailbox.header(account: request.account)
         do throws(OAuthError) {
             let tokens = try await client.redeem(
-                .refreshToken(refreshToken), headers: anchor.map { [(Anchor.name, $0)] } ?? [])
+                .refreshToken(refreshToken), headers: anchor.map { [(AnchorMailbox.name, $0)] } ?? [])
             return try result(tokens, nonce: nil, account: request.account)
         } catch {
             throw pluginError(error)

@@ -128,7 +128,7 @@ package struct Transport: Sendable {
         let exchangeEnd = ContinuousClock.now + limits.exchange
         let last = end.map { min($0, exchangeEnd) } ?? exchangeEnd
         let first = await once(request, until: last)
-        guard case .failure(let setback) = first, let pause = setback.pause(before: repetition),
+        guard case .failure(let failed) = first, let pause = failed.pause(before: repetition),
             pause <= limits.longestPause, ContinuousClock.now + pause < last
         else { return try first.mapError(\.error).get() }
         do {
@@ -140,7 +140,7 @@ package struct Transport: Sendable {
     }
 
     /// An attempt that gave no answer to work with.
-    private struct Setback: Error {
+    private struct FailedAttempt: Error {
         var error: OAuthError
         /// How long to wait before a second attempt, if one may do better.
         var pause: Duration?
@@ -158,23 +158,24 @@ package struct Transport: Sendable {
 
     private func once(
         _ request: Outgoing, until last: ContinuousClock.Instant
-    ) async -> Result<HTTPAnswer, Setback> {
+    ) async -> Result<HTTPAnswer, FailedAttempt> {
         let host = (try? HTTPSAddress(request.url))?.environment ?? "the authority"
         let form = OutgoingForm(request.form)
         do throws(TransportFailure) {
             let answer = try await attempt(request, form, within: min(limits.whole, last - .now))
             if answer.status == 429 {
-                return .failure(Setback(error: Self.throttling(answer, host: host), mayHaveActed: false))
+                return .failure(FailedAttempt(error: Self.throttling(answer, host: host), mayHaveActed: false))
             }
             guard answer.status >= 500 else { return .success(answer) }
             let pause = answer.retryAfter.map { Duration.seconds($0) } ?? limits.pause
             // 503 alone says that nothing was done (RFC 9110, 15.6.4).
             return .failure(
-                Setback(error: Self.failing(answer, host: host), pause: pause, mayHaveActed: answer.status != 503))
+                FailedAttempt(error: Self.failing(answer, host: host), pause: pause, mayHaveActed: answer.status != 503)
+            )
         } catch {
             let pause = error.isWorthRetrying ? limits.pause : nil
             let error = error.oauthError(host: host, proxy: clients.proxy(for: request.url))
-            return .failure(Setback(error: error, pause: pause, mayHaveActed: form.isTaken))
+            return .failure(FailedAttempt(error: error, pause: pause, mayHaveActed: form.isTaken))
         }
     }
 

@@ -8,7 +8,7 @@ import SystemPackage
 struct PluginProcess {
     let plugin: PluginManifest
     let environment: [String: String]
-    let bounds: Conductor.Bounds
+    let bounds: PluginConversation.Bounds
     let trace: PluginTrace?
 
     /// The most standard error that is shown; the rest is read and dropped.
@@ -17,15 +17,15 @@ struct PluginProcess {
     /// Sends the request and serves the conversation to its end; the process and its group are gone afterwards.
     func converse(
         _ request: Attributes, person: any PersonInterface
-    ) async throws(PluginError) -> Exchange.Ending {
+    ) async throws(PluginError) -> ConversationState.Ending {
         signal(SIGPIPE, SIG_IGN)
-        let outcome: (ending: Exchange.Ending?, status: TerminationStatus)
+        let outcome: (ending: ConversationState.Ending?, status: TerminationStatus)
         do {
             let result = try await run(configuration, input: .inputWriter, output: .sequence, error: .sequence) {
                 execution in
                 let wires = start(
                     request, execution.standardInputWriter, execution.standardOutput, execution.standardError)
-                let ending = await conduct(wires, person)
+                let ending = await runConversation(wires, person)
                 await stop(execution, patiently: ending?.isResult ?? true)
                 // Reading ends with the process, even if a child of it kept the pipes.
                 for pipe in wires.pipes { await pipe.value }
@@ -87,7 +87,7 @@ struct PluginProcess {
     // MARK: The conversation
 
     private struct Wires {
-        let occurrences = AsyncStream<Conductor.Occurrence>.makeStream()
+        let occurrences = AsyncStream<PluginConversation.Occurrence>.makeStream()
         let outgoing = AsyncStream<Attributes>.makeStream()
         var pipes: [Task<Void, Never>] = []
     }
@@ -108,13 +108,13 @@ struct PluginProcess {
         return wires
     }
 
-    private func conduct(_ wires: Wires, _ person: any PersonInterface) async -> Exchange.Ending? {
+    private func runConversation(_ wires: Wires, _ person: any PersonInterface) async -> ConversationState.Ending? {
         let occur = wires.occurrences.continuation
         let interrupts = Interrupts.watch { occur.yield(.interrupted) }
-        var conductor = Conductor(
+        var conversation = PluginConversation(
             plugin: plugin.name, bounds: bounds, person: person, occurrences: wires.occurrences,
             outgoing: wires.outgoing.continuation, trace: trace)
-        let ending = await conductor.run()
+        let ending = await conversation.run()
         interrupts.cancel()
         // Nothing that is still to be written matters; the plugin sees the end of its input.
         wires.pipes.first?.cancel()
@@ -130,7 +130,7 @@ struct PluginProcess {
     }
 
     private func read(
-        _ output: SubprocessOutputSequence, into occur: AsyncStream<Conductor.Occurrence>.Continuation
+        _ output: SubprocessOutputSequence, into occur: AsyncStream<PluginConversation.Occurrence>.Continuation
     ) async {
         var iterator = output.makeAsyncIterator()
         var total = 0
@@ -156,7 +156,7 @@ struct PluginProcess {
     }
 }
 
-extension Exchange.Ending {
+extension ConversationState.Ending {
     fileprivate var isResult: Bool {
         if case .result = self { true } else { false }
     }

@@ -137,7 +137,7 @@ public struct PluginRunner: Sendable {
         } catch {
             throw PluginError(.invalidRequest, "the request holds a line break or a value of more than 64 KiB")
         }
-        let bounds = Conductor.Bounds(operation: request.operation, timeouts: timeouts)
+        let bounds = PluginConversation.Bounds(operation: request.operation, timeouts: timeouts)
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
         switch try await process.converse(block, person: person) {
         case .result(let block): return block

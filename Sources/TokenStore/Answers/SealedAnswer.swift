@@ -33,7 +33,7 @@ struct SealedAnswer {
     func counts(at now: Int) -> Bool { sealedAt <= now && now < until }
 
     /// The answer; nil if it was sealed with another key, for another name, or changed since.
-    func opened(_ name: AnswerName, _ key: AnswerKey) -> [UInt8]? {
+    func opened(_ name: AnswerCacheKey, _ key: AnswerEncryptionKey) -> [UInt8]? {
         guard let sealed = try? ChaChaPoly.SealedBox(combined: box),
             let answer = try? ChaChaPoly.open(sealed, using: key.symmetric, authenticating: name.digest + head)
         else { return nil }
@@ -41,7 +41,9 @@ struct SealedAnswer {
     }
 
     /// Seals an answer; gives the file's contents, or nil if they would be too long.
-    static func seal(_ answer: [UInt8], as name: AnswerName, at now: Int, until: Int, _ key: AnswerKey) -> [UInt8]? {
+    static func seal(_ answer: [UInt8], as name: AnswerCacheKey, at now: Int, until: Int, _ key: AnswerEncryptionKey)
+        -> [UInt8]?
+    {
         guard let sealedAt = UInt64(exactly: now), let end = UInt64(exactly: until) else { return nil }
         let head = tag + sealedAt.bigEndianBytes + end.bigEndianBytes
         let box = try? ChaChaPoly.seal(answer, using: key.symmetric, authenticating: name.digest + head)

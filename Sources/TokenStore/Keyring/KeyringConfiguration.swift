@@ -24,12 +24,12 @@ public struct KeyringConfiguration: Sendable, Equatable {
     /// It never does over SSH (`SSH_CONNECTION` set), where the prompt would open on somebody else's screen.
     public var mayPrompt: Bool
     /// What was answered before out of this keyring: every change takes it away.
-    public var answers: SealedAnswers?
+    public var answers: AnswerCache?
 
     /// Makes a configuration.
     public init(
         group: String, collection: Collection = .default, deadline: Double = Self.defaultDeadline,
-        mayPrompt: Bool = false, answers: SealedAnswers? = nil
+        mayPrompt: Bool = false, answers: AnswerCache? = nil
     ) {
         self.group = group
         self.collection = collection

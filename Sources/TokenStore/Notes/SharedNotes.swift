@@ -49,7 +49,7 @@ public struct SharedNotes: Sendable {
     private func folder(making: Bool) -> Folder? {
         guard let runtimeDirectory else { return nil }
         return try? Folder(runtimeDirectory).privateFolder("lanyard", making: making)
-            .privateFolder("throttle", making: making)
+            .privateFolder("notes", making: making)
     }
 
     private static func name(of key: String) -> String {

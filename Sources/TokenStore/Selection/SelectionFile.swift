@@ -10,7 +10,7 @@ public struct SelectionFile: Sendable, Equatable {
     /// The file's path.
     public let path: String
     private let folder: String
-    private let answers: SealedAnswers?
+    private let answers: AnswerCache?
 
     /// How many choices are kept: an account has one for each authority that it was chosen for.
     public static let most = 128
@@ -28,7 +28,7 @@ public struct SelectionFile: Sendable, Equatable {
     ///   - environment: `XDG_STATE_HOME` or `HOME` counts; on a shared device `XDG_RUNTIME_DIR`, gone at log-out.
     ///   - isShared: whether the device is shared.
     ///   - answers: what was answered before: every change takes it away.
-    public init?(environment: [String: String], isShared: Bool, answers: SealedAnswers? = nil) {
+    public init?(environment: [String: String], isShared: Bool, answers: AnswerCache? = nil) {
         guard let folder = Self.folder(environment, isShared: isShared) else { return nil }
         self.folder = folder
         self.answers = answers

@@ -1,0 +1,32 @@
+import Addresses
+import JSON
+import Rules
+import TokenStore
+
+/// The note that no password was found for a request the last time, as for a host whose passwords another helper has.
+///
+/// The next `get` looks again, but opens the way to secrets only once something is found: a session takes the provider
+/// longer than all the rest. A note that is wrong by now costs as much time as it would save.
+struct PasswordMiss {
+    private let key: String
+    private let notes: SharedNotes
+    private let isNoted: Bool
+
+    init(_ request: CredentialRequest, in surroundings: Surroundings) {
+        let parts = [request.scheme, request.host?.text, request.path, request.username]
+        key = "vain\n" + parts.map { $0.map { "\($0.utf8.count) \($0)" } ?? "-" }.joined(separator: "\n")
+        notes = SharedNotes(runtimeDirectory: surroundings.environment["XDG_RUNTIME_DIR"])
+        isNoted = notes.note(about: key) != nil
+    }
+
+    /// Has the keyring opened if secrets are likely to be read.
+    func prepare() {
+        if !isNoted { KeyringConfiguration.open() }
+    }
+
+    /// Notes how it went.
+    func note(isMiss: Bool) {
+        guard isMiss != isNoted else { return }
+        if isMiss { notes.leave(.bool(true), about: key) } else { notes.remove(about: key) }
+    }
+}

@@ -1,0 +1,63 @@
+import Addresses
+import ArgumentParser
+import JSON
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// `lanyard accounts`.
+struct AccountsCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "accounts", abstract: "List who has signed in.",
+        discussion: """
+            `*` marks the accounts that are used, `-` the one that `lanyard use -` goes back to. USED FOR tells the \
+            authorities that an account was chosen for.
+            """)
+
+    @Argument(help: "A URL that a rule maps: only accounts of its authority.")
+    var url: String?
+
+    @OptionGroup var place: PlaceOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
+        let known = try session.accounts(at: try place.place(url, in: session))
+        let console = session.context.console
+        if json {
+            return console.print(JSONValue.array(known.byUse.map { $0.json(among: known) }).encoded(pretty: true))
+        }
+        guard !known.all.isEmpty else { return console.note("nobody is signed in") }
+        for line in AccountTable(known).lines(width: OutputWidth.ofTerminal) { console.print(line) }
+    }
+}
+
+extension KnownAccount {
+    /// The account as `--json` shows it; the members are documented in lanyard(1) and stay.
+    fileprivate func json(among known: KnownAccounts) -> JSONValue {
+        let tenants = profiles.map { profile in
+            JSONValue.object([
+                "tenant": .string(profile.realm), "home": .bool(profile.isHome),
+                "localAccountId": .string(profile.localAccountID ?? ""),
+            ])
+        }
+        var members: [String: JSONValue] = [
+            "username": .string(account.username), "name": .string(account.name ?? ""),
+            "homeAccountId": .string(account.homeAccountID), "environment": .string(account.environment),
+            "tenant": .string(account.homeRealm ?? ""), "tenants": .array(tenants), "kind": .string(account.kindWord),
+            "clientIds": .array(clientIDs.map(JSONValue.string)), "canRenew": .bool(canRenew),
+            "current": .bool(known.isUsed(self)), "previous": .bool(self == known.previous?.account),
+            "usedFor": JSONValue(strings: known.places(of: self).map(\.url)),
+            "usedElsewhere": .bool(known.isUsedElsewhere(self)),
+        ]
+        if let policy = account.policy { members["policy"] = .string(policy) }
+        return .object(members)
+    }
+}
+
+extension AccountRecord {
+    /// The kind as one word, `work-or-school`.
+    fileprivate var kindWord: String { (kind ?? "other").lowercased().pieces(between: " ").joined(separator: "-") }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Rules
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// `lanyard login`.
+struct LoginCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "login", abstract: "Sign in.",
+        discussion: "For a URL that a rule maps, or for an authority, a client id and scopes given by name.")
+
+    @OptionGroup var token: TokenOptions
+    @OptionGroup var interaction: InteractionOptions
+
+    @Option(help: ArgumentHelp("What the authority asks anew.", valueName: "prompt"))
+    var prompt: PromptValue?
+
+    mutating func run(in context: CommandContext) async throws {
+        var options = interaction.values
+        options.isAskedFor = true
+        let session = try Session(context, options: options)
+        var (request, url) = try token.request(in: session)
+        request.prompt = prompt?.rawValue
+        // An authority that no plugin serves is the sign-in's to refuse.
+        let place = try? NamedPlace(request, in: session)
+        let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }
+        guard let signedIn = try await session.signIn(request, url: url).account else { return }
+        let console = session.context.console
+        console.note("signed in as \(signedIn.nameForPeople)")
+        do throws(Failure) {
+            try session.select(signedIn, at: place?.place)
+        } catch {
+            // The sign-in itself is done and kept.
+            return console.report(error)
+        }
+        let others = before.all.filter { $0.account.homeAccountID.lowercased() != signedIn.homeAccountID.lowercased() }
+        guard !others.isEmpty else { return }
+        guard session.configuration.deviceMode != .shared else {
+            return console.note("this device is shared: sign the other accounts out, or none is used by itself")
+        }
+        // Who was used there only because nobody else had signed in is not what anybody wants to go back to.
+        guard let place, let current = before.current, others.contains(current),
+            try session.accounts(at: place).previous != nil
+        else { return }
+        let text = "using it for \(place.place.urlForPeople) from now on; to go back"
+        console.note(Hint(text, run: "lanyard use -"))
+    }
+}
+
+/// `--prompt`'s values.
+enum PromptValue: String, ExpressibleByArgument, CaseIterable {
+    case none
+    case login
+    case consent
+    case selectAccount = "select_account"
+    case create
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// `lanyard logout`.
+struct LogoutCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "logout", abstract: "Sign an account out.", usage: "lanyard logout [<options>] [<account>]",
+        discussion: """
+            Removes the account's tokens of the clients in your configuration, and no other client's; on a shared \
+            device, every client's.
+            """)
+
+    @Argument(help: "The account, by user name or identifier; may be left out where there is only one.")
+    var account: String?
+
+    @OptionGroup var place: PlaceOptions
+
+    @Flag(help: "Sign every account out.")
+    var all = false
+
+    @Option(help: ArgumentHelp("Only this client's tokens.", valueName: "id"))
+    var clientId: String?
+
+    @Flag(help: "Drop the account for every client, not only for those in your configuration.")
+    var forget = false
+
+    @Flag(help: "End the browser's session too.")
+    var browser = false
+
+    @Flag(help: "Never ask which account.")
+    var nonInteractive = false
+
+    mutating func validate() throws {
+        if all, account != nil { throw ValidationError("name an account or give --all, not both") }
+        if forget, clientId != nil { throw ValidationError("give --forget or --client-id, not both") }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: .init(isInteractive: !nonInteractive, isAskedFor: browser))
+        // Even if the keyring turns out not to answer, lanyard doesn't either.
+        session.context.answers.forget()
+        let known = try session.accounts(at: try place.place(nil, in: session))
+        guard !known.all.isEmpty else { throw Failure.nobodyIsSignedIn }
+        let chosen = try await chosen(among: known, in: session)
+        var failed: Failure?
+        for account in chosen {
+            do throws(Failure) {
+                try await signOut(account, in: session)
+            } catch {
+                guard chosen.count > 1 else { throw error }
+                session.context.console.report(error)
+                failed = error
+            }
+        }
+        if let failed { throw ExitCode(failed.status.rawValue) }
+    }
+
+    private func signOut(_ known: KnownAccount, in session: Session) async throws(Failure) {
+        let name = known.account.nameForPeople
+        let clients = clients(in: session)
+        let done = try session.acquiring { () throws(AcquisitionError) in
+            try session.acquirer.signOut(known, of: clients)
+        }
+        guard done.removed > 0 else {
+            throw Failure(
+                "only other clients have signed \(name) in: \(Self.list(done.remaining))",
+                hints: [
+                    Hint("sign one of them out", run: "lanyard logout --client-id ID\(last: name)"),
+                    Hint("or every one", run: "lanyard logout --forget\(last: name)"),
+                ])
+        }
+        let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
+        session.context.console.note("signed out \(name)\(others)")
+        guard browser else { return }
+        try await BrowserSignOut(session: session).end(known, idTokens: done.idTokens, clientID: clientId)
+    }
+
+    /// The clients that the sign-out is for; nil for all.
+    private func clients(in session: Session) -> Set<String>? {
+        if let clientId { return [clientId.lowercased()] }
+        return forget || session.configuration.deviceMode == .shared ? nil : session.configuration.clientIDs
+    }
+
+    private func chosen(among known: KnownAccounts, in session: Session) async throws -> [KnownAccount] {
+        if all { return known.all }
+        if let account { return [try known.account(named: account, command: "lanyard logout")] }
+        guard known.all.count > 1 else { return known.all }
+        let choices = known.byUse
+        if session.presence.hasTerminal {
+            let picker = AccountPicker(
+                console: session.context.console, title: "which account is to be signed out?", offersAnother: false)
+            switch await picker.choose(among: choices.map(\.account)) {
+            case .account(let account): return choices.filter { $0.account == account }
+            case .cancelled, .another: throw Failure("nobody was signed out", cause: .ofNoAnswer)
+            case .unavailable: break
+            }
+        }
+        let names = choices.map(\.account.nameForPeople).joined(separator: ", ")
+        throw Failure("which of them: \(names)?", hints: ["name the account, or give --all"], status: .usage)
+    }
+
+    private static func list(_ clients: [String]) -> String {
+        clients.map { $0.displayable(limit: 64) }.joined(separator: ", ")
+    }
+}

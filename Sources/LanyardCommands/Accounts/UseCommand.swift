@@ -1,0 +1,110 @@
+import Addresses
+import ArgumentParser
+import Glibc
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// `lanyard use`.
+struct UseCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Choose the account that is used from now on.",
+        discussion: """
+            It is used wherever nothing names another and the authority accepts it; with a URL or an authority, only \
+            there. `-` goes back to the one used before. Without an account it asks you at a terminal, and elsewhere \
+            prints the one that is used.
+            """)
+
+    @Argument(help: "The account, by user name or identifier, or `-`.")
+    var account: String?
+
+    @Argument(help: "A URL that a rule maps: choose for its authority only.")
+    var url: String?
+
+    @OptionGroup var place: PlaceOptions
+
+    @Flag(help: "Never ask; without an account, print the current one.")
+    var nonInteractive = false
+
+    mutating func run(in context: CommandContext) async throws {
+        // No account is called like a URL.
+        if url == nil, account?.hasBytes("://") == true { (account, url) = (nil, account) }
+        let session = try Session(context, options: .init(isInteractive: !nonInteractive))
+        let named = try place.place(url, in: session)
+        let known = try session.accounts(at: named)
+        guard !known.all.isEmpty else { throw Failure.nobodyIsSignedIn }
+        guard let account else { return try await choose(among: known, at: named?.place, in: session) }
+        guard account == "-" else {
+            let found = try known.account(named: account, command: "lanyard use")
+            return try use(found.account, at: named?.place, in: session)
+        }
+        guard let previous = known.previous else {
+            throw Failure("no account was used before", hints: [Hint("see", run: "lanyard accounts")])
+        }
+        try use(previous.account.account, at: previous.place, in: session)
+    }
+
+    private func choose(among known: KnownAccounts, at place: AuthorityPlace?, in session: Session) async throws {
+        if session.presence.hasTerminal, isatty(STDOUT_FILENO) == 1 {
+            var picker = AccountPicker(console: session.context.console)
+            picker.offersAnother = false
+            switch await picker.choose(among: known.byUse.map(\.account)) {
+            case .account(let account): return try use(account, at: place, in: session)
+            case .cancelled, .another: throw Failure("no account was chosen", cause: .ofNoAnswer)
+            case .unavailable: break
+            }
+        }
+        guard let current = known.current else { throw Failure(noneChosenAmong: known) }
+        session.context.console.print(current.account.nameForPeople)
+    }
+
+    private func use(_ account: AccountRecord, at place: AuthorityPlace?, in session: Session) throws(Failure) {
+        let console = session.context.console
+        try session.select(account, at: place)
+        let name = account.nameForPeople
+        console.note("using \(name)\(place.map { " for \($0.urlForPeople)" } ?? "") from now on")
+        if session.configuration.deviceMode == .shared, try session.accounts().all.count > 1 {
+            console.note("this device is shared: sign the other accounts out, or none is used by itself")
+        } else if place == nil {
+            try tellOthers(than: account, in: session)
+        }
+        guard let fixed = session.configuration.account, !account.isNamed(fixed) else { return }
+        console.note("but the configuration's `account` names \(fixed.displayable(limit: 200)), and wins over it")
+    }
+
+    /// Tells where others stay in use, since the authority isn't known to accept the account.
+    private func tellOthers(than account: AccountRecord, in session: Session) throws(Failure) {
+        let known = try session.accounts()
+        guard let own = known.all.first(where: { $0.profiles.contains(account) }) else { return }
+        for other in known.places(butFor: own) {
+            let place = other.place.urlForPeople
+            let text = "\(other.account.account.nameForPeople) stays in use for \(place); to change that"
+            session.context.console.note(
+                Hint(text, run: "lanyard use\(option: "--authority", place)\(last: account.nameForPeople)"))
+        }
+    }
+}
+
+extension AccountRecord {
+    /// The command that chooses it.
+    var useCommand: ShellCommand { "lanyard use\(last: nameForPeople)" }
+}
+
+extension Failure {
+    /// Nothing tells which account is used.
+    fileprivate init(noneChosenAmong known: KnownAccounts) {
+        guard known.all.contains(where: known.isUsed) else {
+            self.init(
+                "no account has been chosen yet",
+                hints: known.byUse.map { Hint("choose one", run: $0.account.useCommand) })
+            return
+        }
+        self.init(
+            "which account is used depends on the authority",
+            hints: [Hint("see", run: "lanyard accounts"), Hint("or ask for one URL", run: "lanyard use URL")])
+    }
+
+    static let nobodyIsSignedIn = Failure("nobody is signed in", hints: [Hint("sign in", run: "lanyard login URL")])
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import PluginHost
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// `lanyard cache clear`.
+struct CacheClearCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "clear", abstract: "Remove the tokens and accounts that are stored.",
+        usage: "lanyard cache clear [<options>]",
+        discussion: """
+            All of them, of every client in the group, or those that the options narrow it down to. Passwords that git \
+            stored stay. The authority isn't told; its sessions and consents stay too.
+            """)
+
+    @Flag(help: "Only access tokens that serve no more.")
+    var expired = false
+
+    @Flag(help: "Only items that hold no record, or characters that tokens don't have.")
+    var damaged = false
+
+    @Option(help: ArgumentHelp("Only this account's, by user name or identifier.", valueName: "account"))
+    var account: String?
+
+    @Option(help: ArgumentHelp("Only this authority's; of one tenant, its tokens.", valueName: "url"))
+    var authority: String?
+
+    @Option(help: ArgumentHelp("Only this client's.", valueName: "id"))
+    var clientId: String?
+
+    @Flag(name: .shortAndLong, help: "Don't ask.")
+    var yes = false
+
+    mutating func validate() throws {
+        guard damaged, expired || account != nil || authority != nil || clientId != nil else { return }
+        throw ValidationError("--damaged goes with no other option but --yes")
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
+        if damaged { return try await clearDamaged(session) }
+        let console = session.context.console
+        // Even if the keyring turns out not to answer, lanyard doesn't either.
+        session.context.answers.forget()
+        let stored = try session.storedRecords()
+        var filter = ClearFilter(expired: expired, account: account, clientID: clientId)
+        filter.place = try authority.map { url throws(Failure) in try session.place(of: url) }
+        if let account, filter.homes(in: stored.all)?.isEmpty == true {
+            throw Failure(
+                "nothing of \(account.displayable(limit: 200)) is stored",
+                hints: [Hint("see", run: "lanyard cache list")])
+        }
+        let doomed = filter.matches(among: stored.all, now: Int(session.context.now))
+        let count = doomed.count + (filter.isEverything ? stored.unreadable.count : 0)
+        guard count > 0 else {
+            console.note("there is nothing to remove")
+            return
+        }
+        let what = "\(count) stored \(count == 1 ? "record" : "records")"
+        guard try await confirmed("remove \(what)?", session) else {
+            console.note("nothing was removed")
+            return
+        }
+        let removed = try session.keeping { () throws(StoreError) in
+            filter.isEverything ? try session.store.delete(matching: .all) : try session.store.delete(doomed)
+        }
+        console.note("removed \(removed) \(removed == 1 ? "record" : "records")")
+    }
+
+    private func clearDamaged(_ session: Session) async throws {
+        let console = session.context.console
+        guard try session.storedRecords().hasDamaged else { return console.note("nothing is damaged") }
+        guard try await confirmed("remove what is damaged?", session) else {
+            return console.note("nothing was removed")
+        }
+        let removed = try session.keeping { () throws(StoreError) in try session.store.deleteDamaged() }
+        console.note("removed \(removed) \(removed == 1 ? "item" : "items")")
+    }
+
+    private func confirmed(_ question: String, _ session: Session) async throws(Failure) -> Bool {
+        if yes { return true }
+        guard session.presence.hasTerminal, ControllingTerminal.isThere else {
+            throw Failure(
+                "nobody can be asked whether to \(question.dropLast())",
+                hints: [Hint("say so yourself", write: "--yes")],
+                status: .usage)
+        }
+        return await Prompt(session.context.console).decision(question, suggesting: false) ?? false
+    }
+}
+
+extension Session {
+    /// Where the records of an authority are.
+    func place(of authority: String) throws(Failure) -> AuthorityPlace {
+        let known = AuthorityURL(authority).map { configuration.configuredHosts.contains($0.host) } ?? false
+        guard let match = registry.match(authority: authority, isConfigured: known) else {
+            throw Failure(unknownAuthority: authority, hints: [Hint("see which are stored", run: "lanyard cache list")])
+        }
+        return AuthorityPlace(match)
+    }
+}

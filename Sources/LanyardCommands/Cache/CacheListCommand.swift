@@ -1,0 +1,38 @@
+import ArgumentParser
+import JSON
+import Secrets
+import Terminal
+import TokenStore
+
+/// `lanyard cache list`.
+struct CacheListCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List what is stored, without secrets.")
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
+        let stored = try session.storedRecords()
+        let console = session.context.console
+        let facts = RecordFacts.all(stored.all)
+        let now = Int(session.context.now)
+        if json {
+            console.print(JSONValue.array(facts.map { $0.json(now: now) }).encoded(pretty: true))
+        } else if facts.isEmpty {
+            console.note("nothing is stored")
+        } else {
+            for line in RecordListing(facts: facts, now: now).lines { console.print(line) }
+        }
+        for reason in stored.unreadable { console.note("not shown: \(reason.displayable(limit: 200))") }
+        if stored.hasDamaged { console.note(Hint("remove what is damaged", run: "lanyard cache clear --damaged")) }
+    }
+}
+
+extension Session {
+    /// Runs what has only the keyring's own errors.
+    func keeping<Result>(_ body: () throws(StoreError) -> Result) throws(Failure) -> Result {
+        do { return try body() } catch { throw Failure(error) }
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Glibc
+import Secrets
+import SystemPackage
+import Terminal
+import TokenStore
+
+/// `lanyard export`.
+struct ExportCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write what is stored as MSAL's unified JSON cache.",
+        discussion: """
+            The document holds refresh tokens: whoever has it can act as you until they end. Passwords that git stored \
+            are not in it.
+            """)
+
+    @Option(help: ArgumentHelp("Only this account's, by user name or identifier.", valueName: "account"))
+    var account: String?
+
+    @Option(
+        help: ArgumentHelp("The file to write, readable by nobody else; stdout without it.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Flag(help: "Print the document on a terminal too.")
+    var force = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
+        let console = session.context.console
+        if output == nil, !force, isatty(console.output.rawValue) == 1 {
+            throw Failure(
+                "the document holds refresh tokens, which a terminal would show and keep",
+                hints: [Hint("write it to a file", run: "lanyard export --output FILE")], status: .usage)
+        }
+        let stored = try session.storedRecords()
+        let chosen = try records(among: stored.all)
+        for reason in stored.unreadable { console.note("not exported: \(reason.displayable(limit: 200))") }
+        let document = UnifiedCache(chosen).json(pretty: true) + [0x0A]
+        if let output {
+            try PrivateFile(path: output).write(document)
+        } else {
+            console.write(document)
+        }
+        let tokens = chosen.count { if case .refreshToken = $0 { true } else { false } }
+        guard tokens > 0 else { return }
+        console.note("this holds \(tokens) refresh \(tokens == 1 ? "token" : "tokens"): keep it to yourself")
+        if output == nil, Self.isOpenToOthers(console.output.rawValue) {
+            console.note(Hint("others can read the file it went to; close it to them", run: "chmod 600 FILE"))
+        }
+    }
+
+    /// The account's records, and what is known of the clients that have them.
+    private func records(among all: [CredentialRecord]) throws(Failure) -> [CredentialRecord] {
+        guard let account else { return all }
+        let homes = ClearFilter(account: account).homes(in: all) ?? []
+        guard !homes.isEmpty else {
+            throw Failure(
+                "nothing of \(account.displayable(limit: 200)) is stored",
+                hints: [Hint("see", run: "lanyard cache list")])
+        }
+        let facts = RecordFacts.all(all)
+        let owned = facts.filter { homes.contains($0.homeAccountID.lowercased()) }
+        let clients = Set(owned.map { $0.clientID.lowercased() })
+        return zip(all, facts).filter { _, facts in
+            facts.kind == .appMetadata
+                ? clients.contains(facts.clientID.lowercased()) : homes.contains(facts.homeAccountID.lowercased())
+        }.map(\.0)
+    }
+
+    private static func isOpenToOthers(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o077 != 0
+    }
+}

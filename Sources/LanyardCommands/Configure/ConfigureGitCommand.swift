@@ -1,0 +1,122 @@
+import ArgumentParser
+import Rules
+import Secrets
+import Terminal
+
+/// `lanyard configure`.
+struct ConfigureCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "configure", abstract: "Make a tool use lanyard.", subcommands: [ConfigureGitCommand.self])
+}
+
+/// `lanyard configure git`.
+struct ConfigureGitCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "git", abstract: "Make git use lanyard as a credential helper.",
+        usage: "lanyard configure git [<options>] [<url>]",
+        discussion: """
+            Adds lanyard to the helpers that git asks, and has git send the path along for hosts where a rule or the \
+            service tells repositories apart by it. With a URL, git asks lanyard for its host only, and a rule that says \
+            which token it needs can be made at once. Shows what is written first; `lanyard unconfigure git` takes it back.
+            """)
+
+    @Argument(help: "The URL to use lanyard for; every URL unless given.")
+    var url: String?
+
+    @OptionGroup var scope: GitScopeOptions
+    @OptionGroup(title: "The rule for the URL") var rule: RuleOptions
+
+    @Flag(help: "Have git ask no other helper there.")
+    var only = false
+
+    mutating func validate() throws {
+        if url == nil, !rule.isEmpty { throw ValidationError("a rule needs the URL that it is for") }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let version = try await Git.requireUsable()
+        let session = try Session(context, of: scope.system ? .system : .user)
+        let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
+        let plan = try await plan(session, pattern, version)
+        if !scope.dryRun { try await plan.requireWritable(session.context) }
+        let rule = try await rule(for: pattern, session)
+        let steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
+        guard try await steps.take() else { return }
+        try await GitReport(session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil)
+            .tell()
+    }
+
+    /// What to write; with lanyard alone too if the person wants that, lest another helper keep tokens.
+    private func plan(
+        _ session: Session, _ pattern: URLPattern?, _ version: GitVersion
+    ) async throws(Failure) -> GitPlan {
+        let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only, version)
+        guard let keeper = plan.keepers.first else { return plan }
+        session.context.console.note(
+            "git \(version) hands lanyard's tokens to \(keeper.name) as well, which may keep them in a file")
+        // For every URL it would take away what other hosts' passwords come from.
+        guard pattern != nil, !scope.yes, !scope.dryRun, let prompt = Prompt(session.context),
+            await prompt.accepts("have git ask no other helper there, as with --only?")
+        else { return plan }
+        return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
+    }
+
+    /// The rule to write: what the options say, or what the person answers; nil for none.
+    private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
+        guard let pattern else { return nil }
+        let prompt = scope.yes || scope.dryRun ? nil : Prompt(session.context)
+        if rule.isEmpty {
+            guard !session.maps(pattern), let prompt else { return nil }
+            let shown = pattern.text.displayable(limit: 200)
+            // What can't be written is not offered.
+            do { try session.requireRoom(for: pattern) } catch { return nil }
+            guard await prompt.accepts("\(shown) has no rule yet; make one?") else { return nil }
+        } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
+            throw Failure(
+                taken: other, session.context, hint: "leave out the options that make a rule, or change it there")
+        } else if !scope.dryRun {
+            try session.requireRoom(for: pattern)
+        }
+        return try await RuleDraft(session: session, pattern: pattern, options: rule, prompt: prompt).rule()
+    }
+}
+
+/// Where git is configured, and whether to ask first.
+struct GitScopeOptions: ParsableArguments {
+    @Flag(help: "For everybody on this machine: in git's system configuration, and lanyard's.")
+    var system = false
+
+    @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Only show what would be done.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Don't ask before it is done.")
+    var yes = false
+
+    var scope: GitConfiguration.Scope { system ? .system : .global }
+
+    /// Refuses to write if nobody can say whether to, unless that was said.
+    func requireAnswer(_ context: CommandContext) throws(Failure) {
+        guard !yes, !dryRun, Prompt(context) == nil else { return }
+        throw Failure(
+            "nobody can be asked whether to change git's configuration",
+            hints: ["say so yourself: --yes; or only look: --dry-run"], status: .usage)
+    }
+
+    /// Whether to write what was shown: as the person answers, unless that was said.
+    func mayGoOn(_ context: CommandContext) async -> Bool {
+        guard !dryRun else { return false }
+        if yes { return true }
+        if let prompt = Prompt(context), await prompt.accepts("go on?") { return true }
+        context.console.note("nothing was changed")
+        return false
+    }
+}
+
+extension Session {
+    /// Whether a URL comes to a token, with or without its path.
+    func maps(_ pattern: URLPattern) -> Bool {
+        let request = pattern.request
+        if configuration.rule(for: request) != nil { return true }
+        return resource(of: pattern) != nil && configuration.authority != nil && configuration.clientID != nil
+    }
+}

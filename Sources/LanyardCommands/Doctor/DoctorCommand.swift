@@ -1,0 +1,106 @@
+import ArgumentParser
+import JSON
+import Terminal
+
+/// `lanyard doctor`.
+struct DoctorCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Look at everything that lanyard needs.",
+        discussion: """
+            Says what to do about what is missing. Asks nothing, unlocks nothing and connects to nothing but the \
+            session bus. Exit status 1 where something doesn't work, 0 otherwise.
+            """)
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Print a report to attach to a bug: no secret, no name of yours, your machine's or your employer's.")
+    var report = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let examination = Examination(context)
+        var findings = await examination.findings()
+        if report {
+            let redaction = Redaction(examination)
+            findings = SystemFacts(context).findings + findings
+            findings = findings.map { $0.redacted(redaction) }
+        }
+        let summary = DoctorSummary(findings)
+        if json {
+            context.console.print(summary.json.encoded(pretty: true))
+        } else {
+            let screen = Screen(context.console.output, environment: context.environment)
+            for line in summary.lines(on: screen) { context.console.print(line) }
+            if !report { context.console.note(summary.text) }
+        }
+        guard summary.failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+}
+
+/// What the findings come to.
+struct DoctorSummary: Sendable {
+    private let findings: [Finding]
+    let failures: Int
+    private let warnings: Int
+
+    init(_ findings: [Finding]) {
+        self.findings = findings
+        failures = findings.count { $0.level == .fail }
+        warnings = findings.count { $0.level == .warn }
+    }
+
+    /// A line for each finding, its remedies below it; wrapped if the screen has an end.
+    func lines(on screen: Screen) -> [String] {
+        let columns = screen.columns
+        let texts = Table(findings.map { [$0.check, $0.text] }).wrapped(columns: columns, indent: 6)
+        return zip(findings, texts).flatMap { finding, text in
+            ["\(finding.level.word(on: screen))  \(text)"]
+                + finding.remedies.map { "      -> \($0.wrapped(columns: columns, indent: 9))" }
+        }
+    }
+
+    /// The whole in one line.
+    var text: String {
+        guard failures + warnings > 0 else { return "everything works" }
+        let counts = [(failures, "failure"), (warnings, "warning")].filter { $0.0 > 0 }
+        return counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
+    }
+
+    /// The findings for programs.
+    var json: JSONValue {
+        [
+            "lanyard": .string(Version.current), "failures": .integer(Int64(failures)),
+            "warnings": .integer(Int64(warnings)),
+            "checks": .array(
+                findings.map {
+                    [
+                        "check": .string($0.check), "level": .string($0.level.rawValue), "text": .string($0.text),
+                        "remedies": JSONValue(strings: $0.remedies.map(\.line)),
+                    ]
+                }),
+        ]
+    }
+}
+
+extension Finding {
+    /// The finding as strangers may see it.
+    fileprivate func redacted(_ redaction: Redaction) -> Finding {
+        Finding(
+            check: check, level: level, text: redaction.redacted(text),
+            remedies: remedies.map { Hint(redaction.redacted($0.line)) })
+    }
+}
+
+extension Finding.Level {
+    /// The word, in its colour if the screen has any.
+    fileprivate func word(on screen: Screen) -> String {
+        guard screen.hasColours else { return rawValue }
+        let colour =
+            switch self {
+            case .pass: 32
+            case .warn: 33
+            case .fail: 31
+            }
+        return "\u{1B}[\(colour)m\(rawValue)\u{1B}[0m"
+    }
+}

@@ -1,0 +1,174 @@
+import Addresses
+import CredentialEngine
+import PluginHost
+import PluginWire
+import Rules
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// Finds out what a URL comes to, the way `get` does.
+struct Explainer {
+    private var request: CredentialRequest
+    /// What `get` would be in: it may ask.
+    private let session: Session
+    /// The same, unable to ask or to have the keyring unlocked.
+    private let quiet: Session
+    private var explanation: Explanation
+
+    init(url: String, account: String?, in context: CommandContext) throws(Failure) {
+        session = try Session(context)
+        quiet = try Session(context, options: .init(isInteractive: false))
+        request = try CredentialRequest(url: url)
+        request.wish.account = account
+        explanation = Explanation(url: request.url, now: Int(context.now), context: context)
+    }
+
+    func explanation() async -> Explanation {
+        var copy = self
+        await copy.explain()
+        return copy.explanation
+    }
+
+    private mutating func explain() async {
+        let chosen = session.configuration.rule(for: request)
+        explanation.mapping = mapping(chosen)
+        explanation.skipped = session.configuration.rules.filter { $0 != chosen }
+            .map { Explanation.SkippedRule(rule: $0, reason: reason($0, chosen)) }
+        explanation.git = await gitView()
+        do throws(Failure) {
+            explanation.wanted = try session.resolve(request)
+        } catch {
+            explanation.next = .init(
+                step: "fail", text: "fail: \(error.message)", hints: error.hints, status: error.status)
+            return
+        }
+        guard let wanted = explanation.wanted else {
+            explanation.next = password()
+            return
+        }
+        explanation.namedBy = namer(of: wanted, by: chosen)
+        let decision = quiet.acquirer.decide(wanted)
+        explanation.decision = decision
+        explanation.isRemembered = isRemembered
+        explanation.next = await next(decision, wanted)
+    }
+
+    /// What named the account, if it is named.
+    private func namer(of wanted: TokenRequest, by rule: Rule?) -> String? {
+        guard wanted.account != nil else { return nil }
+        if request.wish.account != nil { return "--account" }
+        return rule?.account != nil ? "the rule" : "the configuration"
+    }
+
+    private func mapping(_ rule: Rule?) -> Explanation.Mapping {
+        if let rule { return .rule(rule) }
+        guard request.scheme == "https", let host = request.host, host.port == nil || host.port == 443,
+            let known = session.registry.resource(forHost: host.name),
+            let plugin = session.registry.plugins.first(where: { $0.resources.contains(known) })
+        else { return .nothing }
+        return .wellKnown(known.name, plugin: plugin.name)
+    }
+
+    /// Why a rule is not the one.
+    private func reason(_ rule: Rule, _ chosen: Rule?) -> String {
+        switch rule.pattern.mismatch(request) {
+        case .scheme: return "another scheme"
+        case .host: return "another host"
+        case .port: return "another port"
+        case .path: return request.path == nil ? "it needs a path, and the URL has none" : "another path"
+        case .username: return "another user name"
+        case nil: break
+        }
+        guard let chosen, let fit = rule.pattern.fit(request), let best = chosen.pattern.fit(request) else {
+            return "passed over"
+        }
+        return fit < best ? "less specific" : "as specific, but earlier"
+    }
+
+    /// How git stands to the URL; nil without git.
+    private func gitView() async -> Explanation.GitView? {
+        guard let entries = try? await GitConfiguration.everything() else { return nil }
+        let sendsPath = await GitConfiguration.sendsPath(for: request.url)
+        return .init(helpers: GitHelpers(entries, for: request), sendsPath: sendsPath)
+    }
+
+    /// Whether `get` would answer from memory: git's configuration says whether it tells the path.
+    private var isRemembered: Bool {
+        guard session.configuration.answerCache else { return false }
+        return [request.path, nil].contains { path in
+            var asked = request
+            asked.path = path
+            return CachedCredential(asked, in: session.context.surroundings)?.credential != nil
+        }
+    }
+
+    private func password() -> Explanation.Next {
+        guard let query = PasswordQuery(request) else { return .init(step: "nothing", text: "print nothing") }
+        do throws(StoreError) {
+            guard try quiet.passwords.get(query, now: explanation.now) != nil else {
+                return .init(step: "nothing", text: "print nothing: no password is stored for it either")
+            }
+            return .init(step: "password", text: "answer with the password that is stored for it")
+        } catch {
+            let failure = Failure(error)
+            return .init(
+                step: "fail", text: "print nothing: \(failure.message)", hints: failure.hints, status: failure.status)
+        }
+    }
+
+    private func next(_ decision: Decision, _ wanted: TokenRequest) async -> Explanation.Next {
+        if explanation.isRemembered { return .init(step: "answer", text: "answer from memory, at once") }
+        switch decision.step {
+        case .answer: return .init(step: "answer", text: "answer with the stored access token")
+        case .renew: return renewal(decision, wanted)
+        case .refuse(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted, nil)
+        case .askPerson: return await signIn(wanted, decision.account)
+        case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
+            return .init(step: "unlock", text: "have you asked to unlock the keyring first")
+        case .refuse(let error):
+            let failure = Failure(error, request: wanted, url: request.url, in: session.context)
+            return .init(step: "fail", text: "fail: \(failure.message)", hints: failure.hints, status: failure.status)
+        }
+    }
+
+    /// A renewal; a tenant at which the account has never been may refuse it.
+    private func renewal(_ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
+        guard let account = decision.account, !decision.isKnown else {
+            return .init(step: "renew", text: "renew the access token, without asking you, and answer with it")
+        }
+        return .init(
+            step: "try-renewal",
+            text: "try to get an access token without asking you; \(account.nameForPeople) has never been at this "
+                + "tenant, which may refuse it",
+            hints: [Failure.choosingAnother(than: account, wanted, url: request.url)])
+    }
+
+    private func signIn(_ wanted: TokenRequest, _ account: AccountRecord?) async -> Explanation.Next {
+        var isSomebodyThere = session.presence.isSomebodyThere
+        if isSomebodyThere { isSomebodyThere = await !GitConfiguration.forbidsPrompts(for: request.url) }
+        guard isSomebodyThere, let flow = session.flows.first else {
+            let failure = Failure(
+                .interactionRequired(nil, account: account), request: wanted, url: request.url, in: session.context)
+            return .init(
+                step: "fail", text: "fail: \(failure.message), and nobody can be asked here", hints: failure.hints,
+                status: failure.status)
+        }
+        let how =
+            switch flow {
+            case .browser: "in the browser"
+            case .deviceCode: "with a code to enter on any device"
+            default: "on a page whose address you paste"
+            }
+        return .init(
+            step: "sign-in", text: "ask you to sign in \(how)",
+            hints: [
+                Hint("to do it now", run: "lanyard login \(request.url)\(option: "--account", request.wish.account)")
+            ])
+    }
+}
+
+extension StoreError {
+    /// Whether the provider can ask the person to put it right.
+    fileprivate var isPromptable: Bool { [.locked, .noDefaultCollection].contains(reason) }
+}

@@ -1,0 +1,71 @@
+import JSON
+import PluginHost
+import Rules
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+extension Explanation {
+    /// The explanation for programs (docs/diagnosis.md).
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "url": .string(url), "mapping": mappingJSON,
+            "passedOver": .array(
+                skipped.map {
+                    [
+                        "url": .string($0.rule.pattern.text), "file": .string($0.rule.file),
+                        "line": $0.rule.line.map { .integer(Int64($0)) } ?? .null, "reason": .string($0.reason),
+                    ]
+                }),
+            "next": [
+                "step": .string(next.step), "text": .string(next.text), "status": .integer(Int64(next.status.rawValue)),
+            ],
+            "hints": JSONValue(strings: hints.map(\.line)),
+        ]
+        if let wanted {
+            members["authority"] = .string(wanted.authority)
+            members["clientId"] = .string(wanted.clientID)
+            members["scopes"] = JSONValue(strings: wanted.scopes)
+        }
+        if let decision { members.merge(decisionJSON(decision)) { $1 } }
+        if let git {
+            members["git"] = [
+                "helpers": JSONValue(strings: git.helpers.all.map(\.name)), "sendsPath": .bool(git.sendsPath),
+            ]
+        }
+        return .object(members)
+    }
+
+    private var mappingJSON: JSONValue {
+        switch mapping {
+        case .rule(let rule):
+            [
+                "kind": "rule", "url": .string(rule.pattern.text), "file": .string(rule.file),
+                "line": rule.line.map { .integer(Int64($0)) } ?? .null,
+            ]
+        case .wellKnown(let name, let plugin):
+            ["kind": "well-known", "name": .string(name), "plugin": .string(plugin)]
+        case .nothing: ["kind": "none"]
+        }
+    }
+
+    private func decisionJSON(_ decision: Decision) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "accounts": JSONValue(strings: decision.accounts.map(\.username)), "remembered": .bool(isRemembered),
+            "stored": [
+                "accessTokenExpiresOn": decision.accessToken?.expiresOn.map { .integer(Int64($0)) } ?? .null,
+                "refreshToken": .bool(decision.canRenew),
+            ],
+        ]
+        if let plugin = decision.match?.plugin {
+            members["plugin"] = ["name": .string(plugin.name), "version": .string(plugin.version)]
+        }
+        if let account = decision.account {
+            members["account"] = [
+                "username": .string(account.username), "homeAccountId": .string(account.homeAccountID),
+                "chosen": .string(decision.reason?.rawValue ?? ""),
+            ]
+        }
+        return members
+    }
+}

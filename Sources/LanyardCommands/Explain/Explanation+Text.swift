@@ -1,0 +1,134 @@
+import PluginHost
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+extension Explanation {
+    /// The explanation for people, laid out for so many columns.
+    func lines(columns: Int?) -> [String] {
+        let rows = facts.flatMap { name, values in
+            values.enumerated().map { index, value in [index == 0 ? name : "", value] }
+        }
+        var lines = [url] + Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 2).map { "  \($0)" }
+        lines.append("get would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
+        return lines + hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
+    }
+
+    private var facts: [(String, [String])] {
+        var facts = [("rule", [rule])]
+        if !skipped.isEmpty {
+            facts.append(("not", skipped.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }))
+        }
+        if let wanted {
+            facts.append(("authority", [wanted.authority.displayable()]))
+            if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
+            facts.append(("client id", [wanted.clientID.displayable()]))
+            facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
+        }
+        if let decision {
+            facts.append(("account", account(decision)))
+            if let stored = stored(decision) { facts.append(("stored", [stored])) }
+            facts.append(("memory", [isRemembered ? "an answer is remembered" : "no answer is remembered"]))
+        }
+        if let git {
+            facts.append(
+                (
+                    "git",
+                    [
+                        "asks \(git.helpers.names)",
+                        git.sendsPath ? "tells helpers the path" : "does not tell helpers the path",
+                    ]
+                ))
+        }
+        return facts
+    }
+
+    private var rule: String {
+        switch mapping {
+        case .rule(let rule): "\(rule.pattern.text.displayable(limit: 300)), at \(rule.place(context))"
+        case .wellKnown(let name, let plugin): "none; the host is \(name.displayable()), known to \(plugin)"
+        case .nothing: "none maps this URL"
+        }
+    }
+
+    private func account(_ decision: Decision) -> [String] {
+        guard let account = decision.account else {
+            if case .refuse(.store) = decision.step { return ["unknown: the keyring can't be read"] }
+            guard !decision.accounts.isEmpty else { return ["nobody has signed in"] }
+            return decision.accounts.map(\.nameForPeople)
+        }
+        let how =
+            switch decision.reason {
+            case .named?: "named by \(namedBy ?? "the request")"
+            case .username?: "the user name in the URL"
+            case .selectedHere?: "chosen for this authority"
+            case .selected?: "chosen for all: lanyard use"
+            case .hasToken?: "it has a token of this authority"
+            case .atHome?: "the only one from this tenant"
+            case .hasBeenHere?: "the only one that has been at this tenant"
+            case .onlyOne?, nil: "the only one"
+            }
+        return ["\(account.nameForPeople) (\(how))"]
+    }
+
+    private func stored(_ decision: Decision) -> String? {
+        guard decision.account != nil else { return nil }
+        let access = decision.accessToken.map { "access token, \(until($0.expiresOn))" } ?? "no usable access token"
+        return "\(access); \(decision.canRenew ? "refresh token" : "no refresh token")"
+    }
+
+    private func until(_ time: Int?) -> String {
+        guard let time else { return "good until it is revoked" }
+        let minutes = (time - now) / 60
+        if time <= now { return "expired" }
+        if minutes < 2 { return "for \(time - now) more seconds" }
+        return minutes < 120 ? "for \(minutes) more minutes" : "for \(minutes / 60) more hours"
+    }
+
+    /// What would make it work, or work better.
+    var hints: [Hint] {
+        var hints = next.hints
+        let add: ShellCommand = "lanyard rule add \(url) --authority URL --client-id ID"
+        switch (mapping, wanted) {
+        case (.nothing, nil) where next.step != "fail":
+            hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE"))
+        case (.wellKnown, nil):
+            hints.append(
+                Hint("neither authority nor client-id is set for it; set them in \(userFile), or", run: add))
+        default: break
+        }
+        return hints + gitHints
+    }
+
+    private var gitHints: [Hint] {
+        guard let git else { return [] }
+        let place = url.placeOfURL
+        var hints: [Hint] = []
+        if !git.helpers.hasLanyard { hints.append(Hint("git does not ask lanyard here", run: "lanyard configure git")) }
+        if let first = git.helpers.beforeLanyard.first, git.helpers.hasLanyard {
+            hints.append(
+                Hint("git asks \(first.name) first; for lanyard alone", run: "lanyard configure git \(place) --only"))
+        }
+        if case .rule(let rule) = mapping, rule.pattern.hasPath, !git.sendsPath {
+            hints.append(
+                Hint(
+                    "git keeps the path to itself, so the rule does not match for it",
+                    run: "lanyard configure git \(place)"))
+        }
+        return hints
+    }
+
+    private var userFile: String {
+        context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
+    }
+}
+
+extension String {
+    /// A URL's scheme and host.
+    fileprivate var placeOfURL: String {
+        let parts = utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).prefix(3)
+        return String(decoding: Array(parts.joined(separator: "/".utf8)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,50 @@
+import Rules
+import Terminal
+import TokenAcquisition
+
+/// What is known about a URL: the token it gets, the reasons, and what would be done for it; never a secret.
+struct Explanation: Sendable {
+    /// What maps the URL.
+    enum Mapping: Sendable {
+        case rule(Rule)
+        /// The resource's name and the plugin that knows its host.
+        case wellKnown(String, plugin: String)
+        case nothing
+    }
+
+    /// A rule that is not the one, and why.
+    struct SkippedRule: Sendable {
+        let rule: Rule
+        let reason: String
+    }
+
+    /// How git stands to the URL.
+    struct GitView: Sendable {
+        let helpers: GitHelpers
+        let sendsPath: Bool
+    }
+
+    /// What `get` would do.
+    struct Next: Sendable {
+        /// `answer`, `renew`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
+        let step: String
+        /// For people, after "get would".
+        let text: String
+        var hints: [Hint] = []
+        var status: ExitStatus = .done
+    }
+
+    let url: String
+    var mapping = Mapping.nothing
+    var skipped: [SkippedRule] = []
+    var wanted: TokenRequest?
+    /// How the account came to be named, if it is.
+    var namedBy: String?
+    var decision: Decision?
+    /// Whether an answer that was given before would be given again.
+    var isRemembered = false
+    var git: GitView?
+    var next = Next(step: "nothing", text: "print nothing")
+    var now: Int
+    let context: CommandContext
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import JSON
+import OtherCaches
+import PluginHost
+import Rules
+import Terminal
+import TokenStore
+
+/// `lanyard import`.
+struct ImportCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Take over tokens from a file or another program.",
+        usage: """
+            lanyard import [<options>] <document>
+            lanyard import [<options>] --from <program>
+            """,
+        discussion: """
+            A file is what lanyard export or one of MSAL's libraries wrote. From another program only what the clients in \
+            your configuration may use is taken. What is stored is replaced by newer tokens only, and nothing is changed \
+            where it comes from.
+            """)
+
+    @Argument(help: "The file; - for stdin.", completion: .file())
+    var document: String?
+
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp("The program to take from.", valueName: "program"))
+    var source: ImportSource?
+
+    @Option(
+        help: ArgumentHelp("With --from, the file to read in place of the program's own.", valueName: "file"),
+        completion: .file())
+    var file: String?
+
+    @Flag(name: [.customShort("n"), .long], help: "Only show what would be taken and what not.")
+    var dryRun = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func validate() throws {
+        guard (document == nil) != (source == nil) else {
+            throw ValidationError("give a file, or --from and a program")
+        }
+        if file != nil, source == nil { throw ValidationError("--file goes with --from") }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
+        let reader = SourceReader(session: session, file: file)
+        let findings =
+            try source.map { source throws(Failure) in try reader.findings(source) }
+            ?? reader.document(document ?? "-")
+        let stored = try session.storedRecords()
+        let plan = ImportPlan(findings.cache.records, stored: stored.all, rules: rules(session))
+        let passwords = try PasswordPlan(findings.passwords, in: session)
+        if !dryRun {
+            try session.keeping { () throws(StoreError) in try session.store.save(plan.taken) }
+            try passwords.store(in: session)
+        }
+        var report = ImportReport(now: Int(session.context.now))
+        report.add(plan)
+        for reject in findings.cache.rejects { report.add(reject) }
+        for entry in passwords.entries { report.add(entry) }
+        for password in findings.shared { report.add(shared: password) }
+        tell(report, findings, session)
+    }
+
+    /// From another program only what the configured clients may use; one's own document whole.
+    private func rules(_ session: Session) -> ImportRules {
+        let registry = session.registry
+        let hosts = Set(session.configuration.configuredHosts)
+        return ImportRules(
+            clientIDs: source == nil ? nil : session.configuration.clientIDs,
+            environment: { host in
+                registry.environment(ofHost: host, isConfigured: hosts.contains(host.lowercased()))
+            }, now: Int(session.context.now))
+    }
+
+    private func tell(_ report: ImportReport, _ findings: ImportFindings, _ session: Session) {
+        let console = session.context.console
+        if json {
+            console.print(report.json.encoded(pretty: true))
+        } else {
+            for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+        }
+        console.note(summary(report))
+        for note in findings.notes { console.note(note) }
+        if source != nil, !report.reasons.isDisjoint(with: [.otherClient, .otherFamily]) {
+            console.hint(
+                Hint("a token serves only the client it was issued to; with yours, sign in", run: "lanyard login"))
+        }
+        if report.reasons.contains(.unknownHost) {
+            console.hint(
+                "name the host in known-authorities of \(session.context.short(session.userFile)), if it is yours")
+        }
+    }
+
+    private func summary(_ report: ImportReport) -> String {
+        guard !report.isEmpty else { return "nothing was found" }
+        let taken = report.takenCount == 0 ? "nothing" : String(report.takenCount)
+        return dryRun
+            ? "would take \(taken), skip \(report.skippedCount)" : "took \(taken), skipped \(report.skippedCount)"
+    }
+}

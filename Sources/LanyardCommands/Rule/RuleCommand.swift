@@ -1,0 +1,154 @@
+import ArgumentParser
+import Claims
+import JSON
+import Rules
+import Secrets
+import Terminal
+
+/// `lanyard rule`.
+struct RuleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rule", abstract: "Say which URL needs a token from where.",
+        subcommands: [RuleAddCommand.self, RuleListCommand.self, RuleRemoveCommand.self], aliases: ["rules"])
+}
+
+/// `lanyard rule add`.
+struct RuleAddCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a rule to your configuration, or to the system's.",
+        usage: "lanyard rule add [<options>] <url>",
+        discussion: "What is not given is asked for on a terminal. The rest of the file stays as it is.")
+
+    @Argument(help: "The URLs: scheme, host (* is one label), port, path by whole segments.")
+    var url: String
+
+    @OptionGroup var place: RulePlaceOptions
+    @OptionGroup var options: RuleOptions
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, of: place.scope)
+        let pattern = try session.pattern(url)
+        try session.requireRoom(for: pattern)
+        let draft = RuleDraft(session: session, pattern: pattern, options: options, prompt: Prompt(session.context))
+        try session.write(try await draft.rule())
+        let console = session.context.console
+        let shown = pattern.text.displayable(limit: 500)
+        console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
+        if await pattern.lacksPath(session) {
+            console.note(
+                Hint(
+                    "git does not send the path of \(shown) yet; next",
+                    run: "lanyard configure git\(flag: "--system", if: place.system)"))
+        } else {
+            let next = place.system ? "next, for each who needs it" : "next"
+            console.note(Hint(next, run: "lanyard login \(pattern.text)"))
+        }
+    }
+}
+
+extension URLPattern {
+    /// Whether the pattern has a path that git would not send along.
+    fileprivate func lacksPath(_ session: Session) async -> Bool {
+        guard hasPath, session.context.program("git") != nil else { return false }
+        return await !GitConfiguration.sendsPath(for: text, in: session.scope == .system ? .system : nil)
+    }
+}
+
+/// `lanyard rule list`.
+struct RuleListCommand: Command {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the rules.")
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context)
+        let rules = session.configuration.rules
+        let console = session.context.console
+        if json {
+            console.print(JSONValue.array(rules.map { $0.json(session) }).encoded(pretty: true))
+            return
+        }
+        guard !rules.isEmpty else {
+            console.note(Hint("there are no rules; add one", run: "lanyard rule add URL"))
+            return
+        }
+        let columns = OutputWidth.ofTerminal
+        for rule in rules {
+            console.print(rule.pattern.text.displayable(limit: 500))
+            let table = Table(rule.facts(session).map { [$0, $1] }, atLeast: [9])
+            for line in table.wrapped(columns: columns, indent: 4) { console.print("    \(line)") }
+        }
+    }
+}
+
+extension Rule {
+    fileprivate func facts(_ session: Session) -> [(String, String)] {
+        let client = clientID ?? session.configuration.clientID.map { "\($0) (the default)" } ?? "none"
+        var facts = [
+            ("authority", authority.displayable()), ("client id", client.displayable()),
+            ("scopes", scopes.joined(separator: " ").displayable()),
+        ]
+        if let account { facts.append(("account", account.displayable())) }
+        if let kind { facts.append(("kind", kind.displayable())) }
+        for parameter in SignInParameter.ofRules {
+            facts += signIn.texts(of: parameter).map { (parameter.label, $0.displayable()) }
+        }
+        return facts + [("from", place(session.context))]
+    }
+
+    fileprivate func json(_ session: Session) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "url": .string(pattern.text), "authority": .string(authority),
+            "clientId": (clientID ?? session.configuration.clientID).map(JSONValue.string) ?? .null,
+            "scopes": JSONValue(strings: scopes), "account": account.map(JSONValue.string) ?? .null,
+            "kind": kind.map(JSONValue.string) ?? .null, "file": .string(file),
+            "line": line.map { .integer(Int64($0)) } ?? .null,
+        ]
+        for parameter in SignInParameter.ofRules { members[parameter.member] = signIn[parameter]?.json ?? .null }
+        if signIn.queryParameters.isEmpty { members[SignInParameter.queryParameters.member] = [:] }
+        return .object(members)
+    }
+}
+
+extension SignInParameter.Value {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .number(let number): .integer(Int64(number))
+        case .table(let values): .object(values.mapValues(JSONValue.string))
+        }
+    }
+}
+
+/// `lanyard rule remove`.
+struct RuleRemoveCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a rule from your configuration, or from the system's.",
+        discussion: "The comment right above it goes too; the rest of the file stays as it is.")
+
+    @Argument(help: "The rule's URL, as `lanyard rule list` shows it.")
+    var url: String
+
+    @OptionGroup var place: RulePlaceOptions
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, of: place.scope)
+        let pattern = try session.pattern(url)
+        guard try session.removeRule(for: pattern) else { throw missing(pattern, session) }
+        let shown = pattern.text.displayable(limit: 500)
+        session.context.console.note("removed the rule for \(shown) from \(session.context.short(session.rulesFile))")
+    }
+
+    private func missing(_ pattern: URLPattern, _ session: Session) -> Failure {
+        let other = session.configuration.rules.first { $0.pattern.means(pattern) }
+        let hint = other.map { other in
+            Hint(
+                "there is one for everybody at \(other.place(session.context))",
+                run: "sudo lanyard rule remove --system \(other.pattern.text)")
+        }
+        return Failure(
+            "there is no rule for \(pattern.text.displayable(limit: 200)) in \(session.context.short(session.rulesFile))",
+            hints: [hint ?? Hint("see which there are", run: "lanyard rule list")])
+    }
+}

@@ -1,0 +1,32 @@
+import Addresses
+import ArgumentParser
+import Glibc
+import Terminal
+
+/// `lanyard sandbox`.
+struct SandboxCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "sandbox", abstract: "Run a local Entra, to try things without a tenant.",
+        discussion:
+            "It has git repositories that need a token. Without arguments it serves until Ctrl-C; see: lanyard sandbox -- --help"
+    )
+
+    @Argument(parsing: .captureForPassthrough, help: "Arguments of lanyard-sandbox.")
+    var arguments: [String] = []
+
+    mutating func run(in context: CommandContext) async throws {
+        let folder = context.executable.pieces(between: "/").dropLast().joined(separator: "/")
+        let places = ["/\(folder)/lanyard-sandbox", "/\(folder)/../lib/lanyard/lanyard-sandbox"]
+        guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
+            throw Failure(
+                "lanyard-sandbox is not installed",
+                hints: [
+                    Hint("install it", run: "sudo apt install lanyard-sandbox"),
+                    Hint("from the sources", run: "script/install"),
+                ])
+        }
+        let passed = arguments.first == "--" ? Array(arguments.dropFirst()) : arguments
+        let words = [program] + (passed.isEmpty ? ["serve"] : passed)
+        try ProgramInPlace(words: words, variables: [:]).run()
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Secrets
+import TokenAcquisition
+
+/// `lanyard exec`.
+struct ExecCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "exec", abstract: "Run a command with a token in its environment.",
+        usage: "lanyard exec [<options>] [<url>] -- <command> [<argument> ...]",
+        discussion: """
+            The command takes lanyard's place: its signals and exit status are its own. Without a token it isn't run. \
+            When the token expires is in \(ExecCommand.expiryVariable), in seconds since 1970; it is empty for a token whose end \
+            nobody knows.
+            """)
+
+    /// Where the token is unless `--env` says.
+    static let tokenVariable = "LANYARD_ACCESS_TOKEN"
+    /// Where its end is.
+    static let expiryVariable = "LANYARD_TOKEN_EXPIRES_ON"
+
+    @OptionGroup var token: TokenOptions
+    @OptionGroup var interaction: InteractionOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The variable to put the token into, in place of \(ExecCommand.tokenVariable); may be given several times.",
+            valueName: "name"))
+    var env: [String] = []
+
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("After --, the command and its arguments.", valueName: "command"))
+    var command: [String] = []
+
+    mutating func validate() throws {
+        guard !command.isEmpty else {
+            throw ValidationError("name the command after --, as in: lanyard exec -- make release")
+        }
+        for name in env {
+            guard name.isVariableName else { throw ValidationError("\(name) can't be the name of a variable") }
+            guard name != Self.expiryVariable else {
+                throw ValidationError("\(name) holds when the token expires; take another name")
+            }
+        }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: interaction.values)
+        let (request, url) = try token.request(in: session)
+        let acquired = try await session.token(for: request, url: url)
+        var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
+        for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }
+        try ProgramInPlace(words: command, variables: variables).run()
+    }
+}
+
+extension String {
+    /// Whether POSIX shells can name a variable so.
+    fileprivate var isVariableName: Bool {
+        guard let first = utf8.first, utf8.count <= 256, !first.isDigit else { return false }
+        return utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "_") || $0.isLetter }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Glibc
+import JSON
+import Secrets
+import Terminal
+import TokenAcquisition
+
+/// `lanyard token`.
+struct TokenCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "token", abstract: "Print an access token.",
+        discussion: "For a URL that a rule maps, or for an authority, a client id and scopes given by name.")
+
+    @OptionGroup var token: TokenOptions
+    @OptionGroup var interaction: InteractionOptions
+
+    @Flag(help: "Print JSON in the shape of `az account get-access-token`.")
+    var json = false
+
+    @Flag(help: "Print an `Authorization` header, as curl takes it from a pipe with --header @-.")
+    var header = false
+
+    mutating func validate() throws {
+        if json, header { throw ValidationError("give --json or --header, not both") }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: interaction.values)
+        let (request, url) = try token.request(in: session)
+        let acquired = try await session.token(for: request, url: url)
+        let console = session.context.console
+        if json {
+            console.print(Self.json(acquired).encoded(pretty: true))
+        } else if header {
+            console.print("Authorization: \(acquired.tokenType) \(acquired.accessToken.reveal())")
+        } else {
+            console.print(acquired.accessToken.reveal())
+        }
+    }
+
+    /// The members that az prints; `expiresOn` is local time as there, `expires_on` seconds since 1970.
+    ///
+    /// `subscription` is absent, as it is there with `--tenant`; so are both times for a token without a known end.
+    private static func json(_ token: AcquiredToken) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "accessToken": .string(token.accessToken.reveal()), "tenant": .string(token.realm),
+            "tokenType": .string(token.tokenType),
+        ]
+        if let end = token.expiresOn {
+            members["expiresOn"] = .string(localTime(end))
+            members["expires_on"] = .integer(Int64(end))
+        }
+        return .object(members)
+    }
+
+    private static func localTime(_ seconds: Int) -> String {
+        var moment = time_t(seconds)
+        var parts = tm()
+        guard localtime_r(&moment, &parts) != nil else { return "" }
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            strftime(
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, "%Y-%m-%d %H:%M:%S.000000", &parts)
+        }
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+}

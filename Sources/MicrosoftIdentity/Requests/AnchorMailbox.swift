@@ -1,0 +1,25 @@
+import Addresses
+import OAuth
+
+/// `X-AnchorMailbox`, which routes a request to the data centre that knows the account.
+enum AnchorMailbox {
+    static let name = "x-anchormailbox"
+
+    static func header(uid: String, utid: String) -> String? {
+        HTTPSAddress.isName(uid) && HTTPSAddress.isName(utid) ? "Oid:\(uid)@\(utid)" : nil
+    }
+
+    /// Of a home account id.
+    static func header(account: String?) -> String? {
+        guard let halves = account?.pieces(between: "."), halves.count == 2 else { return nil }
+        return header(uid: String(halves[0]), utid: String(halves[1]))
+    }
+
+    /// Of an authorization response's `client_info`.
+    static func header(response: AuthorizationResponse) -> String? {
+        guard let info = response["client_info"].flatMap({ try? ClientInfo($0) }), let uid = info.uid,
+            let utid = info.utid
+        else { return nil }
+        return header(uid: uid, utid: utid)
+    }
+}

@@ -1,0 +1,34 @@
+package import Claims
+import JSON
+
+/// The `claims` parameter (OpenID Connect Core 1.0, 5.5): a claims challenge or request, and the client's capabilities.
+package enum ClaimsParameter {
+    /// The longest claims that are taken, in bytes.
+    static let longest = 65_536
+
+    /// Lays claims over each other, later ones winning, and the capabilities over all.
+    ///
+    /// - Parameters:
+    ///   - claims: JSON objects; nil and empty ones are left out.
+    ///   - capabilities: what the client can handle, such as `CP1`; they replace an `xms_cc` that the claims bring.
+    /// - Returns: JSON, or nil if there is nothing to send.
+    /// - Throws: `ClaimsError.notAnObject` if a text is no JSON object, for instance still base64.
+    package static func merge(_ claims: [String?], capabilities: [String] = []) throws(ClaimsError) -> String? {
+        var merged: JSONValue?
+        for case .some(let text) in claims where !text.isEmpty {
+            guard let value = JSONValue(bytes: text.utf8, atMost: longest), value.members != nil else {
+                throw .notAnObject
+            }
+            merged = merged?.merging(value) ?? value
+        }
+        if !capabilities.isEmpty {
+            let value = capabilityClaims(capabilities)
+            merged = merged?.merging(value) ?? value
+        }
+        return merged?.encodedText
+    }
+
+    private static func capabilityClaims(_ capabilities: [String]) -> JSONValue {
+        ["access_token": ["xms_cc": ["values": JSONValue(strings: capabilities)]]]
+    }
+}

@@ -1,0 +1,58 @@
+package import Secrets
+
+/// A grant to redeem at the token endpoint (RFC 6749, 4.1.3 and 6; RFC 8628, 3.4).
+package enum TokenGrant: Sendable {
+    /// An authorization code, with what it is tied to.
+    case code(Secret, redirectURI: String, verifier: String)
+    /// A refresh token.
+    case refreshToken(Secret)
+    /// A device code, which the person may not have typed in yet.
+    case deviceCode(Secret)
+
+    /// The form that is sent.
+    package func fields(for client: OAuthClient) -> [FormEncoding.Field] {
+        switch self {
+        case .code(let code, let redirectURI, let verifier):
+            [
+                ("grant_type", "authorization_code"), ("code", code.reveal()), ("redirect_uri", redirectURI),
+                ("code_verifier", verifier),
+            ] + client.identity + client.parameters + client.grantParameters
+        case .refreshToken(let token):
+            [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
+                + client.identity + client.parameters + client.grantParameters
+        case .deviceCode(let code):
+            [("client_id", client.id), ("grant_type", "urn:ietf:params:oauth:grant-type:device_code")]
+                + client.parameters + client.deviceCodeNames.map { ($0, code.reveal()) }
+        }
+    }
+
+    /// Where a refusal comes in.
+    var stage: OAuthError.Stage {
+        if case .refreshToken = self { .refresh } else { .redemption }
+    }
+
+    func repetition(by client: OAuthClient) -> Transport.Repetition {
+        switch self {
+        case .code: .unlessActedOn
+        case .refreshToken: client.repeatsRenewals ? .harmless : .unlessActedOn
+        case .deviceCode: .never
+        }
+    }
+}
+
+extension OAuthClient {
+    /// Sends a grant to the token endpoint and reads the answer.
+    ///
+    /// - Parameters:
+    ///   - grant: the grant.
+    ///   - headers: further headers.
+    /// - Returns: the tokens, not yet checked.
+    /// - Throws: what the authority refuses with, or why there is no answer.
+    package func redeem(
+        _ grant: TokenGrant, headers: [(String, String)] = []
+    ) async throws(OAuthError) -> TokenResponse {
+        let answer = try await transport.post(
+            endpoints.token, grant.fields(for: self), headers: headers, grant.repetition(by: self))
+        return try TokenResponse(answer, from: authority, stage: grant.stage)
+    }
+}

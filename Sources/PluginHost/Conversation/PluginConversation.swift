@@ -1,0 +1,236 @@
+import PluginWire
+import Secrets
+
+/// Leads one conversation: everything that happens comes in over one stream, so that nothing waits for anything else.
+struct PluginConversation {
+    enum Occurrence: Sendable {
+        case output([UInt8])
+        case outputEnded
+        case answered(event: Int, PluginReply)
+        case deadline(Int)
+        case overdue
+        case settled
+        case interrupted
+    }
+
+    /// What a conversation needs to know about its operation.
+    struct Bounds {
+        let operation: PluginRequest.Operation
+        let timeouts: PluginTimeouts
+
+        var hasPerson: Bool { operation == .authorize || operation == .signOut }
+        var total: Duration {
+            if hasPerson { return timeouts.conversation }
+            // A machine's platform may take more than a minute to come up.
+            return operation == .authenticate ? timeouts.silence * 2 : timeouts.silence
+        }
+    }
+
+    private let plugin: String
+    private let bounds: Bounds
+    private let person: any PersonInterface
+    private let occurrences: AsyncStream<Occurrence>
+    private let occur: AsyncStream<Occurrence>.Continuation
+    private let outgoing: AsyncStream<Attributes>.Continuation
+    private let trace: PluginTrace?
+
+    private var state: ConversationState
+    private var waiting: [(id: Int, event: PluginEvent)] = []
+    private var lastID = 0
+    /// Whether the plugin has reason to be silent: the person is looking at a page that it opened, or typing.
+    private var personIsBusy = false
+    private var asking: Task<Void, Never>?
+    private var timer: Task<Void, Never>?
+    private var timerID = 0
+
+    init(
+        plugin: String, bounds: Bounds, person: any PersonInterface,
+        occurrences: (stream: AsyncStream<Occurrence>, continuation: AsyncStream<Occurrence>.Continuation),
+        outgoing: AsyncStream<Attributes>.Continuation, trace: PluginTrace?
+    ) {
+        self.plugin = plugin
+        self.bounds = bounds
+        self.person = person
+        self.occurrences = occurrences.stream
+        occur = occurrences.continuation
+        self.outgoing = outgoing
+        self.trace = trace
+        state = ConversationState(plugin: plugin)
+    }
+
+    /// Serves events until the conversation is over; nil if the plugin's output ended without an answer.
+    ///
+    /// Whoever was asked has been told that it is over when this returns: nothing of theirs is left on the screen.
+    mutating func run() async -> ConversationState.Ending? {
+        let ending = await serve()
+        await asking?.value
+        return ending
+    }
+
+    private mutating func serve() async -> ConversationState.Ending? {
+        let overdue = timer(bounds.total, .overdue)
+        restartTimer()
+        defer {
+            overdue.cancel()
+            timer?.cancel()
+            asking?.cancel()
+            outgoing.finish()
+        }
+        for await occurrence in occurrences {
+            if let ending = await handle(occurrence) { return await settle(ending) }
+            if case .outputEnded = occurrence { return nil }
+        }
+        return .failed(.interrupted)
+    }
+
+    private mutating func handle(_ occurrence: Occurrence) async -> ConversationState.Ending? {
+        switch occurrence {
+        case .output(let bytes):
+            let ending = await receive(bytes)
+            restartTimer()
+            return ending
+        case .outputEnded:
+            if case .end(let ending)? = state.finish() { return ending }
+            return state.end
+        case .answered(let id, let reply):
+            answer(id, reply)
+            restartTimer()
+            return nil
+        case .deadline(let id): return id == timerID ? .failed(silenceError) : nil
+        case .overdue: return .failed(overdueError)
+        case .interrupted: return .failed(.interrupted)
+        case .settled: return nil
+        }
+    }
+
+    private mutating func receive(_ bytes: [UInt8]) async -> ConversationState.Ending? {
+        let (blocks, steps) = state.receive(bytes)
+        for block in blocks { show(.fromPlugin, block) }
+        for step in steps {
+            switch step {
+            case .reply(let block): send(block)
+            case .progress(let text):
+                personIsBusy = !waiting.isEmpty
+                await person.progress(text)
+            case .ask(let event): ask(event)
+            case .end: break
+            }
+        }
+        return state.end
+    }
+
+    /// After the answer the plugin has only to exit; what it still says is held against it.
+    private mutating func settle(_ ending: ConversationState.Ending) async -> ConversationState.Ending {
+        asking?.cancel()
+        timer?.cancel()
+        outgoing.finish()
+        guard case .result = ending else { return ending }
+        let settled = timer(bounds.timeouts.exit, .settled)
+        defer { settled.cancel() }
+        for await occurrence in occurrences {
+            switch occurrence {
+            case .output(let bytes): _ = await receive(bytes)
+            case .outputEnded:
+                _ = state.finish()
+                return state.end ?? ending
+            case .settled: return state.end ?? ending
+            case .interrupted: return .failed(.interrupted)
+            case .answered, .deadline, .overdue: break
+            }
+        }
+        return state.end ?? ending
+    }
+
+    // MARK: The person
+
+    /// Queues an event for the person; one still shown gives way to it, for the plugin has gone on.
+    private mutating func ask(_ event: PluginEvent) {
+        guard bounds.hasPerson else { return reply(to: event, .unsupported) }
+        lastID += 1
+        personIsBusy = true
+        waiting.append((lastID, event))
+        if waiting.count == 1 { start() } else { asking?.cancel() }
+    }
+
+    private mutating func start() {
+        guard let next = waiting.first else { return }
+        asking = Task { [person, occur] in
+            let reply = await person.answer(next.event)
+            occur.yield(.answered(event: next.id, reply))
+        }
+    }
+
+    private mutating func answer(_ id: Int, _ reply: PluginReply) {
+        guard let first = waiting.first, first.id == id else { return }
+        waiting.removeFirst()
+        personIsBusy = !waiting.isEmpty || (reply == .done && !first.event.isPrompt)
+        self.reply(to: first.event, waiting.isEmpty ? reply : .cancelled)
+        start()
+    }
+
+    private func reply(to event: PluginEvent, _ reply: PluginReply) {
+        // What a person pasted may not fit on a line; then it is as good as nothing.
+        let block = (try? reply.wire(to: event.name)) ?? (try? PluginReply.unsupported.wire(to: event.name))
+        if let block { send(block) }
+    }
+
+    private func send(_ block: Attributes) {
+        show(.toPlugin, block)
+        outgoing.yield(block)
+    }
+
+    private func show(_ direction: PluginTraceDirection, _ block: Attributes) {
+        guard let trace else { return }
+        for line in TraceMask.lines(of: block) + [""] { trace(direction, line) }
+    }
+
+    // MARK: Time
+
+    private mutating func restartTimer() {
+        timer?.cancel()
+        timerID += 1
+        timer = timer(personIsBusy ? bounds.timeouts.person : bounds.timeouts.silence, .deadline(timerID))
+    }
+
+    private func timer(_ duration: Duration, _ occurrence: Occurrence) -> Task<Void, Never> {
+        Task { [occur] in
+            guard (try? await Task.sleep(for: duration)) != nil else { return }
+            occur.yield(occurrence)
+        }
+    }
+
+    private var silenceError: PluginError {
+        guard personIsBusy else { return timeoutError(bounds.timeouts.silence) }
+        var error = PluginError(
+            .cancelled, "nobody signed in within \(bounds.timeouts.person.words)", hint: "try again when you are there")
+        error.isTimeout = true
+        return error
+    }
+
+    private var overdueError: PluginError {
+        bounds.hasPerson
+            ? PluginError(.cancelled, "the sign-in was not done within \(bounds.total.words)", hint: "try again")
+            : timeoutError(bounds.total)
+    }
+
+    private func timeoutError(_ limit: Duration) -> PluginError {
+        PluginError(
+            .unavailable, "the \(plugin) plugin did not answer within \(limit.words)",
+            hint: "check the network, or run with LANYARD_TRACE=plugin")
+    }
+}
+
+extension PluginEvent {
+    fileprivate var isPrompt: Bool {
+        if case .prompt = self { true } else { false }
+    }
+}
+
+extension Duration {
+    /// The duration for a person: whole minutes if it is some, else seconds.
+    fileprivate var words: String {
+        let seconds = components.seconds
+        if seconds >= 60, seconds % 60 == 0 { return seconds == 60 ? "a minute" : "\(seconds / 60) minutes" }
+        return seconds == 1 ? "a second" : "\(seconds) seconds"
+    }
+}

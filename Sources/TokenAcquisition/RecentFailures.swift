@@ -1,0 +1,137 @@
+import JSON
+import PluginWire
+import Rules
+import TokenStore
+
+/// What lately kept a renewal from working, shared by the processes of one user.
+///
+/// Two things are remembered, neither with a secret nor a user name in it:
+///
+/// - An authority that says how long to wait, or that there were too many requests, isn't asked for that application until
+///   then, by nobody: the next process has no memory of its own to keep it from asking again (RFC 9110, 10.2.3; RFC 6585, 4).
+/// - A renewal that failed counts as failed for all that waited for it, and for a few seconds more if the authority is
+///   out of reach: of sixty-four processes that need a token, one finds out that there is none.
+struct RecentFailures: Sendable {
+    /// Seconds to wait if an authority doesn't say, and the most that it can make anybody wait, as MSAL has them.
+    static let usualWait = 60
+    static let longestWait = 3600
+    /// Seconds for which an authority that was out of reach is left alone.
+    static let pause = 3
+
+    let notes: SharedNotes
+
+    /// What one kind of failure would be filed under.
+    struct Key: Sendable {
+        /// The authority's environment and the client: who is to be left alone.
+        let throttle: String
+        /// All that makes two renewals the same.
+        let renewal: String
+
+        init(_ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?) {
+            let client = [place.environment, request.clientID].map { $0.lowercased() }
+            let who = account?.homeAccountID ?? request.account ?? request.userHint ?? ""
+            let scopes = request.scopes.map { $0.lowercased() }.sorted()
+            throttle = (["throttle"] + client).joined(separator: "\n")
+            renewal =
+                (["renewal"] + client + [request.authority, who].map { $0.lowercased() }
+                + [scopes.joined(separator: " "), request.claims ?? ""]).joined(separator: "\n")
+        }
+    }
+
+    /// Now, in milliseconds since this computer was started.
+    var now: Int { SharedNotes.milliseconds }
+
+    /// Why a renewal that began at a moment needn't be tried, or nil if it may.
+    func failure(_ key: Key, since asked: Int) -> PluginError? {
+        let now = now
+        if let note = note(about: key.throttle), note.until > now, note.until - now <= Self.longestWait * 1000 {
+            var error = note.error
+            error.retryAfter = (note.until - now + 999) / 1000
+            return error
+        }
+        guard let note = note(about: key.renewal), note.at <= now else { return nil }
+        guard note.at >= asked || (note.until > now && note.until - now <= Self.pause * 1000) else { return nil }
+        return note.error
+    }
+
+    /// Why the person was not asked any more while this process waited for its turn, or nil.
+    func cancellation(_ key: Key, since asked: Int) -> PluginError? {
+        guard let note = note(about: key.renewal), note.error.code == .cancelled else { return nil }
+        return note.at >= asked && note.at <= now ? note.error : nil
+    }
+
+    /// Takes note of what failed, and gives it back, with how long to wait if that is known now.
+    func noted(_ error: PluginError, _ key: Key) -> PluginError {
+        // Who stopped one process has not stopped the others.
+        guard error != .interrupted else { return error }
+        var error = error
+        let at = now
+        if error.code == .throttled || (error.code == .unavailable && error.retryAfter != nil) {
+            let wait = min(max(error.retryAfter ?? Self.usualWait, 1), Self.longestWait)
+            error.retryAfter = wait
+            notes.leave(FailureNote(error: error, at: at, until: at + wait * 1000).json, about: key.throttle)
+        } else {
+            let until = error.code == .unavailable ? at + Self.pause * 1000 : at
+            notes.leave(FailureNote(error: error, at: at, until: until).json, about: key.renewal)
+        }
+        return error
+    }
+
+    /// Forgets, once a token came.
+    func forget(_ key: Key) {
+        notes.remove(about: key.throttle)
+        notes.remove(about: key.renewal)
+    }
+
+    private func note(about key: String) -> FailureNote? { notes.note(about: key).flatMap(FailureNote.init) }
+}
+
+/// One failure as it is written down.
+private struct FailureNote {
+    var error: PluginError
+    /// When it happened, and until when it keeps others from trying, in milliseconds since this computer was started.
+    var at: Int
+    var until: Int
+
+    init(error: PluginError, at: Int, until: Int) {
+        self.error = error
+        self.at = at
+        self.until = until
+    }
+
+    init?(_ json: JSONValue) {
+        guard let code = json["code"]?.text.flatMap(PluginError.Code.init), let at = json["at"]?.wholeNumber,
+            let until = json["until"]?.wholeNumber
+        else { return nil }
+        error = PluginError(code, json["message"]?.text ?? code.rawValue, hint: json["hint"]?.text)
+        error.error = json["error"]?.text
+        error.suberror = json["suberror"]?.text
+        error.errorCodes = json["error_codes"]?.elements.compactMap(\.text) ?? []
+        error.reasons = Set(json["reasons"]?.elements.compactMap(\.text).compactMap(PluginError.Reason.init) ?? [])
+        error.correlationID = json["correlation_id"]?.text
+        error.claims = json["claims"]?.text
+        self.at = at
+        self.until = until
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "code": .string(error.code.rawValue), "message": .string(message), "at": .integer(Int64(at)),
+            "until": .integer(Int64(until)), "error_codes": JSONValue(strings: error.errorCodes),
+            "reasons": JSONValue(strings: error.reasons.map(\.rawValue).sorted()),
+        ]
+        members["hint"] = error.hint.map(JSONValue.string)
+        members["error"] = error.error.map(JSONValue.string)
+        members["suberror"] = error.suberror.map(JSONValue.string)
+        members["correlation_id"] = error.correlationID.map(JSONValue.string)
+        members["claims"] = error.claims.map(JSONValue.string)
+        return .object(members)
+    }
+
+    /// The message; of the authority's own words, which may name the user, only the codes.
+    private var message: String {
+        guard let name = error.error else { return error.message }
+        return "the authority refuses: "
+            + (error.errorCodes.isEmpty ? [name] : error.errorCodes).joined(separator: ", ")
+    }
+}

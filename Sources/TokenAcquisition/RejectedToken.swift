@@ -1,0 +1,172 @@
+import JSON
+import Rules
+import Secrets
+import TokenStore
+
+/// A token that was refused at one place: a host, or a host's path if the consumer tells paths.
+struct RejectedToken: Equatable, Sendable {
+    /// Seconds after a renewal in which a refusal means that renewing doesn't help, and no other renewal is tried for it.
+    static let window = 60
+    /// Seconds for which a refusal counts at all: no access token lives much longer.
+    static let lifetime = 86_400
+    /// The longest claims that are kept, in bytes.
+    static let longestClaims = 8192
+
+    /// The digest of the token; empty if it isn't known.
+    var token: String
+    /// When it was refused, in seconds since 1970.
+    var on: Int
+    /// When the token was renewed, if renewing it again doesn't help for now.
+    var renewed: Int?
+    /// The claims that the server missed in it.
+    var claims: String?
+
+    /// Seconds until renewing may help again; nil if it may now.
+    func remaining(at now: Int) -> Int? {
+        guard let renewed, (0..<Self.window).contains(now - renewed) else { return nil }
+        return renewed + Self.window - now
+    }
+
+    /// What is left of it once another token was got: that this one was refused.
+    var settled: RejectedToken { RejectedToken(token: token, on: on) }
+
+    /// Whether it says of a token that it is no use at the place.
+    func excludes(_ token: AccessTokenRecord) -> Bool {
+        if token.secret.reveal().shortDigest == self.token { return true }
+        guard claims != nil, let renewed = token.other[Rejection.renewedMember] else { return false }
+        return renewed.text != Rejection.renewedWithClaims
+    }
+}
+
+extension RejectedToken {
+    init?(_ json: JSONValue) {
+        guard let token = json["token"]?.text, let on = json["on"]?.time else { return nil }
+        self.init(token: token, on: on, renewed: json["renewed"]?.time, claims: json["claims"]?.text)
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = ["token": .string(token), "on": .string(String(on))]
+        members["renewed"] = renewed.map { .string(String($0)) }
+        members["claims"] = claims.map { .string($0) }
+        return .object(members)
+    }
+}
+
+/// What was refused of what a refresh token was redeemed for, as the refresh token's record keeps it: by client, since a
+/// family's token goes on to serve the others, and by place.
+struct RejectedTokens {
+    private static let member = "lanyard_refusals"
+    /// What lanyard 0.1 kept: when tokens were refused, by client, and the claims missed, by resource.
+    private static let oldMember = "lanyard_rejected_on"
+    private static let oldClaimsMember = "lanyard_missed_claims"
+    /// The most places that are kept.
+    static let most = 32
+
+    /// What counts for a request now: what was refused at its path, then at its host.
+    static func standing(in token: RefreshTokenRecord, for request: TokenRequest, now: Int) -> [RejectedToken] {
+        let places = places(token, request.clientID)
+        let found = request.places.compactMap { places[$0] }.filter { isAlive($0, now) }
+        return found.isEmpty ? [old(token, request, now)].compactMap(\.self) : found
+    }
+
+    /// The digests of the tokens that were refused anywhere.
+    static func tokens(in token: RefreshTokenRecord, now: Int) -> Set<String> {
+        let clients = (token.other[member]?.members ?? [:]).keys
+        return Set(clients.flatMap { places(token, $0).values.filter { isAlive($0, now) }.map(\.token) })
+    }
+
+    /// Takes note of a refusal at the request's place, in place of an older one there.
+    static func note(_ refusal: RejectedToken, in token: inout RefreshTokenRecord, for request: TokenRequest) {
+        var places = places(token, request.clientID).filter { isAlive($0.value, refusal.on) }
+        places[request.places[0]] = refusal
+        put(places, into: &token, request)
+    }
+
+    /// Settles what a token that was got for the request settles: all at its place, and the same claims at others.
+    ///
+    /// Which token was refused stays: it is stored until the new one is, and whoever looks in between must not get it. If
+    /// the authority gave that very token again, it counts as new.
+    static func settle(
+        in token: inout RefreshTokenRecord, for request: TokenRequest, by accessToken: Secret, now: Int
+    ) {
+        let here = request.places
+        var places = places(token, request.clientID).filter { isAlive($0.value, now) }
+        for (place, refusal) in places {
+            if here.contains(place) {
+                places[place] = refusal.token == accessToken.reveal().shortDigest ? nil : refusal.settled
+            } else if let claims = request.claims, refusal.claims == claims {
+                places[place] = refusal.settled
+            }
+        }
+        put(places, into: &token, request)
+    }
+
+    /// Takes over which tokens were refused from a record that another is about to replace.
+    static func carry(from replaced: RefreshTokenRecord, to token: inout RefreshTokenRecord, now: Int) {
+        for client in (replaced.other[member]?.members ?? [:]).keys {
+            let old = places(replaced, client).filter { isAlive($0.value, now) }.mapValues(\.settled)
+            put(old.merging(places(token, client)) { $1 }, into: &token, client)
+        }
+    }
+
+    private static func isAlive(_ refusal: RejectedToken, _ now: Int) -> Bool {
+        (0..<RejectedToken.lifetime).contains(now - refusal.on)
+    }
+
+    private static func places(_ token: RefreshTokenRecord, _ clientID: String) -> [String: RejectedToken] {
+        let stored = token.other[member]?.members?[clientID.lowercased()]?.members ?? [:]
+        return stored.compactMapValues(RejectedToken.init)
+    }
+
+    private static func old(_ token: RefreshTokenRecord, _ request: TokenRequest, _ now: Int) -> RejectedToken? {
+        if let claims = token.other[oldClaimsMember]?.members?[request.resource]?.text {
+            return RejectedToken(token: "", on: now, claims: claims)
+        }
+        guard let time = token.other[oldMember]?.members?[request.clientID.lowercased()]?.time else {
+            return nil
+        }
+        return RejectedToken(token: "", on: time, renewed: time)
+    }
+
+    private static func put(
+        _ places: [String: RejectedToken], into token: inout RefreshTokenRecord, _ request: TokenRequest
+    ) {
+        let client = request.clientID.lowercased()
+        put(places, into: &token, client)
+        set(nil, client, in: &token, oldMember)
+        set(nil, request.resource, in: &token, oldClaimsMember)
+    }
+
+    private static func put(
+        _ places: [String: RejectedToken], into token: inout RefreshTokenRecord, _ client: String
+    ) {
+        let newest = places.sorted { ($0.value.on, $0.key) > ($1.value.on, $1.key) }.prefix(most)
+        let members = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value.json) })
+        set(members.isEmpty ? nil : .object(members), client, in: &token, member)
+    }
+
+    private static func set(
+        _ value: JSONValue?, _ key: String, in token: inout RefreshTokenRecord, _ member: String
+    ) {
+        var members = token.other[member]?.members ?? [:]
+        members[key] = value
+        token.other[member] = members.isEmpty ? nil : .object(members)
+    }
+}
+
+extension JSONValue {
+    /// A time since 1970; one that is earlier might be too far from now for a number.
+    fileprivate var time: Int? { wholeNumber.flatMap { $0 < 0 ? nil : $0 } }
+}
+
+extension TokenRequest {
+    /// The resource that the token is for.
+    fileprivate var resource: String { scopes.first?.resourceOfScope ?? "" }
+
+    /// Digests of where the token is presented, the path first if there is one, then its host; a path may be private.
+    fileprivate var places: [String] {
+        let whole = ["\(resource)\n\(host ?? "")".shortDigest]
+        guard let path, !path.isEmpty else { return whole }
+        return ["\(resource)\n\(host ?? "")\n\(path)".shortDigest] + whole
+    }
+}

@@ -1,0 +1,65 @@
+internal import Crypto
+internal import Glibc
+
+/// What an answer is filed under: a digest of all that decides what the answer is.
+public struct AnswerCacheKey: Sendable, Equatable {
+    let digest: [UInt8]
+
+    /// The name of the answer's file; tells nothing of the request.
+    var file: String { digest.hexadecimal + Self.suffix }
+
+    static let suffix = ".sealed"
+    /// How long the name of a file is.
+    static let fileLength = 64 + suffix.utf8.count
+
+    /// Makes the name of what these fields, in this order, and the present state of these files decide.
+    ///
+    /// A file's state is its device, inode, size and times to the nanosecond; its time of change counts as well as that of
+    /// its contents, which can be set back. A file that isn't there is a state too.
+    public init(fields: [String?], files: [String]) {
+        var hash = SHA256()
+        for field in fields { hash.update(field) }
+        hash.update(nil)
+        for file in files {
+            hash.update(file)
+            hash.update(Self.stamp(of: file))
+        }
+        digest = Array(hash.finalize())
+    }
+
+    private static func stamp(of file: String) -> String? {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return nil }
+        let (content, change) = (status.st_mtim, status.st_ctim)
+        return """
+            \(status.st_dev) \(status.st_ino) \(status.st_size) \(content.tv_sec) \(content.tv_nsec) \
+            \(change.tv_sec) \(change.tv_nsec)
+            """
+    }
+}
+
+extension SHA256 {
+    /// Takes in a field with its length, so that no two lists of fields look alike.
+    fileprivate mutating func update(_ field: String?) {
+        guard let field else { return update(data: [0]) }
+        let bytes = [UInt8](field.utf8)
+        update(data: [1] + UInt64(bytes.count).bigEndianBytes)
+        update(data: bytes)
+    }
+}
+
+extension [UInt8] {
+    /// Two lower-case digits for each byte.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+extension UInt64 {
+    var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+
+    init(bigEndianBytes bytes: some Sequence<UInt8>) {
+        self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

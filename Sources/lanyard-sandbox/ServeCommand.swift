@@ -1,0 +1,150 @@
+import ArgumentParser
+import Dispatch
+import FoundationEssentials
+import Glibc
+import Hummingbird
+import HummingbirdTLS
+import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// `lanyard sandbox serve`.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Start the authority and the resources, until Ctrl-C.",
+        discussion: """
+            Everything it makes goes into the directory: ca.pem (trust this), config.toml (a configuration for \
+            lanyard), sandbox.json (ports and ids for programs; there when the sandbox is ready), users.toml (who \
+            can sign in; copy it, change it and hand it over with --users), repositories and requests.log.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to keep everything; made if it isn't there. A temporary one, removed at the end, unless given.",
+            valueName: "dir"))
+    var directory: String?
+
+    @Option(help: ArgumentHelp("The authority's port; 0 picks a free one.", valueName: "number"))
+    var port = 0
+
+    @Option(help: ArgumentHelp("The resources' port; 0 picks a free one.", valueName: "number"))
+    var resourcePort = 0
+
+    @Option(help: ArgumentHelp("Who can sign in, and to what, instead of the built-in people.", valueName: "file"))
+    var users: String?
+
+    @Flag(
+        name: .customLong("directories-from-stdin"),
+        help: ArgumentHelp(
+            "Serve a sandbox in each DIR of the lines \"start DIR\", until \"stop DIR\" or the end of the input.",
+            visibility: .hidden))
+    var readsDirectories = false
+
+    func run() async throws {
+        do {
+            try await start()
+        } catch {
+            throw Complaint.exit(after: error)
+        }
+    }
+
+    private func start() async throws {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .critical
+            return handler
+        }
+        // A git that ends early must not end the sandbox.
+        signal(SIGPIPE, SIG_IGN)
+        let trust = try await Trust()
+        if readsDirectories { return await serveEachLine(trust) }
+        let directory = try directory ?? Self.temporaryDirectory()
+        defer { if self.directory == nil { try? FileManager.default.removeItem(atPath: directory) } }
+        try await serve(in: directory, trust, until: [.sigterm, .sigint])
+    }
+
+    /// Serves a sandbox of its own in each directory that standard input names; all have the same keys.
+    private func serveEachLine(_ trust: Trust) async {
+        var running: [String: Task<Void, Never>] = [:]
+        for await line in Self.lines {
+            let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+            switch (words.first, words.last) {
+            case ("start", let directory?):
+                running[directory] = Task {
+                    do {
+                        try await serve(in: directory, trust, until: [])
+                    } catch {
+                        _ = Complaint.exit(after: error)
+                    }
+                }
+            case ("stop", let directory?): running.removeValue(forKey: directory)?.cancel()
+            default: _ = Complaint.exit(after: SandboxError("neither start nor stop: \(line)"))
+            }
+        }
+        for task in running.values { task.cancel() }
+        for task in running.values { await task.value }
+    }
+
+    private static var lines: AsyncStream<String> {
+        AsyncStream { lines in
+            DispatchQueue.global().async {
+                while let line = readLine() { lines.yield(line) }
+                lines.finish()
+            }
+        }
+    }
+
+    private static func temporaryDirectory() throws -> String {
+        var template = Array("/tmp/lanyard-sandbox-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SandboxError("no temporary directory can be made") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private func serve(in directory: String, _ trust: Trust, until signals: [UnixSignal]) async throws {
+        let home = try Home(at: directory)
+        // Of an earlier run: nobody may take it for this one's.
+        unlink(home.description)
+        // What somebody changed there stays.
+        if users == nil, access(home.usersFile, F_OK) != 0 {
+            try home.write(DefaultUsers.text + "\n", to: home.usersFile)
+        }
+        let directory = try Directory(contentsOf: users ?? home.usersFile)
+        let world = try World(home: home, directory: directory, key: trust.key)
+        try await serve(world, trust.certificates, until: signals)
+        unlink(home.description)
+    }
+
+    private func serve(_ world: World, _ certificates: Certificates, until signals: [UnixSignal]) async throws {
+        try world.home.write(certificates.authorityPEM, to: world.home.caFile)
+        let git = GitBackend(home: world.home)
+        let announcement = Announcement(world)
+        let authority = Application(
+            responder: AuthorityResponder(world: world),
+            server: try .tls(.http1(), tlsConfiguration: certificates.server),
+            configuration: .init(address: .hostname("127.0.0.1", port: port)),
+            onServerRunning: { channel in
+                world.setAuthority(port: channel.localAddress?.port ?? 0)
+                await announcement.portOpened()
+            })
+        let resource = Application(
+            responder: ResourceResponder(world: world, git: git),
+            server: try .tls(.http1(), tlsConfiguration: certificates.server),
+            configuration: .init(address: .hostname("127.0.0.1", port: resourcePort)),
+            onServerRunning: { channel in
+                world.setResource(port: channel.localAddress?.port ?? 0)
+                await announcement.portOpened()
+            })
+        var configuration = ServiceGroupConfiguration(
+            services: [authority, resource], gracefulShutdownSignals: signals, logger: Logger(label: "sandbox"))
+        configuration.maximumGracefulShutdownDuration = .milliseconds(500)
+        defer { git.stop() }
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+        } catch is CancellationError {
+            // A request was still open after half a second: it was cut off.
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw SandboxError("the port is in use: choose another with --port and --resource-port, or 0 for any")
+        }
+    }
+}

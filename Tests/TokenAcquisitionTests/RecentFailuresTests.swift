@@ -1,0 +1,133 @@
+import Foundation
+import PluginWire
+import Testing
+import TokenStore
+
+@testable import Rules
+@testable import TokenAcquisition
+
+/// What processes remember of failures, at the edges.
+@Suite struct RecentFailuresTests {
+    private static let place = AuthorityPlace(
+        environment: "login.example", aliases: ["login.example"], realm: "common", policy: nil)
+    private static let account = AccountRecord(
+        homeAccountID: "uid.utid", environment: "login.example", realm: "utid", username: "alice@contoso.example")
+
+    private static func key(
+        _ scopes: [String] = ["a"], client: String = "cid", claims: String? = nil
+    ) -> RecentFailures.Key {
+        let request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/common", authorityIsConfigured: true,
+            clientID: client, scopes: scopes, claims: claims)
+        return RecentFailures.Key(request, place, account: account)
+    }
+
+    private static func throttled(_ wait: Int?) -> PluginError {
+        var error = PluginError(.throttled, "too many requests")
+        error.retryAfter = wait
+        return error
+    }
+
+    /// Runs the body with a runtime directory of its own.
+    private static func with(_ body: (RecentFailures, _ runtime: String) throws -> Void) throws {
+        let runtime = FileManager.default.temporaryDirectory.appendingPathComponent("recentFailures-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: runtime) }
+        try body(RecentFailures(notes: SharedNotes(runtimeDirectory: runtime)), runtime)
+    }
+
+    @Test(arguments: [(nil, 60), (7, 7), (0, 1), (1_000_000, 3600)] as [(Int?, Int)])
+    func `the wait is what the authority says, within an hour`(said: Int?, wait: Int) throws {
+        try Self.with { recentFailures, _ in
+            #expect(recentFailures.noted(Self.throttled(said), Self.key()).retryAfter == wait)
+            let failure = try #require(recentFailures.failure(Self.key(), since: recentFailures.now))
+            #expect(failure.code == .throttled && ((wait - 1)...wait).contains(failure.retryAfter ?? -1))
+        }
+    }
+
+    @Test func `a throttled client is throttled whatever it asks for, and no other client`() throws {
+        try Self.with { recentFailures, _ in
+            _ = recentFailures.noted(Self.throttled(9), Self.key())
+            #expect(recentFailures.failure(Self.key(["b"], claims: "{}"), since: recentFailures.now) != nil)
+            #expect(recentFailures.failure(Self.key(client: "other"), since: recentFailures.now) == nil)
+            recentFailures.forget(Self.key(["c"]))
+            #expect(recentFailures.failure(Self.key(), since: recentFailures.now) == nil)
+        }
+    }
+
+    @Test func `a failure is shared with those that waited for the same, and an outage with newcomers too`() throws {
+        try Self.with { recentFailures, _ in
+            let before = recentFailures.now - 1
+            _ = recentFailures.noted(PluginError(.interactionRequired, "sign in"), Self.key())
+            #expect(recentFailures.failure(Self.key(), since: before)?.code == .interactionRequired)
+            #expect(recentFailures.failure(Self.key(), since: recentFailures.now + 1) == nil)
+            #expect(recentFailures.failure(Self.key(["b"]), since: before) == nil)
+            _ = recentFailures.noted(PluginError(.unavailable, "out of reach"), Self.key(["b"]))
+            #expect(recentFailures.failure(Self.key(["b"]), since: recentFailures.now + 1)?.code == .unavailable)
+        }
+    }
+
+    @Test func `whoever stopped one process has stopped no other`() throws {
+        try Self.with { recentFailures, _ in
+            let before = recentFailures.now - 1
+            _ = recentFailures.noted(.interrupted, Self.key())
+            #expect(recentFailures.cancellation(Self.key(), since: before) == nil)
+            _ = recentFailures.noted(PluginError(.cancelled, "the sign-in was cancelled"), Self.key())
+            #expect(recentFailures.cancellation(Self.key(), since: before)?.code == .cancelled)
+            #expect(recentFailures.cancellation(Self.key(), since: recentFailures.now + 1) == nil)
+        }
+    }
+
+    @Test func `of the authority's words only the codes are kept`() throws {
+        try Self.with { recentFailures, _ in
+            var error = PluginError(.interactionRequired, "the authority refuses: E20: alice@contoso.example …")
+            error.error = "invalid_grant"
+            error.errorCodes = ["E20"]
+            error.reasons = [.otherAccount]
+            error.correlationID = "id"
+            let before = recentFailures.now - 1
+            #expect(recentFailures.noted(error, Self.key()) == error)
+            let failure = try #require(recentFailures.failure(Self.key(), since: before))
+            #expect(failure.message == "the authority refuses: E20")
+            #expect(
+                failure.errorCodes == ["E20"] && failure.reasons == [.otherAccount] && failure.correlationID == "id")
+        }
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", #"{"code":"throttled","at":0,"until":99999999999999}"#, #"{"code":"odd","at":0,"until":1}"#,
+        String(repeating: " ", count: 10_000),
+    ])
+    func `a note that can't be right counts for nothing`(text: String) throws {
+        try Self.with { recentFailures, runtime in
+            _ = recentFailures.noted(Self.throttled(9), Self.key())
+            let folder = runtime + "/lanyard/notes"
+            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            #expect(recentFailures.failure(Self.key(), since: recentFailures.now) == nil)
+        }
+    }
+
+    @Test func `a link is not followed, and a folder that is no folder costs nothing`() throws {
+        try Self.with { recentFailures, runtime in
+            _ = recentFailures.noted(Self.throttled(9), Self.key())
+            let folder = runtime + "/lanyard/notes"
+            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+            try FileManager.default.moveItem(atPath: "\(folder)/\(name)", toPath: runtime + "/note")
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder)/\(name)", withDestinationPath: runtime + "/note")
+            #expect(recentFailures.failure(Self.key(), since: recentFailures.now) == nil)
+            try FileManager.default.removeItem(atPath: folder)
+            try Data().write(to: URL(fileURLWithPath: folder))
+            _ = recentFailures.noted(Self.throttled(9), Self.key())
+            #expect(recentFailures.failure(Self.key(), since: recentFailures.now) == nil)
+        }
+    }
+
+    @Test func `without a runtime directory nothing is kept`() {
+        let recentFailures = RecentFailures(notes: SharedNotes(runtimeDirectory: nil))
+        _ = recentFailures.noted(Self.throttled(9), Self.key())
+        #expect(recentFailures.failure(Self.key(), since: 0) == nil)
+    }
+}
