@@ -176,7 +176,8 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "CLinux", "Files", "JSON", "Secrets", "SettingsFile", argumentParser, logging, subprocess, system, toml,
+                "Addresses", "CLinux", "Files", "JSON", "Secrets", "SettingsFile", argumentParser, logging, subprocess,
+                system, toml,
                 crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -232,7 +233,7 @@ let package = Package(
         .testTarget(
             name: "OAuthTests",
             dependencies: [
-                "AuthorityFixture", "JSON", "OAuth", "Secrets", "Vectors", subprocess, system,
+                "Addresses", "AuthorityFixture", "JSON", "OAuth", "Secrets", "Vectors", subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -243,8 +244,9 @@ let package = Package(
         .testTarget(
             name: "MicrosoftIdentityTests",
             dependencies: [
-                "AADB2C", "AADCommon", "AADTenant", "AuthorityFixture", "Claims", "JSON", "MicrosoftIdentity", "OAuth",
-                "PluginHost", "PluginKit", "PluginWire", "TestSupport", "Secrets", "Vectors", subprocess,
+                "AADB2C", "AADCommon", "AADTenant", "Addresses", "AuthorityFixture", "Claims", "JSON",
+                "MicrosoftIdentity", "OAuth", "PluginHost", "PluginKit", "PluginWire", "TestSupport", "Secrets",
+                "Vectors", subprocess,
                 system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),

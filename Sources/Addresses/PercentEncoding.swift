@@ -17,18 +17,19 @@ extension StringProtocol {
 
     /// A path of git's, which is decoded, as `StrictURL` reads it back; a query behind it stays one.
     public var percentEncodedPath: String {
-        var bytes: [UInt8] = []
-        for byte in utf8 {
-            if byte.mayStandInURL, byte != UInt8(ascii: "%") {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
-            }
+        percentEncoded { $0.mayStandInURL && $0 != UInt8(ascii: "%") }
+    }
+
+    /// The text with all but RFC 3986's unreserved characters escaped; so a space is `%20`, which queries and forms take.
+    package var percentEncoded: String { percentEncoded(unless: \.isUnreserved) }
+
+    private func percentEncoded(unless mayStand: (UInt8) -> Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = utf8.flatMap { byte in
+            mayStand(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
         return String(decoding: bytes, as: UTF8.self)
     }
-
-    private static var digits: [UInt8] { Array("0123456789ABCDEF".utf8) }
 }
 
 extension Collection<UInt8> {

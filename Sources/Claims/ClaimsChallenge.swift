@@ -25,7 +25,7 @@ extension AuthenticateChallenge {
         guard parameters["error"]?.lowercased() == "insufficient_claims", let text = parameters["claims"], !text.isEmpty
         else { return nil }
         // An object's brace is no base64, so that the two can't be taken for each other.
-        return Base64.text(text) ?? text
+        return Base64URL.decode(text).flatMap { String(validating: $0, as: UTF8.self) } ?? text
     }
 
     /// The authority, less `/v2.0`, `/oauth2/authorize` and `/oauth2/v2.0/authorize`.
@@ -37,39 +37,5 @@ extension AuthenticateChallenge {
         var segments = url.path.pieces(between: "/").filter { $0 != "v2.0" }
         if segments.suffix(2) == ["oauth2", "authorize"] { segments.removeLast(2) }
         return "\(url.scheme)://" + ([url.host.urlText[...]] + segments).joined(separator: "/")
-    }
-}
-
-/// Base64 as it comes in headers (RFC 4648, 4 and 5): either alphabet, with or without padding.
-private enum Base64 {
-    /// The text that was encoded; nil if the input isn't base64, or what it holds isn't UTF-8.
-    static func text(_ encoded: String) -> String? {
-        var digits = encoded.utf8[...]
-        while digits.last == UInt8(ascii: "=") { digits.removeLast() }
-        guard digits.count % 4 != 1, encoded.utf8.count - digits.count <= 2 else { return nil }
-        var bytes: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        for digit in digits {
-            guard let value = value(of: digit) else { return nil }
-            bits = bits << 6 | value
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func value(of digit: UInt8) -> UInt32? {
-        switch digit {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
-        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-        default: nil
-        }
     }
 }

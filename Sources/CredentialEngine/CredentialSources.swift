@@ -40,9 +40,7 @@ public struct CredentialSources: Sendable {
                         .plugin.bareScopes
                 },
                 wellKnown: { host in
-                    plugins.registry.resource(forHost: host.name).map {
-                        WellKnownResource(name: $0.name, scopes: $0.scopes)
-                    }
+                    plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
                 })
         } catch {
             throw .unresolved(error)

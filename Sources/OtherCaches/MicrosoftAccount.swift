@@ -41,9 +41,7 @@ extension AccountRecord {
     /// The B2C policy: what follows the object id.
     private static func policy(_ uid: Substring) -> String? {
         let groups = uid.pieces(between: "-", maxSplits: 5, omittingEmpty: false)
-        guard groups.count == 6, groups.prefix(5).map(\.utf8.count) == [8, 4, 4, 4, 12], !groups[5].isEmpty,
-            groups.prefix(5).allSatisfy({ $0.utf8.allSatisfy("0123456789abcdef".utf8.contains) })
-        else { return nil }
+        guard groups.count == 6, groups.prefix(5).joined(separator: "-").isUUID, !groups[5].isEmpty else { return nil }
         return String(groups[5])
     }
 }

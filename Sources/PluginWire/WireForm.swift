@@ -1,3 +1,5 @@
+import Addresses
+
 /// What a value on the wire may look like: how long, and of which bytes.
 ///
 /// The bounds are far above anything real; they keep a broken or hostile peer from filling memory or a terminal.
@@ -40,17 +42,8 @@ package struct WireForm: Sendable {
     package static let memo = text(16_384)
     /// Messages: they are made displayable instead of refused.
     package static let message = WireForm(limit: 16_384) { _ in true }
-    /// base64url without padding.
-    package static let base64URL = WireForm(limit: 16_384) { value in
-        value.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "="):
-                true
-            default: false
-            }
-        }
-    }
+    /// base64url, with padding or without.
+    package static let base64URL = WireForm(limit: 16_384) { Base64URL.isEncoded($0) }
     /// `host` or `host:port`, lower case.
     package static let host = WireForm(limit: 261) { HostName.isCanonical($0) }
     /// A page that may be opened in a browser: https, or http on this machine.

@@ -1,20 +1,6 @@
 public import Addresses
 import Claims
 
-/// A resource that a plugin's manifest knows by its hosts.
-public struct WellKnownResource: Sendable, Equatable {
-    /// The resource's name, for people.
-    public var name: String
-    /// The scopes of its tokens.
-    public var scopes: [String]
-
-    /// Makes a resource.
-    public init(name: String, scopes: [String]) {
-        self.name = name
-        self.scopes = scopes
-    }
-}
-
 extension Configuration {
     /// The rule for a request: of those that match, the closest fit; of equals, the last, so that a user's wins.
     public func rule(for request: CredentialRequest) -> Rule? {
@@ -36,12 +22,12 @@ extension Configuration {
     ///   - request: what is asked.
     ///   - bareScopes: the resource that scopes without one belong to at an authority, by its URL and kind; nil if they are
     ///     the authority's own.
-    ///   - wellKnown: the resource at a host.
+    ///   - wellKnown: the resource that a manifest knows at a host: its name for people, and the scopes of its tokens.
     /// - Returns: the token, or nil.
     /// - Throws: `ResolutionError` if a token is needed that can't be had.
     public func resolve(
         _ request: CredentialRequest, bareScopes: (String, String?) -> String? = { _, _ in nil },
-        wellKnown: (RequestHost) -> WellKnownResource?
+        wellKnown: (RequestHost) -> (name: String, scopes: [String])?
     ) throws(ResolutionError) -> TokenRequest? {
         var resolved: TokenRequest
         if let host = request.host {
@@ -64,7 +50,7 @@ extension Configuration {
     }
 
     private func mapping(
-        of request: CredentialRequest, host: RequestHost, wellKnown: (RequestHost) -> WellKnownResource?
+        of request: CredentialRequest, host: RequestHost, wellKnown: (RequestHost) -> (name: String, scopes: [String])?
     ) -> TokenRequest? {
         if let rule = rule(for: request) {
             return TokenRequest(

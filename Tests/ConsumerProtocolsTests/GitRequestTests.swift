@@ -52,6 +52,13 @@ private func request(_ text: String) throws -> GitRequest {
         #expect(read.wanted.wish.isEmpty)
     }
 
+    @Test(arguments: [
+        ("yes", true), ("TRUE", true), ("on", true), ("1", true), ("0", false), ("no", false), ("x", false),
+    ])
+    func `a credential is ephemeral in any word that git takes for true`(word: String, isEphemeral: Bool) throws {
+        #expect(try request("host=a\nephemeral=\(word)\n").isEphemeral == isEphemeral)
+    }
+
     @Test func `lanyard's own keys are read`() throws {
         let wish = try request(
             "authority=https://a.example/t\nclient_id=c\nscope[]=s1\nscope[]=s2\naccount=alice\nclaims={}\nprompt=login\n"

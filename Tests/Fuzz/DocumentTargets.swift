@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 import NIOHTTP1
 import TokenStore

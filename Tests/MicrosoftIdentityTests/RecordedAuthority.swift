@@ -1,3 +1,4 @@
+import Addresses
 import AsyncHTTPClient
 import AuthorityFixture
 import Foundation

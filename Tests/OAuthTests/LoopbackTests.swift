@@ -272,4 +272,8 @@ struct LoopbackTests {
         #expect(response.code == Secret("c"))
         #expect(response.answers(state: "s"))
     }
+
+    @Test func `a field with a broken escape counts as absent, one with a whole escape is read`() {
+        #expect(FormEncoding.decode("a=%+5&b=%5&c=%zz&d=%C3&e=1+%2B+2") == ["e": "1 + 2"])
+    }
 }

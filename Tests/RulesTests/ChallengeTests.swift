@@ -38,7 +38,7 @@ import Testing
         try attributes.append("wwwauth[]", list: headers)
         for (key, value) in lines { try attributes.append(key, value) }
         let request = try GitRequest(attributes).wanted
-        let known = WellKnownResource(name: "Azure DevOps", scopes: ["devops/.default"])
+        let known = (name: "Azure DevOps", scopes: ["devops/.default"])
         guard var wanted = try configuration.resolve(request, wellKnown: { $0.name == "dev.azure.com" ? known : nil })
         else { return nil }
         let isOpen = wanted.authority.hasSuffix("/organizations")

@@ -116,7 +116,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
 
     private func resolve(_ url: String, _ lines: [String] = []) throws -> TokenRequest? {
         try configuration(text).resolve(try request(url, lines)) { host in
-            host.name == "known.example" ? WellKnownResource(name: "Known", scopes: ["api://known/.default"]) : nil
+            host.name == "known.example" ? (name: "Known", scopes: ["api://known/.default"]) : nil
         }
     }
 
@@ -239,7 +239,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
 
     @Test func `a well-known host needs a client id and an authority of the user's`() throws {
         var bare = Configuration()
-        let known: (RequestHost) -> WellKnownResource? = { _ in WellKnownResource(name: "K", scopes: ["s"]) }
+        let known: (RequestHost) -> (name: String, scopes: [String])? = { _ in (name: "K", scopes: ["s"]) }
         #expect(try bare.resolve(request("https://known.example/"), wellKnown: known) == nil)
         bare.clientID = "c"
         #expect(try bare.resolve(request("https://known.example/"), wellKnown: known) == nil)

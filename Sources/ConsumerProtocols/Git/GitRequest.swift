@@ -110,7 +110,7 @@ public struct GitRequest: Sendable, Equatable {
         capabilities = Set(attributes.list("capability[]").map(Capability.init))
         authtype = attributes["authtype"]
         credential = attributes["credential"].map(Secret.init)
-        isEphemeral = attributes["ephemeral"].isTrue
+        isEphemeral = attributes["ephemeral"].flatMap(Bool.init(gitWord:)) == true
         state = attributes.list("state[]")
         if authtype?.hasControlCharacter == true { throw .invalid("authtype") }
         wanted.wwwAuthenticate = attributes.list("wwwauth[]")
@@ -136,9 +136,4 @@ extension RequestURL {
         }
         return all
     }
-}
-
-extension String? {
-    /// How git reads booleans of the protocol.
-    fileprivate var isTrue: Bool { self == "1" || self == "true" }
 }

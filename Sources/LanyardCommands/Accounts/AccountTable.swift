@@ -67,8 +67,5 @@ struct AccountTable {
 
 extension String {
     /// A tenant fit for a narrow column: a UUID's first group, or a name as it is.
-    fileprivate var shortTenant: String {
-        let groups = pieces(between: "-", omittingEmpty: false)
-        return groups.map(\.count) == [8, 4, 4, 4, 12] ? String(groups[0]) : displayable(limit: 40)
-    }
+    fileprivate var shortTenant: String { isUUID ? String(prefix(8)) : displayable(limit: 40) }
 }

@@ -1,5 +1,5 @@
+import Addresses
 import FoundationEssentials
-import OAuth
 
 /// Entra's `client_info`: who signed in, apart from any id token.
 package struct ClientInfo: Sendable, Equatable {
@@ -15,8 +15,8 @@ package struct ClientInfo: Sendable, Equatable {
     ///
     /// - Throws: `ClientInfoError` if it is neither; missing or further members are no error.
     package init(_ text: String) throws(ClientInfoError) {
-        guard text.utf8.count <= 16_384, let data = Base64URL.decode(text),
-            let members = try? JSONDecoder().decode(Members.self, from: data)
+        guard text.utf8.count <= 16_384, let bytes = Base64URL.decode(text),
+            let members = try? JSONDecoder().decode(Members.self, from: Data(bytes))
         else { throw ClientInfoError() }
         uid = members.uid.flatMap { $0.isEmpty ? nil : $0 }
         utid = members.utid.flatMap { $0.isEmpty ? nil : $0 }

@@ -1,6 +1,5 @@
 import Addresses
 import Claims
-import FoundationEssentials
 import OAuth
 import PluginWire
 import Secrets
@@ -82,7 +81,7 @@ extension AuthoritySession {
 
     /// The account's home tenant, by its id and, if it is of an organisation and these tokens are for it, by its domain.
     private func homeRealms(of home: String, in realm: String, username: String?) -> [String] {
-        guard let tenant = home.pieces(between: ".").last.map({ $0.lowercased() }), UUID(uuidString: tenant) != nil
+        guard let tenant = home.pieces(between: ".").last.map({ $0.lowercased() }), tenant.isUUID
         else { return [] }
         guard authority.kind == .aad, tenant != ClientInfo.personalTenant, tenant == realm,
             let domain = username?.cut(atLast: "@")?.1.lowercased(), HTTPSAddress.isName(domain)
@@ -101,10 +100,10 @@ extension AuthoritySession {
         if let tenant = token?.tenantID, HTTPSAddress.isName(tenant) { return tenant.lowercased() }
         if authority.kind == .b2c { return authority.tenant }
         let endpoint = try? HTTPSAddress(configuration.endpoints.token)
-        if let tenant = endpoint?.segments.first, UUID(uuidString: tenant) != nil { return tenant.lowercased() }
+        if let tenant = endpoint?.segments.first, tenant.isUUID { return tenant.lowercased() }
         guard authority.audience != .identifier, let tenant = home.pieces(between: ".").last else {
             return authority.tenant
         }
-        return UUID(uuidString: String(tenant)) == nil ? authority.tenant : String(tenant)
+        return tenant.isUUID ? String(tenant) : authority.tenant
     }
 }

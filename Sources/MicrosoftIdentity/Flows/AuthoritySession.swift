@@ -1,6 +1,5 @@
 import Addresses
 import Claims
-import FoundationEssentials
 import OAuth
 import PluginKit
 import PluginWire
@@ -77,7 +76,7 @@ struct AuthoritySession: Sendable {
     /// organizations unless the account is personal.
     private static func homeTenant(of authority: Authority, account: String?) -> Authority {
         guard authority.kind == .aad, authority.audience != .identifier,
-            let tenant = account?.pieces(between: ".").last.map({ $0.lowercased() }), UUID(uuidString: tenant) != nil,
+            let tenant = account?.pieces(between: ".").last.map({ $0.lowercased() }), tenant.isUUID,
             authority.audience != .organizations || tenant != ClientInfo.personalTenant
         else { return authority }
         return (try? authority.replacingTenant(tenant)) ?? authority

@@ -1,3 +1,4 @@
+import Addresses
 import Crypto
 import FoundationEssentials
 
@@ -34,8 +35,6 @@ package struct AuthorizationRequest: Sendable {
     }
 
     private static func digest(_ secret: String) -> String {
-        let hex: [UInt8] = Array("0123456789abcdef".utf8)
-        let digits = SHA256.hash(data: Data(secret.utf8)).flatMap { [hex[Int($0 >> 4)], hex[Int($0 & 15)]] }
-        return String(decoding: digits, as: UTF8.self)
+        SHA256.hash(data: Data(secret.utf8)).hexadecimal
     }
 }

@@ -27,7 +27,7 @@ package struct IDToken: Sendable, Equatable {
     /// - Throws: `broken` if it is no JSON web token.
     package init(_ token: Secret) throws(OAuthError) {
         let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
-        guard parts.count == 3, let payload = Base64URL.decode(String(parts[1])),
+        guard parts.count == 3, let payload = Base64URL.decode(parts[1]).map({ Data($0) }),
             let claims = try? JSONDecoder().decode(Payload.self, from: payload)
         else { throw OAuthError(.broken, "the authority gave an id token that cannot be read") }
         issuer = claims.iss

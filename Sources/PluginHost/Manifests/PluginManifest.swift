@@ -128,13 +128,6 @@ public enum RealmForm: String, Sendable, CaseIterable {
 }
 
 extension String {
-    /// Whether it has a UUID's form, lower case.
-    fileprivate var isUUID: Bool {
-        let groups = pieces(between: "-", omittingEmpty: false)
-        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
-            && groups.joined().utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-    }
-
     /// Whether this is a domain's name of several labels, lower case.
     fileprivate var isDomain: Bool {
         let labels = pieces(between: ".", omittingEmpty: false)

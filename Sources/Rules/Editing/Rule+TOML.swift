@@ -1,3 +1,4 @@
+import Addresses
 import Claims
 
 extension Rule {
@@ -39,7 +40,7 @@ extension String {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
             case "\u{0}"..."\u{1F}", "\u{7F}":
-                text += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+                text += "\\u00" + [UInt8(ascii: scalar)].hexadecimal
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Crypto
 internal import Glibc
 
@@ -45,14 +46,6 @@ extension SHA256 {
         let bytes = [UInt8](field.utf8)
         update(data: [1] + UInt64(bytes.count).bigEndianBytes)
         update(data: bytes)
-    }
-}
-
-extension [UInt8] {
-    /// Two lower-case digits for each byte.
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
 

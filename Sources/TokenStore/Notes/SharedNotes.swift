@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Crypto
 internal import Files
 internal import Glibc

@@ -1,3 +1,4 @@
+import Addresses
 internal import Crypto
 import JSON
 internal import Secrets
@@ -53,9 +54,4 @@ struct AuthorizationRecord {
     private static func digest(_ username: String) -> String {
         SHA256.hash(data: [UInt8](username.utf8)).hexadecimal
     }
-}
-
-extension SHA256.Digest {
-    /// The digest in lower-case hexadecimal.
-    var hexadecimal: String { Array(self).hexadecimal }
 }

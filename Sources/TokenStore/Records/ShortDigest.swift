@@ -1,8 +1,9 @@
+internal import Addresses
 internal import Crypto
 
 extension String {
     /// Sixteen bytes of the text's SHA-256 in hexadecimal: tells texts apart without showing them.
     package var shortDigest: String {
-        Array(SHA256.hash(data: [UInt8](utf8)).prefix(16)).hexadecimal
+        SHA256.hash(data: [UInt8](utf8)).prefix(16).hexadecimal
     }
 }

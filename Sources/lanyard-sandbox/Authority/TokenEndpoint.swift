@@ -1,3 +1,4 @@
+import Addresses
 import Crypto
 import FoundationEssentials
 import Hummingbird
@@ -69,7 +70,7 @@ extension World {
                 "The reply address '\(redirect)' does not match the reply address '\(code.redirectURI)' provided "
                     + "when requesting Authorization code.")
         }
-        guard base64url(SHA256.hash(data: Data(verifier.utf8))) == code.challenge else {
+        guard Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) == code.challenge else {
             throw OAuthFailure(
                 "invalid_grant", 501_481,
                 "The Code_Verifier does not match the code_challenge supplied in the authorization request.")

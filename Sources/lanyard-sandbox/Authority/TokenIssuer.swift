@@ -1,3 +1,4 @@
+import Addresses
 import Crypto
 import FoundationEssentials
 import JSON
@@ -119,7 +120,7 @@ extension World {
 
     /// A subject that differs from client to client (OpenID Connect Core 8.1).
     private func pairwiseSubject(_ objectID: String, _ client: Client) -> String {
-        base64url(SHA256.hash(data: Data("\(objectID)|\(client.id)".utf8)))
+        Base64URL.encode(SHA256.hash(data: Data("\(objectID)|\(client.id)".utf8)))
     }
 
     /// The account's home ids, which stay the same for a guest; a B2C account is one per policy.
@@ -127,7 +128,7 @@ extension World {
         let tenant = directory.home(of: user)?.id ?? ""
         let suffix = realm.policy.map { "-\($0.lowercased())" } ?? ""
         let info: JSONValue = ["uid": .string(user.id + suffix), "utid": .string(tenant)]
-        return base64url(info.encodedText.utf8)
+        return Base64URL.encode(info.encodedText.utf8)
     }
 }
 

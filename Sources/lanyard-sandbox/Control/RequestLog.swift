@@ -1,3 +1,4 @@
+import Addresses
 import Crypto
 import FoundationEssentials
 import HTTPTypes
@@ -57,8 +58,6 @@ final class RequestLog: Sendable {
 
     /// Tells two secrets apart without giving either away.
     private static func mask(_ secret: String) -> String {
-        "masked:"
-            + SHA256.hash(data: Data(secret.utf8)).prefix(4).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }
-            .joined()
+        "masked:" + SHA256.hash(data: Data(secret.utf8)).prefix(4).hexadecimal
     }
 }

@@ -1,3 +1,4 @@
+import Addresses
 import CryptoExtras
 import FoundationEssentials
 import JSON
@@ -21,7 +22,8 @@ struct SigningKey: Sendable {
             "keys": [
                 [
                     "kty": "RSA", "use": "sig", "alg": "RS256", "kid": .string(identifier), "x5t": .string(identifier),
-                    "n": .string(base64url(primitives.modulus)), "e": .string(base64url(primitives.publicExponent)),
+                    "n": .string(Base64URL.encode(primitives.modulus)),
+                    "e": .string(Base64URL.encode(primitives.publicExponent)),
                 ]
             ]
         ]
@@ -42,10 +44,8 @@ struct SigningKey: Sendable {
     }
 
     private static func part(_ text: Substring) -> Claims? {
-        var base64 = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
-        base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
-        guard let data = Data(base64Encoded: base64) else { return nil }
-        return try? JSONDecoder().decode(Claims.self, from: data)
+        guard let bytes = Base64URL.decode(text) else { return nil }
+        return try? JSONDecoder().decode(Claims.self, from: Data(bytes))
     }
 }
 

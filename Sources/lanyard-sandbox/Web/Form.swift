@@ -1,3 +1,5 @@
+import Addresses
+
 /// The fields of a query or of a form body, in the order they came.
 struct Form: Sendable {
     var fields: [(name: String, value: String)]
@@ -21,23 +23,7 @@ struct Form: Sendable {
 
     /// The fields as `application/x-www-form-urlencoded` text, with spaces as `%20`.
     var encoded: String {
-        fields.map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }.joined(separator: "&")
-    }
-
-    static func encode(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                encoded += byte < 16 ? "%0" : "%"
-                encoded += String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return encoded
+        fields.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
     }
 
     static func decode(_ text: some StringProtocol) -> String {

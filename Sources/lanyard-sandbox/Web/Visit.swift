@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
@@ -61,19 +62,5 @@ func newIdentifier() -> String {
 /// An unguessable text fit for a URL that stands for so many random bytes.
 func newSecret(bytes: Int = 32) -> String {
     var generator = SystemRandomNumberGenerator()
-    return base64url((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-}
-
-/// Base64 with the URL alphabet and no padding (RFC 7515 appendix C).
-func base64url(_ bytes: some Sequence<UInt8>) -> String {
-    let plain = Data(bytes).base64EncodedString()
-    return String(
-        plain.compactMap { character -> Character? in
-            switch character {
-            case "+": "-"
-            case "/": "_"
-            case "=": nil
-            default: character
-            }
-        })
+    return Base64URL.encode((0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
 }
