@@ -165,7 +165,7 @@ let package = Package(
         .target(
             name: "OAuth",
             dependencies: [
-                "Addresses", "Secrets", crypto, system,
+                "Addresses", "Files", "Secrets", crypto, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),

@@ -158,4 +158,26 @@ struct CertificateTests {
             }
         }
     }
+
+    @Test(arguments: [
+        ("missing", "can't be read: No such file or directory"), (".", "can't be read: it is not a regular file"),
+        ("endless", "can't be read: it is too long"), ("text", "holds no readable certificates"),
+    ])
+    func `a file that holds no certificates is refused, whatever its length`(name: String, problem: String) throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/lanyard-certificates-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data("text".utf8).write(to: URL(fileURLWithPath: folder + "/text"))
+        try Data().write(to: URL(fileURLWithPath: folder + "/endless"))
+        #expect(truncate(folder + "/endless", 1 << 40) == 0)
+        let path = "\(folder)/\(name)"
+        for isConfigured in [true, false] {
+            var settings = Transport.Settings(
+                userAgent: "tests", environment: isConfigured ? [:] : ["SSL_CERT_FILE": path])
+            settings.caFile = isConfigured ? path : nil
+            let error = #expect(throws: OAuthError.self) { try Transport(settings).close() }
+            #expect(error?.kind == .invalidRequest && error?.message == "\(path) \(problem)", "\(error?.message ?? "")")
+            #expect(error?.hint?.contains(isConfigured ? "ca-file" : "SSL_CERT_FILE") == true)
+        }
+    }
 }

@@ -1,6 +1,5 @@
 import Addresses
-import FoundationEssentials
-import Glibc
+import Files
 import NIOSSL
 import Secrets
 
@@ -14,6 +13,8 @@ enum TrustRoots {
     /// Bundles that NIOSSL loads.
     private static let systemBundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
     private static let mostFiles = 1_000
+    /// The largest file that is read, in bytes: the system's own bundle has a quarter of a mebibyte.
+    private static let largestFile = 8 << 20
 
     /// A client's TLS settings.
     ///
@@ -34,9 +35,8 @@ enum TrustRoots {
             roots += certificates(below: String(directory))
         }
         if let caFile { roots += try certificates(in: caFile, namedBy: "ca-file") }
-        if !systemBundles.contains(where: FileManager.default.fileExists(atPath:)) {
-            configuration.trustRoots = .certificates(
-                furtherBundles.flatMap { (try? NIOSSLCertificate.fromPEMFile($0)) ?? [] })
+        if systemBundles.allSatisfy({ FileStatus(of: $0) == nil }) {
+            configuration.trustRoots = .certificates(furtherBundles.flatMap { (try? certificates(at: $0)) ?? [] })
         }
         configuration.additionalTrustRoots = [.certificates(roots)]
         return configuration
@@ -45,31 +45,37 @@ enum TrustRoots {
     private static func certificates(
         in path: String, namedBy name: String
     ) throws(OAuthError) -> [NIOSSLCertificate] {
-        let found = certificates(at: path)
-        if !found.isEmpty { return found }
+        let problem: String
+        do throws(FileProblem) {
+            let found = try certificates(at: path)
+            if !found.isEmpty { return found }
+            problem = "holds no readable certificates"
+        } catch {
+            problem = "can't be read: \(error.reason)"
+        }
         throw OAuthError(
-            .invalidRequest, "\(path.displayable()) holds no readable certificates",
+            .invalidRequest, "\(path.displayable()) \(problem)",
             hint: "make \(name) name a readable file of PEM certificates")
     }
 
+    private static func certificates(below directory: String) -> [NIOSSLCertificate] {
+        let names = (try? Folder(directory))?.names(atMost: mostFiles) ?? []
+        return names.sorted().flatMap { (try? certificates(at: "\(directory)/\($0)")) ?? [] }
+    }
+
+    /// What a regular file holds; a pipe that nobody writes to would be waited for.
+    private static func certificates(at path: String) throws(FileProblem) -> [NIOSSLCertificate] {
+        let file = try OpenFile(path)
+        let status = try file.status()
+        guard status.isRegular else { throw .irregular }
+        let text = try file.contents(atMost: min(status.size, largestFile))
+        return (try? NIOSSLCertificate.fromPEMBytes(separated(text))) ?? []
+    }
+
     /// The file with each certificate on lines of its own, though those put together lacked their last line feed.
-    private static func separated(_ text: Data) -> [UInt8] {
+    private static func separated(_ text: [UInt8]) -> [UInt8] {
         let joint = "-----END CERTIFICATE----------BEGIN CERTIFICATE-----"
         let parts = "-----END CERTIFICATE-----\n-----BEGIN CERTIFICATE-----"
         return Array(String(decoding: text, as: UTF8.self).replacing(joint, with: parts).utf8) + [UInt8(ascii: "\n")]
-    }
-
-    private static func certificates(below directory: String) -> [NIOSSLCertificate] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.sorted().prefix(mostFiles).flatMap { certificates(at: "\(directory)/\($0)") }
-    }
-
-    /// What a file holds; nothing if it isn't a regular one: a pipe that nobody writes to would be waited for.
-    private static func certificates(at path: String) -> [NIOSSLCertificate] {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            let text = FileManager.default.contents(atPath: path)
-        else { return [] }
-        return (try? NIOSSLCertificate.fromPEMBytes(separated(text))) ?? []
     }
 }
