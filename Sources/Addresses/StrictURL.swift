@@ -9,7 +9,7 @@ public struct StrictURL: Sendable {
     public let user: Substring?
     /// The password as written; nil if the URL has none.
     public let password: Substring?
-    /// The host.
+    /// The host, with the port if the URL names one.
     public let host: RequestHost
     /// All that follows the host: path, query and fragment.
     public let tail: Substring

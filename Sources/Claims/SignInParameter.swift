@@ -15,7 +15,6 @@ public enum SignInParameter: Sendable, CaseIterable {
 
     /// What a parameter holds.
     public enum Value: Sendable, Equatable {
-        /// A text.
         case text(String)
         /// A whole number.
         case number(Int)

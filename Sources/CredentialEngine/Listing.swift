@@ -3,7 +3,7 @@ public import TokenStore
 
 /// What is stored of tokens and accounts, secrets included.
 public struct Listing: Sendable {
-    /// The records.
+    /// What one search of the keyring found.
     public let records: StoredRecords
     private let acquirer: TokenAcquirer
 

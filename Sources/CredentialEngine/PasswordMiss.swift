@@ -24,7 +24,6 @@ struct PasswordMiss {
         if !isNoted { KeyringConfiguration.open() }
     }
 
-    /// Notes how it went.
     func note(isMiss: Bool) {
         guard isMiss != isNoted else { return }
         if isMiss { notes.leave(.bool(true), about: key) } else { notes.remove(about: key) }

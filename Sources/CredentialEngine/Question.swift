@@ -3,7 +3,6 @@ public import Secrets
 
 /// What a consumer asks of the engine.
 public enum Question: Sendable, Equatable {
-    /// A credential for this.
     case get(CredentialRequest)
     /// That this is kept, which was found to work.
     case store(Credential, CredentialRequest)
@@ -17,7 +16,7 @@ public enum Question: Sendable, Equatable {
         /// What was presented in an `Authorization` header.
         public var authorization: Secret?
 
-        /// Makes the secret.
+        /// Takes what the consumer tells; without either it tells nothing.
         public init(_ password: Secret? = nil, _ authorization: Secret? = nil) {
             self.password = password
             self.authorization = authorization
@@ -27,7 +26,6 @@ public enum Question: Sendable, Equatable {
 
 /// What the engine says to a question.
 public enum Outcome: Sendable {
-    /// This is the credential.
     case credential(Credential)
     /// There is none, and nobody objects to another source; to `store` and `erase`: it is done.
     case nothing

@@ -20,7 +20,6 @@ public enum Refusal: Error, Sendable {
     public enum Part: Sendable {
         /// `https`, or another.
         case scheme
-        /// The host.
         case host
     }
 

@@ -129,7 +129,6 @@ package struct Folder: ~Copyable, Sendable {
     /// Waits for the folder's lock, which ends with the value; false if somebody else held it all the time.
     package func lock(within patience: Duration) throws(FileProblem) -> Bool { try file.lock(within: patience) }
 
-    /// Makes a file with a new name.
     func newFile(_ name: String) throws(FileProblem) -> OpenFile {
         try OpenFile(name, at: descriptor, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
     }

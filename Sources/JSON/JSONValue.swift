@@ -2,7 +2,6 @@
 ///
 /// Of members with one name the first counts; RFC 8259, 4, leaves that open.
 public enum JSONValue: Sendable, Equatable {
-    /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
@@ -10,9 +9,7 @@ public enum JSONValue: Sendable, Equatable {
     case integer(Int64)
     /// Any other number.
     case number(Double)
-    /// A string.
     case string(String)
-    /// An array.
     case array([JSONValue])
     /// An object; the order of its members is not kept.
     case object([String: JSONValue])

@@ -41,7 +41,6 @@ struct Failure: Error, Sendable, Equatable {
 public enum ExitStatus: Int32, Sendable {
     /// Done, or nothing to say.
     case done = 0
-    /// Failed.
     case failed = 1
     /// Only the person can go on.
     case interactionRequired = 2

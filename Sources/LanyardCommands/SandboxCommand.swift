@@ -3,7 +3,6 @@ import ArgumentParser
 import Glibc
 import Terminal
 
-/// `lanyard sandbox`.
 struct SandboxCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "sandbox", abstract: "Run a local Entra, to try things without a tenant.",

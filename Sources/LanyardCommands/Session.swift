@@ -10,7 +10,6 @@ import TokenStore
 
 /// What a command works with once the configuration has been read.
 struct Session: Sendable {
-    /// Whose settings count.
     enum Scope: Sendable {
         /// The user's, over the system's.
         case user
@@ -23,7 +22,6 @@ struct Session: Sendable {
     let configuration: Configuration
     /// What answers come from.
     let sources: CredentialSources
-    /// The token store.
     let store: SecretServiceStore
     /// Where the accounts that the person chose are kept; nil if the environment has no place for it.
     let selection: SelectionFile?
@@ -33,7 +31,6 @@ struct Session: Sendable {
 
     /// The plugins; they are looked for when they are first needed, which a stored password never does.
     var registry: PluginRegistry { sources.plugins.registry }
-    /// The password store.
     var passwords: PasswordStore { sources.passwords }
     /// What gets tokens.
     var acquirer: TokenAcquirer { sources.acquirer }

@@ -36,7 +36,7 @@ package struct OAuthError: Error, Sendable, Equatable {
         case refresh
     }
 
-    /// The kind.
+    /// What went wrong, as far as callers do something else for it.
     package var kind: Kind
     /// One sentence for a person: lower case, no full stop, no secret.
     package var message: String

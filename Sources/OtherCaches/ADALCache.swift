@@ -65,7 +65,6 @@ private struct ADALEntry {
         entry[name]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The authority's host and its tenant.
     private var authority: (host: String, tenant: String)? {
         guard let url = text("_authority"), url.lowercased().hasPrefix("https://") else { return nil }
         let parts = url.dropFirst(8).pieces(between: "/").map { $0.lowercased() }

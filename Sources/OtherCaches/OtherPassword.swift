@@ -7,7 +7,7 @@ public import TokenStore
 public struct OtherPassword: Sendable, Equatable {
     /// Where git uses it; host and scheme are there.
     public var request: CredentialRequest
-    /// What it is.
+    /// The password, its user name and its end.
     public var stored: StoredPassword
 
     /// Takes a password that git's own helper stored; nil if its host is none.

@@ -37,7 +37,7 @@ public struct PluginIdentity: Sendable, Equatable {
 public struct PluginField: Sendable, Equatable {
     /// The name: letters, digits and `_`, as variables have them.
     public let name: String
-    /// The value.
+    /// The value, which the trace masks.
     public let value: Secret
 
     /// Makes a field.

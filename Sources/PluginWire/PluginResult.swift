@@ -2,7 +2,7 @@ public import Secrets
 
 /// What `authorize`, `renew` and `authenticate` gave (docs/plugin-protocol.md, RESULT).
 public struct PluginResult: Sendable, Equatable {
-    /// The access token.
+    /// What the resource takes.
     public var accessToken: Secret
     /// RFC 6749, 7.1; `Bearer` unless said otherwise.
     public var tokenType = "Bearer"
@@ -16,7 +16,7 @@ public struct PluginResult: Sendable, Equatable {
     public var refreshToken: Secret?
     /// The family of clients that may share the refresh token (`foci`).
     public var familyID: String?
-    /// The id token.
+    /// The OpenID Connect id token; nil if the authority gave none.
     public var idToken: Secret?
     /// The scopes granted.
     public var scopes: [String]

@@ -27,7 +27,7 @@ public struct Configuration: Sendable, Equatable {
     public var clientID: String?
     /// The account of whatever names none itself, by user name or home account id.
     public var account: String?
-    /// The flow.
+    /// How people sign in, unless a command says otherwise.
     public var flow = FlowChoice.automatic
     /// The command that opens a browser; nil for `$BROWSER`, xdg-open or wslview, `noBrowser` for none.
     public var browser: String?

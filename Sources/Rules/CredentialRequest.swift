@@ -10,7 +10,7 @@ public struct CredentialRequest: Sendable, Equatable {
     public var host: RequestHost?
     /// The URL's path without its leading slash, with the query if there was one; nil unless the tool tells it.
     public var path: String?
-    /// Who to be.
+    /// The user name in the URL or the request; nil if any will do.
     public var username: String?
     /// The values of the server's `WWW-Authenticate` headers, in order.
     public var wwwAuthenticate: [String] = []
@@ -27,7 +27,7 @@ public struct CredentialRequest: Sendable, Equatable {
         public var authority: String?
         /// The application.
         public var clientID: String?
-        /// The scopes.
+        /// The scopes; empty if none are named.
         public var scopes: [String] = []
         /// A user name or a home account id.
         public var account: String?

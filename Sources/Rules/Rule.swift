@@ -4,7 +4,7 @@ import SettingsFile
 
 /// Says that URLs need a token: from which authority, for which application and scopes, of which account.
 public struct Rule: Sendable, Equatable {
-    /// The URLs.
+    /// Which URLs the rule is for.
     public var pattern: URLPattern
     /// The authority's URL.
     public var authority: String

@@ -14,11 +14,8 @@ public struct TokenRequest: Sendable, Equatable {
 
     /// What a consumer may name.
     public enum Named: Sendable {
-        /// The authority.
         case authority
-        /// The client id.
         case clientID
-        /// The scopes.
         case scopes
     }
 

@@ -9,7 +9,6 @@ package struct SessionEnvironment {
         SessionEnvironment { name in getenv(name).map { String(cString: $0) } }
     }
 
-    /// Makes an environment of a look-up.
     init(_ variables: @escaping (String) -> String?) {
         self.variables = variables
     }

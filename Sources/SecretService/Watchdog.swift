@@ -12,7 +12,6 @@ final class Watchdog: Sendable {
     nonisolated(unsafe) let cancellable: OpaquePointer
     private let seconds: Double
 
-    /// Starts to guard.
     init(seconds: Double) {
         self.seconds = seconds
         cancellable = g_cancellable_new()

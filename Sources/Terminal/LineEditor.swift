@@ -28,7 +28,6 @@ struct LineEditor {
         self.longest = longest
     }
 
-    /// Takes a byte.
     mutating func take(_ byte: UInt8) -> Outcome {
         guard !isPartOfEscape(byte) else { return .more(echo: []) }
         switch byte {

@@ -42,7 +42,6 @@ final class StatusLine: Sendable {
         }
     }
 
-    /// Takes the line away.
     func clear() {
         state.withLock { stop(&$0) }
     }

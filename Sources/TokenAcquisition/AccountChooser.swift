@@ -10,7 +10,6 @@ public protocol AccountChooser: Sendable {
 
 /// What the person chose.
 public enum AccountChoice: Sendable, Equatable {
-    /// This account.
     case account(AccountRecord)
     /// One that has yet to sign in.
     case another

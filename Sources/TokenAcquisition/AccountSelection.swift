@@ -7,7 +7,7 @@ public import TokenStore
 public struct AccountSelection: Sendable {
     /// The account that is meant, and why it is that one.
     public struct Decision: Sendable, Equatable {
-        /// The account.
+        /// The account that a request gets its token for.
         public let account: AccountRecord
         /// How it was chosen.
         public let choice: AccountReason

@@ -13,7 +13,7 @@ public struct AcquiredToken: Sendable, Equatable {
         case signedIn = "signed-in"
     }
 
-    /// The access token.
+    /// What the resource takes.
     public var accessToken: Secret
     /// RFC 6749, 7.1.
     public var tokenType: String

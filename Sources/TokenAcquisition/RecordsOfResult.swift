@@ -148,7 +148,6 @@ struct RecordsOfResult {
 }
 
 extension AccessTokenRecord {
-    /// The scopes, lower-cased.
     fileprivate var scopeSet: Set<String> { Set(scopes.map { $0.lowercased() }) }
 
     /// Those that are the resource's own.

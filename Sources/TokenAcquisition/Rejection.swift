@@ -16,7 +16,6 @@ struct Rejection {
     /// The value of that member if claims were asked for as it was renewed.
     static let renewedWithClaims = "claims"
 
-    /// The access tokens to drop.
     private(set) var dropped: [AccessTokenRecord] = []
     /// Those that stay if what is to be noted is.
     private(set) var kept: [AccessTokenRecord] = []

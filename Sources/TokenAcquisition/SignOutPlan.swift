@@ -7,7 +7,6 @@ import TokenStore
 /// Objective-C removes a client's own as well; MSAL for Python removes other clients' access tokens too, "to avoid the
 /// complexity of locating" its siblings', which no other client could expect here. What is known of clients stays.
 struct SignOutPlan {
-    /// The records to delete.
     let removed: [CredentialRecord]
     /// The clients that still have a token of the account, lower-cased.
     let remaining: [String]

@@ -9,7 +9,6 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// `lanyard sandbox serve`.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Start the authority and the resources, until Ctrl-C.",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// `lanyard sandbox sign-in`.
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-in", abstract: "Sign in on a sandbox's pages without a person: a scripted browser.",

@@ -5,7 +5,6 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// `lanyard accounts`.
 struct AccountsCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "accounts", abstract: "List who has signed in.",

@@ -4,7 +4,6 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// `lanyard login`.
 struct LoginCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "login", abstract: "Sign in.",

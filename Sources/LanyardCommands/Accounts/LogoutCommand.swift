@@ -5,7 +5,6 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// `lanyard logout`.
 struct LogoutCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "logout", abstract: "Sign an account out.", usage: "lanyard logout [<options>] [<account>]",

@@ -7,7 +7,6 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// `lanyard use`.
 struct UseCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "use", abstract: "Choose the account that is used from now on.",

@@ -6,7 +6,6 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// `lanyard cache clear`.
 struct CacheClearCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "clear", abstract: "Remove the tokens and accounts that are stored.",

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// `lanyard cache`.
 struct CacheCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cache", abstract: "See and remove what is stored.",

@@ -4,7 +4,6 @@ import Secrets
 import Terminal
 import TokenStore
 
-/// `lanyard cache list`.
 struct CacheListCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List what is stored, without secrets.")

@@ -5,7 +5,6 @@ import SystemPackage
 import Terminal
 import TokenStore
 
-/// `lanyard export`.
 struct ExportCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write what is stored as MSAL's unified JSON cache.",

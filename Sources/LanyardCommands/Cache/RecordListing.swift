@@ -9,7 +9,6 @@ struct RecordListing {
     let facts: [RecordFacts]
     let now: Int
 
-    /// The lines.
     var lines: [String] {
         let owners = Dictionary(grouping: facts, by: Self.owner)
         let sections = owners.sorted { $0.key < $1.key }.map { owner, facts in

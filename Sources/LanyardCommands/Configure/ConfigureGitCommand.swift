@@ -3,13 +3,11 @@ import Rules
 import Secrets
 import Terminal
 
-/// `lanyard configure`.
 struct ConfigureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "configure", abstract: "Make a tool use lanyard.", subcommands: [ConfigureGitCommand.self])
 }
 
-/// `lanyard configure git`.
 struct ConfigureGitCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "git", abstract: "Make git use lanyard as a credential helper.",

@@ -10,7 +10,6 @@ struct GitChange: Sendable, Equatable {
     /// The variable that notes what was written, so that `unconfigure` takes back that and nothing else.
     static let note = "lanyardWrote"
 
-    /// Makes a change.
     init(_ variable: String, _ value: String, at place: String = "") {
         self.place = place
         self.variable = variable

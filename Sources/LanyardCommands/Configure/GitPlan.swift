@@ -42,7 +42,6 @@ struct GitPlan: Sendable {
         try await GitConfiguration(scope: scope).requireWritable(hint: context.asRoot)
     }
 
-    /// Writes it.
     func write(_ context: CommandContext) async throws(Failure) {
         let git = GitConfiguration(scope: scope)
         for change in changes {

@@ -4,14 +4,12 @@ import Rules
 import Secrets
 import Terminal
 
-/// `lanyard unconfigure`.
 struct UnconfigureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unconfigure",
         abstract: "Take back what `lanyard configure` wrote.", subcommands: [UnconfigureGitCommand.self])
 }
 
-/// `lanyard unconfigure git`.
 struct UnconfigureGitCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "git", abstract: "Take back what `lanyard configure git` wrote.",

@@ -6,7 +6,6 @@ private enum CredentialFormat {
     static let note = "In git's key=value format; see git-credential-lanyard(1)."
 }
 
-/// `lanyard get`.
 struct GetCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Answer the credential request on stdin.", usage: "lanyard get [<options>]",
@@ -15,21 +14,18 @@ struct GetCommand: Command {
     mutating func run(in context: CommandContext) async throws { try await serve(.get, interaction.values, context) }
 }
 
-/// `lanyard store`.
 struct StoreCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Keep the password on stdin.", discussion: CredentialFormat.note)
     mutating func run(in context: CommandContext) async throws { try await serve(.store, .init(), context) }
 }
 
-/// `lanyard erase`.
 struct EraseCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Forget the password or token on stdin.", discussion: CredentialFormat.note)
     mutating func run(in context: CommandContext) async throws { try await serve(.erase, .init(), context) }
 }
 
-/// `lanyard capability`.
 struct CapabilityCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "capability", abstract: "Tell what of git's protocol lanyard understands.")

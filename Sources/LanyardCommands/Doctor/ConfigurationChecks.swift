@@ -75,7 +75,6 @@ extension RequestHost {
     fileprivate var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
 }
 
-/// The plugins.
 struct PluginChecks {
     private let registry: PluginRegistry
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import JSON
 import Terminal
 
-/// `lanyard doctor`.
 struct DoctorCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Look at everything that lanyard needs.",

@@ -2,7 +2,6 @@ import ArgumentParser
 import JSON
 import Terminal
 
-/// `lanyard explain`.
 struct ExplainCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Say which token a URL gets, and why.",

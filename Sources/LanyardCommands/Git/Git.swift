@@ -4,7 +4,6 @@ import Subprocess
 import SystemPackage
 import Terminal
 
-/// The git program.
 enum Git {
     /// What a run of git came to.
     struct Output: Sendable {

@@ -65,7 +65,6 @@ struct GitHelpers: Sendable, Equatable {
     /// Those that may answer before lanyard does.
     var beforeLanyard: [Helper] { Array(all.prefix { !$0.isLanyard }) }
 
-    /// The names, in order.
     var names: String { all.isEmpty ? "no helper" : all.map(\.name).joined(separator: ", ") }
 
     private static func applies(_ place: String, to request: CredentialRequest?) -> Bool {

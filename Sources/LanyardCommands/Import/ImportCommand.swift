@@ -6,7 +6,6 @@ import Rules
 import Terminal
 import TokenStore
 
-/// `lanyard import`.
 struct ImportCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Take over tokens from a file or another program.",

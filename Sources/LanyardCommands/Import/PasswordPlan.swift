@@ -30,7 +30,6 @@ struct PasswordPlan {
         return stored.proof == password.stored.proof ? .stored : .newerStored
     }
 
-    /// Stores what is taken.
     func store(in session: Session) throws(Failure) {
         for entry in entries where entry.skipped == nil {
             let password = entry.password

@@ -7,7 +7,6 @@ import SystemPackage
 import Terminal
 import TokenStore
 
-/// `lanyard unlock`.
 struct UnlockCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "unlock", abstract: "Unlock the keyring where no window can ask for its password.",

@@ -18,7 +18,6 @@ struct Presence: Sendable, Equatable {
     /// Whether anybody can be asked at all.
     var isSomebodyThere: Bool { hasTerminal || hasBrowser }
 
-    /// Nobody.
     static let nobody = Presence(hasTerminal: false, hasBrowser: false, hasDisplay: false, isRemote: false)
 
     /// Looks around.

@@ -7,7 +7,6 @@ import PluginHost
 import Secrets
 import Terminal
 
-/// `lanyard plugin check`.
 struct PluginCheckCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Try whether a plugin keeps to the protocol.",

@@ -6,14 +6,12 @@ import PluginWire
 import Secrets
 import Terminal
 
-/// `lanyard plugin`.
 struct PluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugin", abstract: "See and check the authority plugins.",
         subcommands: [PluginListCommand.self, PluginCheckCommand.self], aliases: ["plugins"])
 }
 
-/// `lanyard plugin list`.
 struct PluginListCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the installed plugins, what they serve, and what is wrong with others.")

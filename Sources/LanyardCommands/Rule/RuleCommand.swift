@@ -5,14 +5,12 @@ import Rules
 import Secrets
 import Terminal
 
-/// `lanyard rule`.
 struct RuleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rule", abstract: "Say which URL needs a token from where.",
         subcommands: [RuleAddCommand.self, RuleListCommand.self, RuleRemoveCommand.self], aliases: ["rules"])
 }
 
-/// `lanyard rule add`.
 struct RuleAddCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a rule to your configuration, or to the system's.",
@@ -54,7 +52,6 @@ extension URLPattern {
     }
 }
 
-/// `lanyard rule list`.
 struct RuleListCommand: Command {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the rules.")
 
@@ -121,7 +118,6 @@ extension SignInParameter.Value {
     }
 }
 
-/// `lanyard rule remove`.
 struct RuleRemoveCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a rule from your configuration, or from the system's.",

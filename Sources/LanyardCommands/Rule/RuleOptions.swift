@@ -39,7 +39,6 @@ struct RuleOptions: ParsableArguments {
         rule.signIn = try SignInParameters(options: page.texts)
     }
 
-    /// Whether nothing was given.
     var isEmpty: Bool {
         authority == nil && clientId == nil && scope.isEmpty && resource == nil && account == nil && kind == nil
             && page.texts.isEmpty

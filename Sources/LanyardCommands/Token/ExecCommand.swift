@@ -2,7 +2,6 @@ import ArgumentParser
 import Secrets
 import TokenAcquisition
 
-/// `lanyard exec`.
 struct ExecCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Run a command with a token in its environment.",

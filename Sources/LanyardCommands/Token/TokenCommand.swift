@@ -5,7 +5,6 @@ import Secrets
 import Terminal
 import TokenAcquisition
 
-/// `lanyard token`.
 struct TokenCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Print an access token.",

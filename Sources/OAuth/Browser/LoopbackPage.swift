@@ -8,7 +8,6 @@ import FoundationEssentials
 package struct LoopbackPage: Sendable, Equatable {
     /// What the page's sign says at a glance; the words say it too.
     package enum Sign: String, Sendable {
-        /// It is done.
         case done = "✓"
         /// It is over, and isn't done.
         case stopped = "×"

@@ -9,7 +9,6 @@ struct RedirectCatcher: Sendable {
     /// Takes the answer and gives the page that tells how it went on; a second answer gets it too.
     let take: @Sendable (AuthorizationResponse) async -> LoopbackPage
 
-    /// The page for a request.
     func answer(_ incoming: LoopbackRequest) async -> LoopbackPage {
         guard isForUs(incoming.headers["host"]) else { return .wrongHost }
         let parts = incoming.target.pieces(between: "?", maxSplits: 1, omittingEmpty: false)

@@ -21,7 +21,6 @@ struct SocketTable: Sendable {
         ends = zip(Self.written(local), Self.written(remote)).map { (local: $0, remote: $1) }
     }
 
-    /// Looks into both tables.
     func search() -> Finding {
         let found = search("/proc/net/tcp")
         guard found == .absent else { return found }
@@ -30,7 +29,6 @@ struct SocketTable: Sendable {
         return foundInIPv6 == .unreadable ? .absent : foundInIPv6
     }
 
-    /// Looks into a table.
     func search(_ table: FilePath) -> Finding {
         guard let file = try? FileDescriptor.open(table, .readOnly) else { return .unreadable }
         defer { try? file.close() }

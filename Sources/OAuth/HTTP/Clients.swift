@@ -50,7 +50,6 @@ struct Clients: Sendable {
         }
     }
 
-    /// The client for a URL.
     func client(for url: String) -> HTTPClient {
         isProxied(url) ? proxied ?? direct : direct
     }

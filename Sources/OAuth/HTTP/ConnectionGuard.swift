@@ -77,7 +77,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
 /// The certificate at the other end is not the asked host's.
 struct CertificateForAnotherName: Error, Sendable {
-    /// What it is for.
     let names: [String]
 }
 

@@ -46,7 +46,6 @@ package struct HTTPSAddress: Sendable, Equatable {
 
 /// Why a URL can't be an authority's.
 package enum AddressError: Error, Sendable, Equatable {
-    /// It is not https.
     case notHTTPS
     /// It has no host, has a user name, or its host or path is not plain ASCII.
     case malformed

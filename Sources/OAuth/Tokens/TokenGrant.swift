@@ -4,7 +4,6 @@ package import Secrets
 package enum TokenGrant: Sendable {
     /// An authorization code, with what it is tied to.
     case code(Secret, redirectURI: String, verifier: String)
-    /// A refresh token.
     case refreshToken(Secret)
     /// A device code, which the person may not have typed in yet.
     case deviceCode(Secret)

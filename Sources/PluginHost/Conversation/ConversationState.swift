@@ -15,7 +15,6 @@ struct ConversationState {
         case end(Ending)
     }
 
-    /// How a conversation ended.
     enum Ending: Equatable {
         /// The plugin's result, not yet read.
         case result(Attributes)

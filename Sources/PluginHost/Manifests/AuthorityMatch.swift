@@ -2,7 +2,7 @@ import Addresses
 
 /// Which plugin serves an authority, and what the authority's URL says.
 public struct AuthorityMatch: Sendable, Equatable {
-    /// The plugin.
+    /// The plugin that serves the authority.
     public let plugin: PluginManifest
     /// The authority's URL, its host in lower case.
     public let authority: AuthorityURL
@@ -72,7 +72,6 @@ extension AuthorityPattern {
     }
 }
 
-/// Patterns of hosts.
 enum HostPattern {
     /// How exactly the pattern names the host: 2 by name, 1 with wildcards, 0 as `*`; nil if it doesn't.
     ///

@@ -185,7 +185,7 @@ public struct PluginIssuer: Sendable, Equatable {
 
 /// A client that people can call by name: a `[[client]]` table.
 public struct PluginClient: Sendable, Equatable {
-    /// The name.
+    /// What people write instead of the client id.
     public let name: String
     /// The client id.
     public let id: String

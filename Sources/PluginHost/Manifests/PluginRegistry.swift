@@ -120,7 +120,6 @@ private struct PluginDiscovery {
     }
 }
 
-/// Reading folders.
 private enum Directory {
     /// The names in the folder, sorted, less hidden ones; none if it can't be read.
     static func names(in folder: String) -> [String] {

@@ -13,7 +13,6 @@ extension SettingsTable {
         return text
     }
 
-    /// A text of the form.
     func requiredText(_ key: String, _ form: WireForm) throws(SettingsError) -> String {
         guard let text = try text(key, form) else { throw error(nil, "`\(key)` is missing") }
         return text

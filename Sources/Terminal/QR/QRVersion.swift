@@ -38,7 +38,6 @@ struct QRVersion {
     /// The bits of the count in byte mode.
     var countBits: Int { number < 10 ? 8 : 16 }
 
-    /// Codewords of data.
     var dataCodewords: Int { codewords - correction * blocks }
 
     /// Codewords in all: what the function patterns leave room for.

@@ -44,7 +44,6 @@ struct AnswerCacheFolder: ~Copyable {
     /// Removes what has the name; a link, not what it leads to.
     func remove(_ name: String) { folder.remove(name) }
 
-    /// Removes everything.
     func clear() {
         for name in names() { remove(name) }
     }

@@ -5,7 +5,7 @@ extension PasswordStore {
     public struct Listed: Sendable, Equatable {
         /// Where, and whose.
         public var query: PasswordQuery
-        /// The password.
+        /// What is stored there.
         public var password: StoredPassword
     }
 

@@ -2,7 +2,7 @@ public import JSON
 
 /// What is known of a client at an authority, as MSAL's unified cache keeps it.
 public struct AppMetadataRecord: Sendable, Equatable {
-    /// The client.
+    /// The client that this is about.
     public var clientID: String
     /// The authority's host.
     public var environment: String

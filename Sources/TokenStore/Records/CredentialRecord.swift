@@ -14,13 +14,9 @@ protocol MSALRecord: Sendable, Equatable {
 
 /// One stored item: a token, an account or what is known of a client.
 public enum CredentialRecord: Sendable, Equatable {
-    /// An access token.
     case accessToken(AccessTokenRecord)
-    /// A refresh token.
     case refreshToken(RefreshTokenRecord)
-    /// An id token.
     case idToken(IDTokenRecord)
-    /// An account.
     case account(AccountRecord)
     /// A client's metadata.
     case appMetadata(AppMetadataRecord)
