@@ -101,6 +101,30 @@ import Testing
         }
     }
 
+    /// Whoever has no place for locks, or another one, takes turns with nobody: what is stored is compared before each change.
+    @Test(arguments: [false, true])
+    func `a renewal leaves alone what a sign-in without its lock stored meanwhile`(isRefused: Bool) async throws {
+        try await World.with { world in
+            let browser = world.browser(as: Self.alice)
+            let url = "\(world.sandbox.resource)/\(Self.paths[0])"
+            try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
+            #expect(try await world.lanyard(["login", url], browser).status == 0)
+            if isRefused { try await world.sandbox.revoke(#"{"username": "\#(Self.alice)"}"#) }
+            try await world.sandbox.fault(#"{"path": "/token", "delay": 5, "times": 1}"#)
+            async let renewed = world.get(Self.paths[0])
+            try await Task.sleep(for: .seconds(1))
+            let lockless = browser.merging(["XDG_RUNTIME_DIR": "", "XDG_CACHE_HOME": "/proc"]) { $1 }
+            let signedIn = try await world.lanyard(["login", url], lockless)
+            #expect(signedIn.status == 0, "\(signedIn)")
+            let stored = try await world.keyring.run("secret-tool", ["lookup", "kind", "refreshtoken"])
+            #expect(stored.status == 0 && !stored.output.isEmpty, "\(stored)")
+            let ended = try await renewed
+            #expect(isRefused || ended.status == 0, "\(ended)")
+            let after = try await world.keyring.run("secret-tool", ["lookup", "kind", "refreshtoken"])
+            #expect(after.output == stored.output)
+        }
+    }
+
     @Test func `who signs out during a renewal stays signed out`() async throws {
         try await World.with { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)
