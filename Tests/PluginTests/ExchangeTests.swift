@@ -1,0 +1,32 @@
+import Testing
+
+@testable import PluginHost
+@testable import PluginWire
+
+/// What a plugin's bytes come to, however they are cut into reads.
+struct ExchangeTests {
+    private static let refusal = "event=error\ncode=throttled\nmessage=slow\n\n"
+    private static let progress = "event=progress\nmessage=on it\n\n"
+
+    private func steps(_ reads: [Substring.UTF8View]) -> [Exchange.Step] {
+        var exchange = Exchange(plugin: "fake")
+        let steps = reads.flatMap { exchange.receive(Array($0)).steps }
+        return steps + [exchange.finish()].compactMap(\.self)
+    }
+
+    /// Whether the error in these steps is the plugin's own.
+    private func isOwn(_ steps: [Exchange.Step]) -> Bool {
+        if case .end(.failed(let error))? = steps.last { error.code == .throttled } else { false }
+    }
+
+    @Test(arguments: ["no message\n", "=\n", "a=\0\n", "a=b\nno message\n\n"])
+    func `what comes before a bad line counts, wherever a read ends`(_ bad: String) {
+        for (text, isOwn) in [(Self.progress + bad, false), (Self.progress + Self.refusal + bad, true)] {
+            let whole = steps([text[...].utf8])
+            #expect(whole.first == .progress("on it") && self.isOwn(whole) == isOwn, "\(whole)")
+            for index in text.utf8.indices {
+                #expect(steps([text[..<index].utf8, text[index...].utf8]) == whole, "\(text[..<index])")
+            }
+        }
+    }
+}
