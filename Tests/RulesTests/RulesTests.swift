@@ -351,6 +351,20 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(error.file == "LANYARD_ANSWER_CACHE" && error.message == "the value must be 0 or 1")
     }
 
+    @Test(arguments: [#"C:\new\tools\b.exe"#, #""my browser" --url=%s"#, #"'a\"b' \\ \n"#, "über a\u{301}b"])
+    func `a variable's text counts as it is written`(value: String) throws {
+        let environment = ["HOME": "/nonexistent", "LANYARD_BROWSER": value]
+        let browser = try #require(try Configuration.load(environment: environment).browser)
+        #expect(browser.utf8.elementsEqual(value.utf8), "\(browser)")
+    }
+
+    @Test(arguments: ["fire\nfox", "a\rb", "a\tb", "a\u{1B}[2Jb", "a\u{7F}"])
+    func `a variable with a control character is refused, and not shown`(value: String) throws {
+        let environment = ["HOME": "/nonexistent", "LANYARD_BROWSER": value]
+        let error = try #require(throws: SettingsError.self) { try Configuration.load(environment: environment) }
+        #expect(error.description == "LANYARD_BROWSER: the value holds a control character")
+    }
+
     @Test func `answer-cache is true or false, and can be locked`() throws {
         #expect(try configuration("answer-cache = true").answerCache)
         #expect(throws: SettingsError.self) { try configuration("answer-cache = \"no\"") }
