@@ -1,7 +1,9 @@
 import PluginHost
 import PluginWire
+import Secrets
 import SettingsFile
 import Terminal
+import TestSupport
 import Testing
 import TokenStore
 
@@ -13,6 +15,18 @@ import TokenStore
 @Suite struct HintTests {
     private static let hostile = AccountRecord(
         homeAccountID: "a.b;reboot", environment: "login.example", realm: "b", username: "bob;$(reboot)@x.example")
+
+    @Test(arguments: HostileText.all)
+    func `whatever is put into a command is one word of it, and fit to show`(text: String) {
+        let word = ShellWords.quote(text.displayable(limit: 500))
+        let isOption = text.utf8.first == UInt8(ascii: "-")
+        let commands: [(ShellCommand, String)] = [
+            ("git \(text) x", "git \(word) x"), ("git \(ShellCommand(words: ["a", text])) x", "git a \(word) x"),
+            ("git\(option: "--as", text) x", "git --as\(isOption ? "=" : " ")\(word) x"),
+            ("git\(last: text)", "git\(isOption ? " --" : "") \(word)"),
+        ]
+        for (command, expected) in commands { #expect(command.text.utf8.elementsEqual(expected.utf8), "\(command)") }
+    }
 
     @Test func `a file's path in a hint is one word`() {
         let path = "/\(String(repeating: "long/", count: 120))it's mine.toml"
