@@ -231,7 +231,6 @@ import Testing
 @Suite struct HygieneTests {
     @Test func `an ordinary user signs in and is answered, and no other program can look inside`() async throws {
         try await ScratchDirectory.with { scratch in
-            chmod(scratch.path, 0o755)
             let folder = scratch.path + "/user"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let ended = try await run(

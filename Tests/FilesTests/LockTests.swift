@@ -32,14 +32,17 @@ import Testing
         }
     }
 
-    private static func isFree(_ path: String) throws -> Bool { try OpenFile(path).tryLock() }
+    private static func isHeld(_ path: String) throws -> Bool { try !OpenFile(path).tryLock() }
+
+    /// Whether the lock is given back: not at once, since a process that another test starts has all files until it runs its program.
+    private static func isFree(_ path: String) throws -> Bool { try OpenFile(path).lock(within: .seconds(20)) }
 
     @Test func `one has the lock, until the file is closed`() async throws {
         try await Self.withLock { path in
             do {
                 let file = try OpenFile(path)
                 #expect(try file.tryLock() && file.tryLock())
-                #expect(try !Self.isFree(path))
+                #expect(try Self.isHeld(path))
                 withExtendedLifetime(file) {}
             }
             #expect(try Self.isFree(path))
@@ -58,7 +61,7 @@ import Testing
                 withExtendedLifetime(holder) {}
             }
             #expect(try waiting.lock(within: .seconds(20)))
-            #expect(try !Self.isFree(path))
+            #expect(try Self.isHeld(path))
             withExtendedLifetime(waiting) {}
         }
     }
@@ -67,7 +70,7 @@ import Testing
         try await Self.withLock { path in
             for isBlocking in [true, false] {
                 let holder = Mutex<OpenFile?>(try OpenFile(path))
-                #expect(try holder.withLock { try $0?.tryLock() } == true)
+                #expect(try holder.withLock { try $0?.lock(within: .seconds(20)) } == true)
                 async let isLocked = Task.detached {
                     isBlocking
                         ? try await Self.isLocked(path, within: .seconds(20))

@@ -8,14 +8,14 @@ struct ExchangeTests {
     private static let refusal = "event=error\ncode=throttled\nmessage=slow\n\n"
     private static let progress = "event=progress\nmessage=on it\n\n"
 
-    private func steps(_ reads: [Substring.UTF8View]) -> [Exchange.Step] {
-        var exchange = Exchange(plugin: "fake")
+    private func steps(_ reads: [Substring.UTF8View]) -> [ConversationState.Step] {
+        var exchange = ConversationState(plugin: "fake")
         let steps = reads.flatMap { exchange.receive(Array($0)).steps }
         return steps + [exchange.finish()].compactMap(\.self)
     }
 
     /// Whether the error in these steps is the plugin's own.
-    private func isOwn(_ steps: [Exchange.Step]) -> Bool {
+    private func isOwn(_ steps: [ConversationState.Step]) -> Bool {
         if case .end(.failed(let error))? = steps.last { error.code == .throttled } else { false }
     }
 
