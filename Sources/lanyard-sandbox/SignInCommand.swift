@@ -68,22 +68,11 @@ struct SignInCommand: AsyncParsableCommand {
     private func browse(from start: URL, as person: Person, _ environment: [String: String]) async throws {
         let jar = cookies ?? environment["LANYARD_SANDBOX_COOKIES"]
         let trust = ca ?? environment["LANYARD_SANDBOX_DIR"].map { $0 + "/ca.pem" }
-        try await ScriptedBrowser.withBrowser(trusting: trust) { browser in
-            var browser = browser
+        try await ScriptedBrowser.withBrowser(trusting: trust, jar: jar) { browser in
             browser.isElsewhere = elsewhere
-            if let jar, let data = try? Data(contentsOf: URL(filePath: jar)) {
-                browser.cookies = try JSONDecoder().decode([String: [String: String]].self, from: data)
-            }
             let page = try await browser.open(start)
             guard !close else { return }
-            let outcome: Result<LoadedPage, any Error>
-            do {
-                outcome = .success(try await person.signIn(from: page, in: &browser))
-            } catch {
-                outcome = .failure(error)
-            }
-            if let jar { try JSONEncoder().encode(browser.cookies).write(to: URL(filePath: jar), options: .atomic) }
-            let last = try outcome.get()
+            let last = try await person.signIn(from: page, in: &browser)
             if elsewhere { print(last.url.absoluteString) }
         }
     }

@@ -30,12 +30,23 @@ struct ScriptedBrowser {
 
     let client: HTTPClient
     /// Cookies by host, with port as browsers don't, so that two sandboxes never mix.
-    var cookies: [String: [String: String]] = [:]
+    private var cookies: [String: [String: String]] = [:]
+    /// Where cookies are kept for the next run.
+    private var jar: URL?
     /// Whether this browser is on another computer, where nobody listens on a loopback port.
     var isElsewhere = false
 
+    private init(client: HTTPClient, jar: URL?) throws {
+        self.client = client
+        self.jar = jar
+        if let jar, let data = try? Data(contentsOf: jar) {
+            cookies = try JSONDecoder().decode([String: [String: String]].self, from: data)
+        }
+    }
+
+    /// Runs the body with a browser that keeps its cookies in a file, if there is one.
     static func withBrowser<Result: Sendable>(
-        trusting caFile: String?, _ body: (ScriptedBrowser) async throws -> Result
+        trusting caFile: String?, jar: String?, _ body: (inout ScriptedBrowser) async throws -> Result
     ) async throws -> Result {
         var tls = TLSConfiguration.makeClientConfiguration()
         if let caFile { tls.trustRoots = .file(caFile) }
@@ -43,7 +54,8 @@ struct ScriptedBrowser {
             eventLoopGroupProvider: .singleton,
             configuration: .init(tlsConfiguration: tls, redirectConfiguration: .disallow))
         do {
-            let result = try await body(ScriptedBrowser(client: client))
+            var browser = try ScriptedBrowser(client: client, jar: jar.map { URL(filePath: $0) })
+            let result = try await body(&browser)
             try await client.shutdown()
             return result
         } catch {
@@ -76,7 +88,7 @@ struct ScriptedBrowser {
                 return LoadedPage(url: url, status: 200, document: HTMLDocument(""))
             }
             let response = try await client.execute(request(url, method, form), timeout: .seconds(30))
-            keepCookies(of: response, from: url)
+            try keepCookies(of: response, from: url)
             guard (301...308).contains(response.status.code), let location = response.headers.first(name: "location")
             else {
                 let body = try await response.body.collect(upTo: Self.largestPage)
@@ -110,12 +122,15 @@ struct ScriptedBrowser {
         return request
     }
 
-    private mutating func keepCookies(of response: HTTPClientResponse, from url: URL) {
-        for header in response.headers["set-cookie"] {
+    /// Keeps them before the redirect is followed: to whom that leads may open the next page at once.
+    private mutating func keepCookies(of response: HTTPClientResponse, from url: URL) throws {
+        let headers = response.headers["set-cookie"]
+        for header in headers {
             let pair = header.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
             guard pair.count == 2 else { continue }
             cookies[Self.origin(url), default: [:]][String(pair[0])] = String(pair[1])
         }
+        if let jar, !headers.isEmpty { try JSONEncoder().encode(cookies).write(to: jar, options: .atomic) }
     }
 
     private static func origin(_ url: URL) -> String { "\(url.host() ?? ""):\(url.port ?? 443)" }
