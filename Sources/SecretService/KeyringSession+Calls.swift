@@ -16,9 +16,9 @@ extension KeyringSession {
     package func search(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
         let table = try HashTable(attributes: attributes)
         var unlocked, locked: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-        try succeeding {
+        try watchdog.succeeding {
             secret_service_search_for_dbus_paths_sync(
-                provider.service, nil, table.pointer, watchdog.cancellable, &unlocked, &locked, $0)
+                provider.service, nil, table.pointer, $0, &unlocked, &locked, $1)
         }
         return Paths(unlocked: TextList.take(unlocked), locked: TextList.take(locked))
     }
@@ -26,10 +26,10 @@ extension KeyringSession {
     /// Reads the secrets of unlocked items, all at once; one that can't be read is left out.
     package func secrets(of paths: [String]) throws(ServiceFailure) -> [String: [UInt8]] {
         guard !paths.isEmpty else { return [:] }
-        provider.awaitSession()
+        provider.awaitSession(watchdog)
         let table = try TextList.with(paths) { list throws(ServiceFailure) in
-            try calling {
-                secret_service_get_secrets_for_dbus_paths_sync(provider.service, list, watchdog.cancellable, $0)
+            try watchdog.calling {
+                secret_service_get_secrets_for_dbus_paths_sync(provider.service, list, $0, $1)
             }
         }
         guard let table else { return [:] }
@@ -70,8 +70,8 @@ extension KeyringSession {
     /// The D-Bus path of the collection, or nil if there is none.
     func collectionPath() throws(ServiceFailure) -> String? {
         do throws(ServiceFailure) {
-            let path = try calling {
-                secret_service_read_alias_dbus_path_sync(provider.service, access.alias, watchdog.cancellable, $0)
+            let path = try watchdog.calling {
+                secret_service_read_alias_dbus_path_sync(provider.service, access.alias, $0, $1)
             }
             defer { g_free(path) }
             return path.map { String(cString: $0) }

@@ -40,7 +40,7 @@ extension KeyringSession {
         guard mayPrompt else { throw ServiceFailure(.locked) }
         let count = try watchdog.paused { () throws(ServiceFailure) in
             try TextList.with(paths) { list throws(ServiceFailure) in
-                try calling { secret_service_unlock_dbus_paths_sync(provider.service, list, nil, nil, $0) }
+                try throwing { secret_service_unlock_dbus_paths_sync(provider.service, list, nil, nil, $0) }
             }
         }
         guard count > 0 else { throw ServiceFailure(.denied, detail: "the keyring was not unlocked") }
@@ -50,7 +50,7 @@ extension KeyringSession {
         guard mayPrompt, !access.isConfined else { throw ServiceFailure(.noDefaultCollection) }
         let properties = try HashTable(propertiesOf: Self.collection, label: "Login")
         let created = try watchdog.paused { () throws(ServiceFailure) in
-            try calling {
+            try throwing {
                 secret_service_create_collection_dbus_path_sync(
                     provider.service, properties.pointer, access.alias, SECRET_COLLECTION_CREATE_NONE, nil, $0)
             }

@@ -6,7 +6,7 @@ package struct KeyringAccess: Sendable {
     package var alias: String
     /// Whether items elsewhere don't count; such a collection is not made either.
     package var isConfined: Bool
-    /// How many seconds the operation may take, less the time a person needs to answer the provider's prompt.
+    /// How many seconds the provider may take for one call, but for a prompt that a person answers; ten times as many for all calls.
     package var deadline: Double
     /// Whether the provider may ask the person; it never does over SSH.
     package var mayPrompt: Bool
@@ -19,7 +19,7 @@ package struct KeyringAccess: Sendable {
     }
 }
 
-/// The Secret Service for the length of one operation, on one thread and within one deadline.
+/// The Secret Service for the length of one operation, on one thread and within a deadline.
 package struct KeyringSession: ~Copyable {
     let provider: Provider
     let watchdog: Watchdog

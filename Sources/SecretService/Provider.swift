@@ -15,8 +15,8 @@ final class Provider: Sendable {
     private init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
         bus = try SessionBus(watchdog)
         let type = lanyard_secret_service_get_type()
-        let service = try calling {
-            secret_service_open_sync(type, nil, SECRET_SERVICE_NONE, watchdog.cancellable, $0)
+        let service = try watchdog.calling {
+            secret_service_open_sync(type, nil, SECRET_SERVICE_NONE, $0, $1)
         }
         guard let service else { throw ServiceFailure(.broken, detail: "no service") }
         self.service = service
@@ -37,11 +37,13 @@ final class Provider: Sendable {
     func openSession(_ watchdog: Watchdog) { opening.withLock { $0 = SessionOpening(of: service, watchdog) } }
 
     /// Waits for the session that was asked for, if any was; libsecret would open another one.
-    func awaitSession() {
+    func awaitSession(_ watchdog: borrowing Watchdog) {
         opening.withLock { opening in
             opening?.wait()
             opening = nil
         }
+        // The wait had a time of its own.
+        watchdog.extend()
     }
 
     /// Has the next operation begin anew, as it must if another process provides the service now.

@@ -33,17 +33,12 @@ package struct ServiceFailure: Error, Equatable, Sendable {
 typealias ErrorSlot = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
 /// Calls GLib, and throws the error it leaves.
-func calling<Result>(_ body: (ErrorSlot) -> Result) throws(ServiceFailure) -> Result {
+func throwing<Result>(_ body: (ErrorSlot) -> Result) throws(ServiceFailure) -> Result {
     var error: UnsafeMutablePointer<GError>?
     let result = body(&error)
     guard let error else { return result }
     defer { g_error_free(error) }
     throw ServiceFailure(error.pointee)
-}
-
-/// Calls GLib, and throws if it did not do what it was asked to, with or without an error.
-func succeeding(_ body: (ErrorSlot) -> gboolean) throws(ServiceFailure) {
-    guard try calling(body) != 0 else { throw ServiceFailure(.broken, detail: "libsecret refused the call") }
 }
 
 extension ServiceFailure {

@@ -10,7 +10,7 @@ struct SessionBus: @unchecked Sendable {
     /// The process's connection, which is never given back: GLib makes one for all.
     init(_ watchdog: borrowing Watchdog) throws(ServiceFailure) {
         do throws(ServiceFailure) {
-            let connection = try calling { g_bus_get_sync(G_BUS_TYPE_SESSION, watchdog.cancellable, $0) }
+            let connection = try watchdog.calling { g_bus_get_sync(G_BUS_TYPE_SESSION, $0, $1) }
             guard let connection else { throw ServiceFailure(.broken, detail: "no connection") }
             self.connection = connection
         } catch {
@@ -46,11 +46,11 @@ struct SessionBus: @unchecked Sendable {
     ) throws(ServiceFailure) -> Variant? {
         var values = arguments.map { g_variant_new_string($0) }
         let tuple = g_variant_new_tuple(&values, gsize(values.count))
-        let value = try calling { error in
+        let value = try watchdog.calling { cancellable, error in
             reply.withCString { reply in
                 g_dbus_connection_call_sync(
                     connection, owner, path, interface, method, tuple, OpaquePointer(reply), G_DBUS_CALL_FLAGS_NONE,
-                    -1, watchdog.cancellable, error)
+                    -1, cancellable, error)
             }
         }
         return Variant(owned: value)

@@ -5,15 +5,17 @@ internal import Synchronization
 
 /// Ends a blocking call to the provider when its time is up, from a thread that all calls share.
 ///
-/// libsecret's own patience is 50 seconds and more. It has to be stopped before the provider shows a prompt: cancelling
+/// Each answer gives the next call the whole time again: a provider that is busy with many clients answers late, one that hangs
+/// never. libsecret's own patience is 50 seconds and more. It has to be stopped before the provider shows a prompt: cancelling
 /// then dismisses the prompt, and gnome-keyring 42 aborts on that and loses every keyring the person had unlocked.
 final class Watchdog: Sendable {
     /// What the calls it guards must be given; GCancellable is made to be used by several threads.
     nonisolated(unsafe) let cancellable: OpaquePointer
-    private let seconds: Double
+    private let deadline: Deadline
 
+    /// Starts with the time that one call may take; all of them together may take ten times as long.
     init(seconds: Double) {
-        self.seconds = seconds
+        deadline = Deadline(seconds: seconds)
         cancellable = g_cancellable_new()
         start()
     }
@@ -33,9 +35,40 @@ final class Watchdog: Sendable {
         return try body()
     }
 
-    private func start() { WatchdogThread.shared.watch(cancellable, until: .now() + seconds) }
+    /// Calls the provider, and throws the error that it leaves.
+    func calling<Result>(_ body: (OpaquePointer, ErrorSlot) -> Result) throws(ServiceFailure) -> Result {
+        defer { extend() }
+        return try throwing { body(cancellable, $0) }
+    }
+
+    /// Calls the provider, and throws if it did not do what it was asked to, with or without an error.
+    func succeeding(_ body: (OpaquePointer, ErrorSlot) -> gboolean) throws(ServiceFailure) {
+        guard try calling(body) != 0 else { throw ServiceFailure(.broken, detail: "libsecret refused the call") }
+    }
+
+    /// Gives the next call the whole time.
+    func extend() { deadline.extend() }
+
+    private func start() {
+        deadline.begin()
+        WatchdogThread.shared.watch(cancellable, until: deadline)
+    }
 
     private func stop() { WatchdogThread.shared.leave(cancellable) }
+}
+
+/// When a call's time is up; extending it wakes nobody, since the thread looks again when the time was to be up.
+private final class Deadline: Sendable {
+    private let seconds: Double
+    private let state = Mutex((end: DispatchTime.distantFuture, latest: DispatchTime.distantFuture))
+
+    init(seconds: Double) { self.seconds = seconds }
+
+    var end: DispatchTime { state.withLock(\.end) }
+
+    func begin() { state.withLock { $0 = (.now() + seconds, .now() + seconds * 10) } }
+
+    func extend() { state.withLock { $0.end = min(.now() + seconds, $0.latest) } }
 }
 
 /// The thread that looks at the clock, and what it has to cancel when.
@@ -44,7 +77,7 @@ private final class WatchdogThread: Sendable {
 
     private struct Watch {
         let cancellable: UInt
-        let end: DispatchTime
+        let deadline: Deadline
     }
 
     private struct State {
@@ -55,9 +88,9 @@ private final class WatchdogThread: Sendable {
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
 
-    func watch(_ cancellable: OpaquePointer, until end: DispatchTime) {
+    func watch(_ cancellable: OpaquePointer, until deadline: Deadline) {
         let mustStart = state.withLock { state in
-            state.watches.append(Watch(cancellable: UInt(bitPattern: cancellable), end: end))
+            state.watches.append(Watch(cancellable: UInt(bitPattern: cancellable), deadline: deadline))
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -77,22 +110,21 @@ private final class WatchdogThread: Sendable {
 
     private func run() -> Never {
         while true {
-            let next = state.withLock { state in
-                state.watches.map(\.end).min { $0.uptimeNanoseconds < $1.uptimeNanoseconds }
-            }
+            let next = state.withLock { state in state.watches.map(\.deadline.end).min() }
             guard wake.wait(timeout: next ?? .distantFuture) == .timedOut else { continue }
             cancelWhatIsOver()
         }
     }
 
     private func cancelWhatIsOver() {
-        let now = DispatchTime.now().uptimeNanoseconds
+        let now = DispatchTime.now()
         state.withLock { state in
-            for watch in state.watches where watch.end.uptimeNanoseconds <= now {
+            state.watches.removeAll { watch in
+                guard watch.deadline.end <= now else { return false }
                 // Its owner, which must leave before it gives the reference back, waits for the lock.
                 if let cancellable = OpaquePointer(bitPattern: watch.cancellable) { g_cancellable_cancel(cancellable) }
+                return true
             }
-            state.watches.removeAll { $0.end.uptimeNanoseconds <= now }
         }
     }
 }

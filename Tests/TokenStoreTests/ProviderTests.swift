@@ -22,6 +22,16 @@ import TokenStore
         }
     }
 
+    /// The search and the secret together take longer than one call may.
+    @Test func `a provider that answers slowly is waited for`() async throws {
+        try await withPlainProvider(slowness: 2) { keyring in
+            let result = try await keyring.probe("records", ["deadline": "3"])
+            #expect(result.status == 0 && result.output.contains("access"), "\(result)")
+            let impatient = try await keyring.probe("records", ["deadline": "1"])
+            #expect(impatient.output.hasPrefix("error: timedOut"), "\(impatient)")
+        }
+    }
+
     /// If a search finds nothing, the provider has to say whether the keyring is locked.
     @Test(arguments: [
         ("OpenSession", "test"), ("SearchItems", "test"), ("GetSecrets", "test"), ("ReadAlias", "empty"),
@@ -57,12 +67,12 @@ import TokenStore
     }
 
     private func withPlainProvider(
-        wrong method: String = "", _ body: @Sendable (KeyringFixture) async throws -> Void
+        wrong method: String = "", slowness seconds: Int = 0, _ body: @Sendable (KeyringFixture) async throws -> Void
     ) async throws {
         try await KeyringFixture.with(.noProvider) { keyring in
             let script = try keyring.scratch.write(Self.plainProvider, to: "provider.py")
             let secret = String(decoding: Sample.accessToken().json, as: UTF8.self)
-            async let provider = keyring.run("/usr/bin/python3", [script, secret, method])
+            async let provider = keyring.run("/usr/bin/python3", [script, secret, method, "\(seconds)"])
             try await keyring.awaitProvider()
             try await body(keyring)
             try await keyring.endProvider()
@@ -71,11 +81,12 @@ import TokenStore
     }
 
     /// A Secret Service with one item, whose secret is the first argument; the method that the second names answers with
-    /// texts in the place of objects' paths.
+    /// texts in the place of objects' paths, and those for items take as many seconds as the third says.
     ///
     /// No real one at hand knows nothing but `plain`, or gets a type wrong.
     private static let plainProvider = """
         import sys
+        import time
         import dbus
         import dbus.service
         from dbus.mainloop.glib import DBusGMainLoop
@@ -102,10 +113,12 @@ import TokenStore
 
             @dbus.service.method(SERVICE, in_signature="a{ss}", out_signature=answers("SearchItems", "aoao"))
             def SearchItems(self, attributes):
+                time.sleep(int(sys.argv[3]))
                 return [ITEM] if attributes["group"] == "test" else [], []
 
             @dbus.service.method(SERVICE, in_signature="aoo", out_signature=answers("GetSecrets", "a{o(oayays)}"))
             def GetSecrets(self, items, session):
+                time.sleep(int(sys.argv[3]))
                 secret = dbus.ByteArray(sys.argv[1].encode())
                 return {ITEM: (session, dbus.ByteArray(b""), secret, "application/json")}
 

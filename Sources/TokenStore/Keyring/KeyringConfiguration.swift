@@ -2,7 +2,7 @@ internal import SecretService
 
 /// Where and how records are kept.
 public struct KeyringConfiguration: Sendable, Equatable {
-    /// How many seconds one operation may take if nobody says otherwise.
+    /// How many seconds the provider may take for one call if nobody says otherwise.
     public static let defaultDeadline = 2.0
 
     /// A collection of the Secret Service, by its alias.
@@ -17,7 +17,8 @@ public struct KeyringConfiguration: Sendable, Equatable {
     public var group: String
     /// Where new items go.
     public var collection: Collection
-    /// How many seconds one operation may take, less the time a person needs to answer the provider's prompt.
+    /// How many seconds the provider may take for one call, but for a prompt that a person answers; ten times as many for all calls of an
+    /// operation.
     public var deadline: Double
     /// Whether the provider may ask the person to unlock the keyring.
     ///
