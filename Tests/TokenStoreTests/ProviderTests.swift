@@ -46,6 +46,14 @@ import TokenStore
         }
     }
 
+    @Test func `doctor says so if a keyring that is unlocked can't be searched`() async throws {
+        try await withPlainProvider(wrong: "SearchItems") { keyring in
+            let ended = try await keyring.run(Built.lanyard, ["doctor"])
+            #expect(ended.status == 1, "\(ended)")
+            #expect(ended.output.contains("fail  accounts          the keyring service failed (Method"), "\(ended)")
+        }
+    }
+
     @Test(arguments: [
         ("int g_free;", "libsecret-1.so.0 has no g_strdup"), (nil, "file too short"),
     ])

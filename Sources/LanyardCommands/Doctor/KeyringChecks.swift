@@ -66,19 +66,23 @@ struct KeyringChecks {
     }
 
     private func contents(_ state: KeyringState) -> [Finding] {
-        guard state == .unlocked, let records = try? examination.store.records(matching: .all) else { return [] }
+        guard state == .unlocked else { return [] }
+        do throws(StoreError) {
+            return [accounts(in: try examination.store.records(matching: .all))]
+        } catch {
+            return [.fail("accounts", Failure(error))]
+        }
+    }
+
+    private func accounts(in records: StoredRecords) -> Finding {
         let count = Set(records.accounts.map { $0.homeAccountID.lowercased() }).count
         let text = count == 0 ? "nobody is signed in" : count == 1 ? "one is signed in" : "\(count) are signed in"
-        guard records.unreadable.isEmpty else {
-            return [
-                .warn(
-                    "accounts", "\(text); \(records.unreadable.count) items of the keyring can't be read",
-                    records.hasDamaged
-                        ? Hint("remove what is damaged", run: "lanyard cache clear --damaged")
-                        : Hint("see", run: "lanyard cache list"))
-            ]
-        }
-        return [.pass("accounts", text)]
+        guard !records.unreadable.isEmpty else { return .pass("accounts", text) }
+        return .warn(
+            "accounts", "\(text); \(records.unreadable.count) items of the keyring can't be read",
+            records.hasDamaged
+                ? Hint("remove what is damaged", run: "lanyard cache clear --damaged")
+                : Hint("see", run: "lanyard cache list"))
     }
 
     private func failed(_ check: String, _ reason: StoreError.Reason) -> Finding {
