@@ -4,14 +4,14 @@ import Testing
 @testable import PluginWire
 
 /// What a plugin's bytes come to, however they are cut into reads.
-struct ExchangeTests {
+struct ConversationStateTests {
     private static let refusal = "event=error\ncode=throttled\nmessage=slow\n\n"
     private static let progress = "event=progress\nmessage=on it\n\n"
 
     private func steps(_ reads: [Substring.UTF8View]) -> [ConversationState.Step] {
-        var exchange = ConversationState(plugin: "fake")
-        let steps = reads.flatMap { exchange.receive(Array($0)).steps }
-        return steps + [exchange.finish()].compactMap(\.self)
+        var state = ConversationState(plugin: "fake")
+        let steps = reads.flatMap { state.receive(Array($0)).steps }
+        return steps + [state.finish()].compactMap(\.self)
     }
 
     /// Whether the error in these steps is the plugin's own.
