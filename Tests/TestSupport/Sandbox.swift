@@ -77,6 +77,10 @@ package final class Sandbox: Sendable {
     package func set(_ settings: String) async throws { _ = try await control("POST", "settings", settings) }
     /// Plans something that goes wrong.
     package func fault(_ fault: String) async throws { _ = try await control("POST", "faults", fault) }
+    /// Waits until a request is kept waiting by a fault with `hold`; it goes on when the faults are cleared.
+    package func untilHeld() async throws {
+        while try await control("GET", "faults") == #"{"held":0}"# { try await Task.sleep(for: .milliseconds(50)) }
+    }
     /// Lets everything go right again.
     package func clearFaults() async throws { _ = try await control("DELETE", "faults") }
     /// Makes refresh tokens and sessions invalid: all, or those of a user.

@@ -18,6 +18,7 @@ extension World {
             case (.post, "/_sandbox/settings"): try changeSettings(body)
             case (.post, "/_sandbox/revoke"):
                 ledger.revoke(try decode(Revocation.self, body).username)
+            case (.get, "/_sandbox/faults"): return .json(["held": .integer(Int64(faults.held))])
             case (.post, "/_sandbox/faults"): faults.plan(try decode(Fault.self, body))
             case (.delete, "/_sandbox/faults"): faults.clear()
             default: return .json(["error": "there is no such control"], status: .notFound)

@@ -6,7 +6,7 @@ import Synchronization
 /// Something that is to go wrong with requests whose path contains a text.
 struct Fault: Decodable, Sendable {
     enum CodingKeys: String, CodingKey {
-        case path, status, body, delay, headers, times, close, truncate, issuer, nonce, state
+        case path, status, body, delay, hold, headers, times, close, truncate, issuer, nonce, state
         case contentType = "content_type"
     }
 
@@ -15,6 +15,8 @@ struct Fault: Decodable, Sendable {
     var body: String?
     var contentType: String?
     var delay: Double?
+    /// The request is kept waiting until the faults are cleared.
+    var hold: Bool?
     var headers: [String: String]?
     /// How often it happens; without, until the faults are cleared.
     var times: Int?
@@ -33,9 +35,26 @@ struct Fault: Decodable, Sendable {
 /// The faults that were asked for and are still to happen.
 final class Faults: Sendable {
     private let planned = Mutex<[Fault]>([])
+    private let clearings = Atomic(0)
+    private let waiting = Atomic(0)
+
+    /// How many requests are kept waiting.
+    var held: Int { waiting.load(ordering: .relaxed) }
 
     func plan(_ fault: Fault) { planned.withLock { $0.append(fault) } }
-    func clear() { planned.withLock { $0 = [] } }
+
+    func clear() {
+        planned.withLock { $0 = [] }
+        clearings.add(1, ordering: .relaxed)
+    }
+
+    /// Waits until the faults are cleared, or the server stops.
+    private func hold() async throws {
+        let before = clearings.load(ordering: .relaxed)
+        waiting.add(1, ordering: .relaxed)
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        while clearings.load(ordering: .relaxed) == before { try await Task.sleep(for: .milliseconds(20)) }
+    }
 
     /// The forged text for an answer at this path, if one is planned.
     func take(_ forged: @Sendable (Fault) -> String?, at path: String) -> String? {
@@ -64,6 +83,7 @@ final class Faults: Sendable {
             return response
         }
         if let delay = fault.delay { try await Task.sleep(for: .seconds(min(max(delay, 0), 600))) }
+        if fault.hold == true { try await hold() }
         if fault.close == true {
             log(0)
             channel.close(promise: nil)
