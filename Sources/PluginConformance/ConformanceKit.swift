@@ -33,6 +33,7 @@ public struct ConformanceKit: Sendable {
         [
             ("has a manifest of known keys", { self.plugin.notes.first?.description }),
             ("serves the shared realms that its manifest names", { self.strandedRealm }),
+            ("knows the clients that its manifest names", { self.strangeClient }),
             ("describes itself as its manifest does", { await self.describes("operation=describe\n\n") }),
             (
                 "ignores keys that it doesn't know",
@@ -95,6 +96,21 @@ public struct ConformanceKit: Sendable {
             !plugin.authorities.contains { $0.serves(realm: shared.name) }
         }
         return stranded.map { "its [[shared-realm]] \($0.name.displayable(limit: 64)) is in no [[authority]]" }
+    }
+
+    /// What is wrong with a client of the manifest's, if people couldn't use it by its name.
+    private var strangeClient: String? {
+        for client in plugin.clients {
+            let name = "its [[client]] \(client.name)"
+            if plugin.clients.count(where: { $0.name == client.name }) > 1 { return "\(name) is there twice" }
+            if plugin.clientIDs?.accepts(client.id) == false {
+                return "\(name) has an id that is none of its client-ids"
+            }
+            guard Set(client.flows).isSubset(of: plugin.flows) else {
+                return "\(name) has flows that the plugin has not"
+            }
+        }
+        return nil
     }
 
     private func describes(_ request: String) async -> String? {

@@ -10,7 +10,7 @@ extension Sequence<String> {
 
 extension String {
     /// Levenshtein's distance: the fewest letters to insert, delete or replace.
-    fileprivate func editDistance(to other: String) -> Int {
+    package func editDistance(to other: String) -> Int {
         let columns = Array(other)
         var row = Array(0...columns.count)
         for (index, letter) in enumerated() {

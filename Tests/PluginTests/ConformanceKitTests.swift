@@ -47,6 +47,34 @@ import Testing
         #expect(trials.compactMap(\.fault) == (isServed ? [] : ["its [[shared-realm]] common is in no [[authority]]"]))
     }
 
+    @Test(arguments: [
+        ("e11e0000-0000-4000-8000-000000000000", "one", PluginRequest.Flow.browser, nil as String?),
+        (
+            "not-a-uuid", "one", PluginRequest.Flow.browser,
+            "its [[client]] one has an id that is none of its client-ids"
+        ),
+        (
+            "e11e0000-0000-4000-8000-000000000000", "two", PluginRequest.Flow.browser,
+            "its [[client]] two is there twice"
+        ),
+        (
+            "e11e0000-0000-4000-8000-000000000000", "one", PluginRequest.Flow.deviceCode,
+            "its [[client]] one has flows that the plugin has not"
+        ),
+    ])
+    func `a manifest with a client that nobody could use`(
+        _ id: String, _ name: String, _ flow: PluginRequest.Flow, fault: String?
+    ) async {
+        var plugin = Built.plugin("ExamplePlugin", name: "acme")
+        plugin.flows = [.browser]
+        plugin.clientIDs = .uuid
+        var client = PluginClient(name: name, id: id)
+        client.flows = [flow]
+        plugin.clients = [client, PluginClient(name: "two", id: "e11e0000-0000-4000-8000-000000000002")]
+        let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        #expect(trials.first { $0.name == "knows the clients that its manifest names" }?.fault == fault)
+    }
+
     @Test func `a plugin that hangs`() async {
         let faults = await faults("hangs", patience: .milliseconds(100))
         #expect(faults["describes itself as its manifest does"] == "it did not answer in time")
@@ -62,6 +90,6 @@ import Testing
     @Test func `a program that isn't there`() async {
         let plugin = Built.plugin("no-such-program", name: "fake")
         let trials = await ConformanceKit(plugin, environment: [:]).run()
-        #expect(trials.dropFirst(2).allSatisfy { $0.fault == "it could not be started" })
+        #expect(trials.dropFirst(3).allSatisfy { $0.fault == "it could not be started" })
     }
 }

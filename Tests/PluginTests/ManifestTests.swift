@@ -33,6 +33,7 @@ struct ManifestTests {
         hosts = ["dev.azure.com", "*.visualstudio.com"]
         scopes = ["499b84ac/.default"]
         git-hosts = ["dev.azure.com"]
+        clients = ["azure-cli"]
         """
 
     static let more = """
@@ -43,6 +44,9 @@ struct ManifestTests {
         executable = "prog"
         needs = ["session-bus"]
         kind = "oidc"
+        client-ids = "uuid"
+        realm-authority = "https://id.example/o/{realm}"
+        realm-domain = "orgs.example"
         identities = ["client", "managed"]
         variables = ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"]
 
@@ -70,6 +74,7 @@ struct ManifestTests {
         [[client]]
         name = "azure-cli"
         id = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+        description = "everybody's"
         hosts = ["login.microsoftonline.com"]
         redirect-uri = "http://localhost"
         flows = ["browser"]
@@ -94,6 +99,7 @@ struct ManifestTests {
         #expect(manifest.environments == [["login.microsoftonline.com", "login.windows.net"]])
         #expect(manifest.resources.map(\.name) == ["Azure DevOps"])
         #expect(manifest.resources.map(\.gitHosts) == [["dev.azure.com"]])
+        #expect(manifest.resources.map(\.clients) == [["azure-cli"]])
     }
 
     @Test func `what is needed, signed in, exchanged, and known beforehand is read`() throws {
@@ -117,10 +123,13 @@ struct ManifestTests {
         #expect(
             manifest.clients == [
                 PluginClient(
-                    name: "azure-cli", id: "04b07795-8ddb-461a-bbee-02f9e1bf7b46",
+                    name: "azure-cli", id: "04b07795-8ddb-461a-bbee-02f9e1bf7b46", summary: "everybody's",
                     hosts: ["login.microsoftonline.com"], redirectURI: "http://localhost", flows: [.browser])
             ])
         #expect(manifest.notes.isEmpty)
+        #expect(manifest.clientIDs == .uuid)
+        #expect(manifest.realmAuthority == "https://id.example/o/{realm}")
+        #expect(manifest.realmDomain == "orgs.example")
     }
 
     @Test(arguments: [
@@ -128,18 +137,26 @@ struct ManifestTests {
             old: "session-bus", new: "a-pony", line: 6,
             message: "the plugin needs a-pony, which this lanyard cannot give", hint: "install a newer lanyard"),
         Fault(
-            old: "IDENTITY_HEADER", new: "NOT-A-NAME", line: 9, message: "`variables` holds a value that can't be used"),
-        Fault(old: "\"*.azurecr.io\"", new: "\"*\"", line: 17, message: "`hosts` holds a value that can't be used"),
+            old: "IDENTITY_HEADER", new: "NOT-A-NAME", line: 12, message: "`variables` holds a value that can't be used"
+        ),
+        Fault(old: "\"*.azurecr.io\"", new: "\"*\"", line: 20, message: "`hosts` holds a value that can't be used"),
         Fault(
-            old: "/login/oauth/access_token", new: "http://github.com/x", line: 24,
+            old: "/login/oauth/access_token", new: "http://github.com/x", line: 27,
             message: "`token-endpoint` has a value that can't be used"),
-        Fault(old: "x-access-token", new: "x:y", line: 29, message: "`username` has a value that can't be used"),
-        Fault(old: "= true", new: "= 1", line: 30, message: "`revokes-on-renewal` must be true or false"),
-        Fault(old: "\"/{path}\"", new: "\"/{path}/x\"", line: 13, message: pathFault),
-        Fault(old: "\"/{path}\"", new: "\"/{realm}/{path}\"", line: 13, message: pathFault),
+        Fault(old: "x-access-token", new: "x:y", line: 32, message: "`username` has a value that can't be used"),
+        Fault(old: "= true", new: "= 1", line: 33, message: "`revokes-on-renewal` must be true or false"),
+        Fault(old: "\"/{path}\"", new: "\"/{path}/x\"", line: 16, message: pathFault),
+        Fault(old: "\"/{path}\"", new: "\"/{realm}/{path}\"", line: 16, message: pathFault),
         Fault(
-            old: "\"http://localhost\"", new: "\"http://evil.example\"", line: 36,
+            old: "\"http://localhost\"", new: "\"http://evil.example\"", line: 40,
             message: "`redirect-uri` has a value that can't be used"),
+        Fault(
+            old: "client-ids = \"uuid\"", new: "client-ids = \"guid\"", line: 8,
+            message: "`client-ids` is guid, which is no form of a client id"),
+        Fault(
+            old: "/o/{realm}", new: "/{realm}/o", line: 9, message: "`realm-authority` has a value that can't be used"),
+        Fault(
+            old: "orgs.example", new: "*.example", line: 10, message: "`realm-domain` has a value that can't be used"),
     ])
     func `a fault in what is new is told with its line`(_ fault: Fault) throws {
         let problem = #expect(throws: PluginProblem.self) {

@@ -13,7 +13,7 @@ struct ManifestReader {
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
-        "issuer", "client",
+        "issuer", "client", "client-ids", "realm-authority", "realm-domain",
     ]
 
     private let file: String
@@ -57,6 +57,9 @@ struct ManifestReader {
         manifest.kind = try table.text("kind", .pluginName)
         manifest.flows = try table.flows("flows")
         manifest.bareScopes = try table.text("bare-scopes", .scope)
+        manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)
+        manifest.realmDomain = try table.text("realm-domain", .host)
+        manifest.clientIDs = try clientIDs(table)
         manifest.identities = try table.list("identities", .pluginName).map(PluginIdentity.Kind.init(rawValue:))
         manifest.variables = try table.list("variables", .fieldName)
         try readTables(table, into: &manifest)
@@ -74,6 +77,14 @@ struct ManifestReader {
         }
     }
 
+    private func clientIDs(_ table: SettingsTable) throws(SettingsError) -> ClientIDForm? {
+        guard let name = try table.text("client-ids", .pluginName) else { return nil }
+        guard let form = ClientIDForm(rawValue: name) else {
+            throw table.error("client-ids", "`client-ids` is \(name), which is no form of a client id")
+        }
+        return form
+    }
+
     private func readTables(_ table: SettingsTable, into manifest: inout PluginManifest) throws(SettingsError) {
         var rows = ManifestRows(table)
         manifest.authorities = try rows.read(
@@ -83,11 +94,12 @@ struct ManifestReader {
         }
         manifest.sharedRealms = try rows.read(
             "shared-realm", ["name", "homes", "except-homes", "narrows-to"], sharedRealm)
-        manifest.resources = try rows.read("resource", ["name", "hosts", "scopes", "git-hosts"]) {
+        manifest.resources = try rows.read("resource", ["name", "hosts", "scopes", "git-hosts", "clients"]) {
             row throws(SettingsError) in
             PluginResource(
                 name: try row.requiredText("name", .text(128)), hosts: try row.hosts(),
-                scopes: try row.requiredList("scopes", .scope), gitHosts: try row.list("git-hosts", .host))
+                scopes: try row.requiredList("scopes", .scope), gitHosts: try row.list("git-hosts", .host),
+                clients: try row.list("clients", .pluginName))
         }
         manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes"]) { row throws(SettingsError) in
             PluginExchange(
@@ -98,7 +110,8 @@ struct ManifestReader {
         manifest.issuers = try rows.read(
             "issuer",
             ["kind", "hosts", "scopes", "flows", "secret-flows", "username", "revokes-on-renewal"] + endpoints, issuer)
-        manifest.clients = try rows.read("client", ["name", "id", "hosts", "redirect-uri", "flows"], client)
+        manifest.clients = try rows.read(
+            "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
         manifest.notes += rows.notes
     }
 
@@ -141,6 +154,7 @@ struct ManifestReader {
     private func client(_ table: SettingsTable) throws(SettingsError) -> PluginClient {
         var client = PluginClient(
             name: try table.requiredText("name", .pluginName), id: try table.requiredText("id", .token(256)))
+        client.summary = try table.text("description", .text(256)) ?? ""
         client.hosts = try table.list("hosts", .hostPattern).map { $0.lowercased() }
         client.redirectURI = try table.text("redirect-uri", .page)
         client.flows = try table.flows("flows")
@@ -236,6 +250,10 @@ extension WireForm {
         var name = pattern.lowercased()[...]
         while name.utf8.starts(with: "*.".utf8) { name = Substring(name.utf8.dropFirst(2)) }
         return HostName.isCanonical(String(name))
+    }
+    /// An authority's URL with `{realm}` for its last segment.
+    static let realmAuthority = WireForm(limit: 2048) { text in
+        text.hasSuffix("/{realm}") && AuthorityURL(text.replacing(bytes: "{realm}", with: "x")) != nil
     }
     /// An endpoint: an https URL, or a path below an authority's.
     static let endpoint = WireForm(limit: 2048) { text in

@@ -29,6 +29,10 @@ public struct PluginManifest: Sendable, Equatable {
     public var variables: [String] = []
     /// The authorities it serves.
     public var authorities: [AuthorityPattern] = []
+    /// The authority of a realm that people type by itself: a URL with `{realm}` for its last segment; nil if they can't.
+    public var realmAuthority: String?
+    /// The domain below which a realm of one label is; nil if such a realm is no short form.
+    public var realmDomain: String?
     /// Hosts that are one environment each; the first is where requests go.
     public var environments: [[String]] = []
     /// What stands in a realm's place and is none.
@@ -41,6 +45,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var issuers: [PluginIssuer] = []
     /// Clients that people can call by name.
     public var clients: [PluginClient] = []
+    /// What every client id at its authorities looks like; nil if that is not settled.
+    public var clientIDs: ClientIDForm?
     /// What of the manifest was left out because this version doesn't know it.
     public var notes: [PluginProblem] = []
     /// The folder the manifest is in, symbolic links resolved.
@@ -151,6 +157,8 @@ public struct PluginResource: Sendable, Equatable {
     public let scopes: [String]
     /// Hosts of these that serve git, and whose paths name whose repositories they are.
     public var gitHosts: [String] = []
+    /// Names of the clients that can get its tokens in every realm, the one that people are offered first.
+    public var clients: [String] = []
 }
 
 /// What a token can be turned into: an `[[exchange]]` table.
@@ -183,12 +191,23 @@ public struct PluginIssuer: Sendable, Equatable {
     public var revokesOnRenewal = false
 }
 
+/// What a client id may look like.
+public enum ClientIDForm: String, Sendable, CaseIterable {
+    /// A UUID.
+    case uuid
+
+    /// Whether a text looks so.
+    public func accepts(_ id: String) -> Bool { id.isUUID }
+}
+
 /// A client that people can call by name: a `[[client]]` table.
 public struct PluginClient: Sendable, Equatable {
     /// What people write instead of the client id.
     public let name: String
     /// The client id.
     public let id: String
+    /// Whose client it is, for people; empty if the name says all.
+    public var summary = ""
     /// Patterns of the authorities' hosts that know it; empty for all that the plugin serves.
     public var hosts: [String] = []
     /// The redirect URI that it is registered with; nil if the plugin's own choice will do.

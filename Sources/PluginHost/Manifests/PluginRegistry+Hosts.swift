@@ -1,0 +1,67 @@
+import Addresses
+import SettingsFile
+
+extension PluginRegistry {
+    /// The patterns of the authorities' hosts, but for `*`, which names none.
+    private var hostPatterns: [String] {
+        plugins.flatMap(\.authorities).flatMap(\.hosts).filter { !$0.isSame(as: "*") }
+    }
+
+    /// Whether a manifest names an authority's host, by itself or below a domain.
+    ///
+    /// - Parameter host: The host, with `:port` if the port isn't 443.
+    /// - Returns: Whether one does, `*` naming none.
+    public func names(host: String) -> Bool {
+        hostPatterns.contains { HostPattern.rank($0, host.lowercased(), isConfigured: false) != nil }
+    }
+
+    /// The host that a manifest names and that people could take another for.
+    ///
+    /// It differs in few letters or in its port, or the other has the name of its domain somewhere.
+    ///
+    /// - Parameter host: The other, with `:port` if the port isn't 443.
+    /// - Returns: The host; nil if a manifest names the other itself, or it is like none.
+    public func lookAlike(of host: String) -> String? {
+        guard !names(host: host) else { return nil }
+        let name = (host.cut(at: ":")?.0 ?? host[...]).lowercased()
+        let patterns = hostPatterns
+        let near = patterns.compactMap { HostLikeness(of: name, to: $0) }.min { $0.distance < $1.distance }
+        if let near { return near.host }
+        let words = name.pieces(between: ".").flatMap { [$0] + $0.pieces(between: "-") }
+        return patterns.first { pattern in
+            let domain = pattern.hasBytes("*") ? nil : pattern.pieces(between: ".").dropLast().last
+            return domain.map { domain in words.contains { domain.mayBeTaken(for: $0) } } ?? false
+        }
+    }
+}
+
+/// How alike a host is to one of a pattern's.
+private struct HostLikeness {
+    /// The pattern's, which the other could be taken for.
+    let host: String
+    let distance: Int
+
+    /// Nil if they differ too much to be taken for each other.
+    init?(of name: String, to pattern: String) {
+        let fixed = pattern.pieces(between: ".").filter { !$0.isSame(as: "*") }
+        let labels = name.pieces(between: ".")
+        let isWhole = fixed.count == pattern.pieces(between: ".").count
+        guard isWhole || labels.count > fixed.count else { return nil }
+        let first = isWhole ? [] : labels.dropLast(fixed.count)
+        let own = fixed.joined(separator: ".")
+        distance = own.editDistance(to: labels.dropFirst(first.count).joined(separator: "."))
+        // What is deeper below a pattern's domain is like nothing but itself.
+        guard distance <= own.slips, isWhole || distance > 0 else { return nil }
+        host = (first + fixed).joined(separator: ".")
+    }
+}
+
+extension StringProtocol {
+    /// How many letters of it may be wrong before nobody reads it as the same.
+    fileprivate var slips: Int { Swift.max(1, utf8.count / 8) }
+
+    /// Whether a word is as good as the same; of short ones one letter makes another word.
+    fileprivate func mayBeTaken(for word: Substring) -> Bool {
+        String(self).editDistance(to: String(word)) <= (utf8.count < 8 ? 0 : slips)
+    }
+}
