@@ -226,8 +226,8 @@ let package = Package(
         .testTarget(
             name: "TokenAcquisitionTests",
             dependencies: [
-                "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition",
-                "TokenStore", "Vectors",
+                "Claims", "ExamplePlugin", "Files", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "TokenAcquisition", "TokenStore", "Vectors",
             ],
             swiftSettings: strict),
         .testTarget(

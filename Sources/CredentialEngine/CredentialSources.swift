@@ -32,7 +32,7 @@ public struct CredentialSources: Sendable {
     /// The token that a request comes to, or nil if it comes to none.
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         do throws(ResolutionError) {
-            return try configuration.resolve(
+            var wanted = try configuration.resolve(
                 request,
                 bareScopes: { authority, kind in
                     let isConfigured = configuration.names(authority: authority)
@@ -42,6 +42,8 @@ public struct CredentialSources: Sendable {
                 wellKnown: { host in
                     plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
                 })
+            if let named = wanted { wanted?.clientID = try configuration.clientID(of: named, in: plugins) }
+            return wanted
         } catch {
             throw .unresolved(error)
         }

@@ -89,13 +89,33 @@ extension Failure {
                     Hint(
                         "then put its application (client) id into \(Self.userFile(context))",
                         write: "client-id = \"…\""),
+                ] + Self.clientForEverybody(authority, context))
+        case .unknownClient(let text, let names, let nearest):
+            let known = names.isEmpty ? "" : ", or the name of a client: \(names.joined(separator: ", "))"
+            self.init(
+                "\(text.displayable(limit: 60)) is no client id",
+                hints: [
+                    nearest.map { "did you mean \($0)?" } ?? "it is a GUID, shown by the app's registration\(known)"
                 ])
+        case .forbiddenClient(let name):
+            self.init(
+                "the client \(name) is forbidden by \(Configuration.systemFile)",
+                hints: ["use your organisation's app: ask whoever administers this machine for its client id"])
         case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
         case .badScope:
             self.init("a scope holds no space, quote or control character", hints: ["give each scope on its own"])
         }
+    }
+
+    /// A client that does without an app of the organisation's; none if the authority has none, or a policy forbids it.
+    private static func clientForEverybody(_ authority: String, _ context: CommandContext) -> [Hint] {
+        let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        let configuration = (try? Configuration.load(environment: context.environment)) ?? Configuration()
+        let match = registry.match(authority: authority, isConfigured: true)
+        guard let client = match?.clients.first, configuration.allows(client: client.name) else { return [] }
+        return [.clientForEverybody(write: "client-id = \"\(client.name)\"")]
     }
 
     /// A keyring that doesn't work.

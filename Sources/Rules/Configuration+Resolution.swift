@@ -161,9 +161,4 @@ extension Configuration {
         let hosts = (named.compactMap(\.hostOfURL) + known).map(\.text)
         return Set(hosts).sorted()
     }
-
-    /// The client ids that the configuration names, lower-cased.
-    public var clientIDs: Set<String> {
-        Set((rules.map(\.clientID) + [clientID]).compactMap { $0?.lowercased() })
-    }
 }

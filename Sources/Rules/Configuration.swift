@@ -23,7 +23,7 @@ public struct Configuration: Sendable, Equatable {
 
     /// The authority of well-known hosts that no rule names.
     public var authority: String?
-    /// The client id of whatever names none itself.
+    /// The client id, or a well-known client's name, of whatever names none itself.
     public var clientID: String?
     /// The account of whatever names none itself, by user name or home account id.
     public var account: String?
@@ -47,6 +47,8 @@ public struct Configuration: Sendable, Equatable {
     public var rules: [Rule] = []
     /// The keys that `[policy]` in the system's file locks.
     public var lockedKeys: Set<String> = []
+    /// The names of the well-known clients that `[policy]` in the system's file lets be used; nil for all.
+    public var wellKnownClients: [String]?
 
     /// What `browser` is if no browser is to be opened: the person opens the page themselves, here or elsewhere.
     public static let noBrowser = "none"
@@ -59,6 +61,9 @@ public struct Configuration: Sendable, Equatable {
         "account", "answer-cache", "authority", "browser", "ca-file", "client-id", "device-mode", "flow", "group",
         "known-authorities", "policy", "rule", "timeout",
     ]
+
+    /// The keys of `[policy]`.
+    public static let policyKeys = ["lock", "well-known-clients"]
 
     /// Takes over what a file says; a key that is locked stays as it is.
     ///
@@ -82,7 +87,12 @@ public struct Configuration: Sendable, Equatable {
         guard isSystem else {
             throw file.systemOnly("policy", as: "[policy]")
         }
-        try policy.allow(only: ["lock"])
+        try applyPolicy(policy)
+    }
+
+    private mutating func applyPolicy(_ policy: SettingsTable) throws(SettingsError) {
+        try policy.allow(only: Self.policyKeys)
+        wellKnownClients = try policy.strings("well-known-clients")
         for key in try policy.strings("lock") ?? [] {
             guard Self.keys.contains(key) else {
                 let near = Self.keys.nearest(to: key).map { "did you mean `\($0)`?" }
@@ -94,6 +104,9 @@ public struct Configuration: Sendable, Equatable {
 
     /// Whether the system's policy forbids the user to change a key.
     public func isLocked(_ key: String) -> Bool { lockedKeys.contains(key) }
+
+    /// Whether the system's policy lets a well-known client be used, by whatever name or id it is asked for.
+    public func allows(client name: String) -> Bool { wellKnownClients?.contains(name) ?? true }
 
     private mutating func applyIdentity(_ file: SettingsTable) throws(SettingsError) {
         if let url = try file.string("authority") {

@@ -18,7 +18,9 @@ extension SettingsTable {
     func clientID() throws(SettingsError) -> String? {
         guard let id = try string("client-id") else { return nil }
         guard id.isScopeToken, id.utf8.count <= 256 else {
-            throw error("client-id", "`client-id` must be the application (client) id of an app registration")
+            throw error(
+                "client-id",
+                "`client-id` must be the application (client) id of an app registration, or a client's name")
         }
         return id
     }

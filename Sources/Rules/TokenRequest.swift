@@ -27,7 +27,7 @@ public struct TokenRequest: Sendable, Equatable {
     public var authorityIsConfigured: Bool
     /// The kind of authority, if its URL doesn't tell.
     public var kind: String?
-    /// The application's client id.
+    /// The application's client id, or a name for it until the plugins have been asked.
     public var clientID: String
     /// The scopes wanted.
     public var scopes: [String]
@@ -69,6 +69,10 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case notMapped(host: String, scope: String)
     /// Neither the request nor the configuration has a client id.
     case noClientID(authority: String)
+    /// What should be a client's id or name is neither at the authority; the names that there are, and the nearest.
+    case unknownClient(String, names: [String], nearest: String?)
+    /// The system's policy forbids a well-known client, by its name.
+    case forbiddenClient(String)
     /// A scope isn't one.
     case badScope
     /// The claims that the consumer named can't be asked for.

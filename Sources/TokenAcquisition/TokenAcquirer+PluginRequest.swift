@@ -1,4 +1,6 @@
+import Addresses
 import Claims
+import PluginHost
 import PluginWire
 import Rules
 import TokenStore
@@ -16,7 +18,24 @@ extension TokenAcquirer {
         ask.signIn.prompt = request.signIn.prompt ?? (isStranger ? "select_account" : nil)
         ask.signIn.loginHint =
             request.signIn.loginHint ?? (isStranger ? nil : account?.username) ?? request.expectedAccount
-        ask.redirectURI = request.signIn.redirectPort.map { "http://localhost:\($0)" }
+    }
+
+    /// Sets the ways to sign in and where the browser comes back to, as far as the client leaves that open.
+    ///
+    /// - Throws: `.plugin` if the client may use none of the flows that can work here.
+    func route(
+        _ ask: inout PluginRequest, for request: TokenRequest, _ authority: MatchedAuthority,
+        _ flows: [PluginRequest.Flow]
+    ) throws(AcquisitionError) {
+        let client = authority.match.client(request.clientID)
+        ask.flows = client?.usable(flows) ?? flows
+        ask.redirectURI = client.redirect(port: request.signIn.redirectPort)
+        guard let client, ask.flows.isEmpty, !flows.isEmpty else { return }
+        let ways = client.flows.map(\.rawValue).joined(separator: ", ")
+        throw .plugin(
+            PluginError(
+                .unsupported, "the client \(client.name) can't sign in here",
+                hint: "it may be used with \(ways) only"), name: authority.match.plugin.name)
     }
 
     /// Sets what renewal and sign-in have in common.
@@ -29,5 +48,18 @@ extension TokenAcquirer {
         ask.caFile = caFile
         ask.knownHosts = knownHosts
         ask.correlationID = CorrelationID.make()
+    }
+}
+
+extension PluginClient? {
+    /// Where the browser is to come back to; nil for the plugin's own choice.
+    ///
+    /// A port can be chosen only if the client's redirect leads to this machine and has none.
+    fileprivate func redirect(port: Int?) -> String? {
+        guard let registered = self?.redirectURI else { return port.map { "http://localhost:\($0)" } }
+        guard let port, let url = StrictURL(registered), url.scheme == "http", url.host.port == nil else {
+            return registered
+        }
+        return "http://\(url.host.urlText):\(port)\(url.tail)"
     }
 }

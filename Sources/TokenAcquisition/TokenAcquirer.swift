@@ -153,7 +153,7 @@ public struct TokenAcquirer: Sendable {
         tell(.startingSignIn(request.authority))
         var ask = PluginRequest(.authorize)
         fill(&ask, from: request, authority)
-        ask.flows = person.flows
+        try route(&ask, for: request, authority, person.flows)
         shape(&ask, for: request, account: account, because: error)
         ask.claims = request.claims ?? error?.claims
         let key = RecentFailures.Key(request, authority.place, account: account)

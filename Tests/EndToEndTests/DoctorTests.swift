@@ -167,7 +167,7 @@ import Testing
         try await Home.with(.unlocked) { home in
             try home.write(
                 """
-                client-id = "id"
+                client-id = "11111111-2222-3333-4444-555555555555"
                 [[rule]]
                 url = "https://git.contoso.example/alice-wonder"
                 authority = "https://login.contoso.example"

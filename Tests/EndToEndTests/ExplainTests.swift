@@ -4,6 +4,8 @@ import Testing
 
 /// `explain`: what it says is what `get` then does.
 @Suite struct ExplainTests {
+    private static let client = "11111111-2222-3333-4444-555555555555"
+
     private func explain(_ world: World, _ url: String, _ extra: [String: String] = [:]) async throws -> [String: Any] {
         let ended = try await world.lanyard(["explain", "--json", url], extra)
         #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended)")
@@ -54,7 +56,9 @@ import Testing
             let url = "https://nobody.example/x'\u{0301};$(echo>pwned)"
             let explained = try await home.lanyard(["explain", url])
             #expect(explained.output.contains("example/x'\\''\u{0301};$(echo>pwned)' --authority URL"), "\(explained)")
-            let rule = ["--authority", "https://login.microsoftonline.com/c", "--client-id", "id", "--scope", "s"]
+            let rule = [
+                "--authority", "https://login.microsoftonline.com/c", "--client-id", Self.client, "--scope", "s",
+            ]
             let added = try await home.lanyard(["rule", "add", "https://nobody.example/$(id)"] + rule)
             #expect(added.errors.contains("configure git") || added.errors.contains("login 'https:"), "\(added)")
             let after = try await home.lanyard(["explain", "https://nobody.example/$(id)"])
@@ -65,7 +69,8 @@ import Testing
     @Test func `says why a rule is not the one, and what would make a URL work`() async throws {
         try await World.with { world in
             let place = world.sandbox.resource
-            let rule = "authority = \"\(world.sandbox.authority)/common\"\nclient-id = \"id\"\nscopes = [\"s\"]\n"
+            let rule =
+                "authority = \"\(world.sandbox.authority)/common\"\nclient-id = \"\(Self.client)\"\nscopes = [\"s\"]\n"
             let more = ["http://x.example", "https://y.example", "https://localhost:1", place, "\(place)/common"]
             let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
             try (text + "\n" + more.map { "[[rule]]\nurl = \"\($0)\"\n\(rule)" }.joined()).write(

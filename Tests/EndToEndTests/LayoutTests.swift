@@ -12,7 +12,7 @@ import Testing
             let added = try await home.lanyard(
                 [
                     "rule", "add", Self.resource, "--authority", "https://login.microsoftonline.com/contoso.com",
-                    "--client-id", "id",
+                    "--client-id", "11111111-2222-3333-4444-555555555555",
                 ] + scopes)
             #expect(added.status == 0, "\(added)")
             try await body(home)

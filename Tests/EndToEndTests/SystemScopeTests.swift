@@ -5,8 +5,9 @@ import Testing
 /// `--system` of `configure git`, `unconfigure git` and `rule`: what counts for everybody on the machine.
 @Suite struct SystemScopeTests {
     private static let url = "https://git.contoso.example/team"
+    private static let everybodys = "11111111-2222-3333-4444-555555555555"
     private static let options = [
-        "--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", "everybodys", "--scope",
+        "--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", everybodys, "--scope",
         "api://git/.default",
     ]
 
@@ -16,7 +17,7 @@ import Testing
             #expect(added.status == 0, "\(added)")
             #expect(added.errors.contains("added a rule for \(Self.url) to /etc/lanyard/config.toml\n"), "\(added)")
             #expect(added.errors.contains("next: lanyard configure git --system\n"), "\(added)")
-            #expect(try home.text(home.systemFile).contains("client-id = \"everybodys\"\n"))
+            #expect(try home.text(home.systemFile).contains("client-id = \"\(Self.everybodys)\"\n"))
             #expect(try home.permissions(home.systemFile) == 0o644)
             #expect(try home.permissions(home.folder + "/etc/lanyard") == 0o755)
             #expect(!FileManager.default.fileExists(atPath: home.configFile))
@@ -42,10 +43,12 @@ import Testing
     ])
     func `nothing of who runs it is relied on`(command: [String]) async throws {
         try await Home.with { home in
+            let mine = "66666666-7777-8888-9999-000000000000"
             try home.write(
-                "client-id = \"mine\"\nauthority = \"https://login.microsoftonline.com/mine\"\n", to: home.configFile)
+                "client-id = \"\(mine)\"\nauthority = \"https://login.microsoftonline.com/mine\"\n", to: home.configFile
+            )
             try home.write("", to: home.systemGitFile)
-            let own = ["LANYARD_CLIENT_ID": "mine"]
+            let own = ["LANYARD_CLIENT_ID": mine]
             let none = try await home.system(command + Self.options.suffix(2), own)
             #expect(none.status == 1 && none.errors.contains("a rule needs an authority"), "\(none)")
             let some = try await home.system(command + Self.options.prefix(2) + Self.options.suffix(2), own)
@@ -81,7 +84,7 @@ import Testing
 
     @Test func `the system's policy locks users' rules, not its own`() async throws {
         try await Home.with { home in
-            let policy = "client-id = \"everybodys\"\n\n[policy]\nlock = [\"rule\"]\n"
+            let policy = "client-id = \"\(Self.everybodys)\"\n\n[policy]\nlock = [\"rule\"]\n"
             try home.write(policy, to: home.systemFile)
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: home.systemFile)
             let options = Array(Self.options.prefix(2) + Self.options.suffix(2))

@@ -132,6 +132,7 @@ private struct Place {
         let errors: [ResolutionError] =
             [
                 .incomplete, .notMapped(host: name, scope: name), .noClientID(authority: name), .badScope,
+                .unknownClient(name, names: [], nearest: nil), .forbiddenClient(name),
                 .badParameter(.unknownPrompt(name)), .badParameter(.malformedParameter(name)),
             ] + claims.map { .badClaims($0) } + claims.map { .badChallenge(host: name, $0) }
         return errors.map { Failure($0, in: .ofProcess()) }

@@ -339,6 +339,16 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(merged.rules.isEmpty)
     }
 
+    @Test(arguments: [
+        ("", true), ("well-known-clients = []", false), ("well-known-clients = [\"b\"]", false),
+        ("lock = []\nwell-known-clients = [\"a\", \"b\"]", true),
+    ])
+    func `a policy says which well-known clients may be used`(text: String, isAllowed: Bool) throws {
+        let read = try configuration("[policy]\n\(text)\n", isSystem: true)
+        #expect(read.allows(client: "a") == isAllowed)
+        #expect(read.lockedKeys.isEmpty)
+    }
+
     @Test(arguments: ["0": false, "off": false, "1": true, "YES": true, "": true])
     func `LANYARD_ANSWER_CACHE stands for answer-cache`(value: String, kept: Bool) throws {
         let environment = ["HOME": "/nonexistent", "LANYARD_ANSWER_CACHE": value]

@@ -7,6 +7,8 @@ import Testing
     private static let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
+    private static let keys = Configuration.keys + Rule.keys + Configuration.policyKeys
+
     private static func text(_ path: String) throws -> String {
         try String(contentsOfFile: "\(checkout)/\(path)", encoding: .utf8)
     }
@@ -22,6 +24,7 @@ import Testing
         let rule = try #require((top["rule"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
         #expect(rule.keys.sorted() == Rule.keys.sorted())
         let policy = try #require(top["policy"]?["properties"] as? [String: [String: Any]])
+        #expect(policy.keys.sorted() == Configuration.policyKeys)
         let lock = try #require((policy["lock"]?["items"] as? [String: Any])?["enum"] as? [String])
         #expect(lock.sorted() == Configuration.keys.sorted())
     }
@@ -36,12 +39,12 @@ import Testing
     func `the manual names every key`(page: String) throws {
         let words = Set(
             try Self.text(page).split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init))
-        for key in Configuration.keys + Rule.keys { #expect(words.contains(key), "\(page) misses \(key)") }
+        for key in Self.keys { #expect(words.contains(key), "\(page) misses \(key)") }
     }
 
     @Test func `the manual names no key that there isn't`() throws {
         let names = try Self.text("man/lanyard-config.5").split(separator: "\n").filter { $0.hasPrefix(".It Cm ") }
             .flatMap { $0.dropFirst(7).split { $0 == " " || $0 == "," }.map(String.init) }
-        for name in names { #expect((Configuration.keys + Rule.keys + ["lock"]).contains(name), "\(name)") }
+        for name in names { #expect(Self.keys.contains(name), "\(name)") }
     }
 }

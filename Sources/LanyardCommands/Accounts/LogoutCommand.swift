@@ -1,4 +1,5 @@
 import ArgumentParser
+import CredentialEngine
 import Rules
 import Secrets
 import Terminal
@@ -21,7 +22,7 @@ struct LogoutCommand: Command {
     @Flag(help: "Sign every account out.")
     var all = false
 
-    @Option(help: ArgumentHelp("Only this client's tokens.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only this client's tokens, by id or name.", valueName: "id"))
     var clientId: String?
 
     @Flag(help: "Drop the account for every client, not only for those in your configuration.")
@@ -75,13 +76,15 @@ struct LogoutCommand: Command {
         let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
         session.context.console.note("signed out \(name)\(others)")
         guard browser else { return }
-        try await BrowserSignOut(session: session).end(known, idTokens: done.idTokens, clientID: clientId)
+        let client = clientId == nil ? nil : clients?.first
+        try await BrowserSignOut(session: session).end(known, idTokens: done.idTokens, clientID: client)
     }
 
     /// The clients that the sign-out is for; nil for all.
     private func clients(in session: Session) -> Set<String>? {
-        if let clientId { return [clientId.lowercased()] }
-        return forget || session.configuration.deviceMode == .shared ? nil : session.configuration.clientIDs
+        if let clientId { return session.clientIDs(clientId) }
+        return forget || session.configuration.deviceMode == .shared
+            ? nil : session.configuration.clientIDs(in: session.registry)
     }
 
     private func chosen(among known: KnownAccounts, in session: Session) async throws -> [KnownAccount] {

@@ -27,7 +27,7 @@ struct CacheClearCommand: Command {
     @Option(help: ArgumentHelp("Only this authority's; of one tenant, its tokens.", valueName: "url"))
     var authority: String?
 
-    @Option(help: ArgumentHelp("Only this client's.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only this client's, by id or name.", valueName: "id"))
     var clientId: String?
 
     @Flag(name: .shortAndLong, help: "Don't ask.")
@@ -45,7 +45,7 @@ struct CacheClearCommand: Command {
         // Even if the keyring turns out not to answer, lanyard doesn't either.
         session.context.answers.forget()
         let stored = try session.storedRecords()
-        var filter = ClearFilter(expired: expired, account: account, clientID: clientId)
+        var filter = ClearFilter(expired: expired, account: account, clientIDs: clientId.map(session.clientIDs))
         filter.place = try authority.map { url throws(Failure) in try session.place(of: url) }
         if let account, filter.homes(in: stored.all)?.isEmpty == true {
             throw Failure(

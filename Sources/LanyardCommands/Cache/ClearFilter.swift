@@ -8,13 +8,13 @@ struct ClearFilter {
     var expired = false
     /// Only an account's, by user name or home account id.
     var account: String?
-    /// Only a client's.
-    var clientID: String?
+    /// Only those of clients with these ids, lower-cased.
+    var clientIDs: Set<String>?
     /// Only an authority's.
     var place: AuthorityPlace?
 
     /// Whether nothing narrows it down.
-    var isEverything: Bool { !expired && account == nil && clientID == nil && place == nil }
+    var isEverything: Bool { !expired && account == nil && clientIDs == nil && place == nil }
 
     /// The records to remove, at a time in seconds since 1970.
     ///
@@ -28,7 +28,7 @@ struct ClearFilter {
             guard facts.kind != .account else { return false }
             if expired, facts.usableUntil.map({ $0 > now }) ?? true { return false }
             if let named, !named.contains(facts.homeAccountID.lowercased()) { return false }
-            if let clientID, facts.clientID.lowercased() != clientID.lowercased() { return false }
+            if let clientIDs, !clientIDs.contains(facts.clientID.lowercased()) { return false }
             if let place, !covers(place, record, facts, policies) { return false }
             return true
         }

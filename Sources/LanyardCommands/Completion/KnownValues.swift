@@ -51,7 +51,8 @@ struct KnownValues {
         let named = rules.compactMap { rule in
             rule.clientID.map { Candidate($0, "of the rule for \(rule.pattern.text)") }
         }
-        return [standard].compactMap(\.self) + named
+        let known = registry.plugins.flatMap(\.clients).filter { configuration?.allows(client: $0.name) ?? true }
+        return [standard].compactMap(\.self) + named + known.map { Candidate($0.name, $0.summary) }
     }
 
     private var scopes: [Candidate] {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CredentialEngine
 import JSON
 import OtherCaches
 import PluginHost
@@ -71,7 +72,7 @@ struct ImportCommand: Command {
         let registry = session.registry
         let hosts = Set(session.configuration.configuredHosts)
         return ImportRules(
-            clientIDs: source == nil ? nil : session.configuration.clientIDs,
+            clientIDs: source == nil ? nil : session.configuration.clientIDs(in: registry),
             environment: { host in
                 registry.environment(ofHost: host, isConfigured: hosts.contains(host.lowercased()))
             }, now: Int(session.context.now))

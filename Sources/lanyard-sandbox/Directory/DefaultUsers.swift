@@ -115,6 +115,13 @@ enum DefaultUsers {
         family = "1"
         preconsented = true
 
+        [[client]]    # one that every tenant of Entra has
+        id = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+        name = "Azure CLI"
+        redirect-uris = ["http://localhost"]
+        family = "1"
+        preconsented = true
+
         [[client]]    # one that is never granted what it asks for
         id = "dec11e00-0000-4000-8000-0000000000c3"
         name = "overreaching client"

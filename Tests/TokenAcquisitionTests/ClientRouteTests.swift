@@ -1,0 +1,75 @@
+import Claims
+import PluginWire
+import Testing
+import TokenStore
+
+@testable import PluginHost
+@testable import Rules
+@testable import TokenAcquisition
+
+/// Where a sign-in goes if its client is one that a manifest names.
+@Suite struct ClientRouteTests {
+    private struct Route: CustomTestStringConvertible, Sendable {
+        var client = "own"
+        var port: Int?
+        let redirect: String?
+        var flows: [PluginRequest.Flow] = [.browser, .deviceCode]
+        var testDescription: String { "\(client) at \(port.map(String.init) ?? "any port")" }
+
+        static let rows = [
+            Route(redirect: nil), Route(port: 8400, redirect: "http://localhost:8400"),
+            Route(client: "ID-LOOPBACK", redirect: "http://127.0.0.1/x"),
+            Route(client: "id-loopback", port: 8400, redirect: "http://127.0.0.1:8400/x"),
+            Route(client: "id-fixed", port: 8400, redirect: "http://localhost:9000"),
+            Route(client: "id-page", port: 8400, redirect: "https://login.example/nativeclient"),
+            Route(client: "id-codes", redirect: nil, flows: [.deviceCode]),
+        ]
+    }
+
+    private static var manifest: PluginManifest {
+        var manifest = PluginManifest(name: "p")
+        manifest.authorities = [AuthorityPattern(hosts: ["login.example"], path: [.realm])]
+        manifest.clients = [
+            PluginClient(name: "loopback", id: "id-loopback", redirectURI: "http://127.0.0.1/x"),
+            PluginClient(name: "fixed", id: "id-fixed", redirectURI: "http://localhost:9000"),
+            PluginClient(name: "page", id: "id-page", redirectURI: "https://login.example/nativeclient"),
+            PluginClient(name: "codes", id: "id-codes", flows: [.deviceCode]),
+        ]
+        return manifest
+    }
+
+    private static let acquirer = TokenAcquirer(
+        store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+        host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
+        notes: SharedNotes(runtimeDirectory: nil), configuration: Configuration(), clock: { 0 })
+
+    private func request(_ client: String, port: Int? = nil) throws -> TokenRequest {
+        var request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/r", authorityIsConfigured: false, clientID: client,
+            scopes: ["s"])
+        if let port { try request.signIn.set(.redirectPort, to: .number(port)) }
+        return request
+    }
+
+    @Test(arguments: Route.rows)
+    private func `the redirect and the flows are the client's`(_ row: Route) throws {
+        let request = try request(row.client, port: row.port)
+        var ask = PluginRequest(.authorize)
+        try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
+        #expect(ask.redirectURI == row.redirect)
+        #expect(ask.flows == row.flows)
+    }
+
+    @Test func `a client that may use none of the ways that there are is told`() throws {
+        let request = try request("id-codes")
+        let error = #expect(throws: AcquisitionError.self) {
+            var ask = PluginRequest(.authorize)
+            try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser])
+        }
+        guard case .plugin(let refusal, "p")? = error else {
+            Issue.record("another error")
+            return
+        }
+        #expect(refusal.code == .unsupported && refusal.message == "the client codes can't sign in here")
+    }
+}
