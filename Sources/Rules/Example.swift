@@ -2,6 +2,8 @@
 public enum Example {
     /// A URL that tokens are for.
     public static let url = "https://dev.azure.com/contoso"
+    /// The domain of an organisation.
+    public static let domain = "contoso.com"
     /// An authority of one organisation.
     public static let authority = "https://login.microsoftonline.com/contoso.com"
     /// The same, with a word in the organisation's place.

@@ -4,6 +4,7 @@ import Testing
 
 /// `configure git` and `unconfigure git`, with the real git.
 @Suite struct ConfigureGitTests {
+    private static let client = "11111111-2222-3333-4444-555555555555"
     private static let mine = """
         # dotfiles of mine
         [user]
@@ -84,8 +85,8 @@ import Testing
             try await home.git(["config", "--global", "credential.helper", "store"])
             let url = "https://git.contoso.example/team"
             let options = [
-                "--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", "id", "--scope",
-                "a/.default",
+                "--authority", "https://login.microsoftonline.com/contoso.com", "--client-id",
+                Self.client, "--scope", "a/.default",
             ]
             let ended = try await home.lanyard(["configure", "git", "--yes", url, "--only"] + options)
             #expect(ended.status == 0, "\(ended)")
@@ -111,7 +112,7 @@ import Testing
             try home.pretendGit("2.45.1")
             try await home.git(["config", "--global", "credential.helper", "store"])
             let url = "https://git.contoso.example"
-            let options = ["--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", "id"]
+            let options = ["--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", Self.client]
             let ended = try await home.lanyardAtTerminal(
                 ["configure", "git", url, "--scope", "a/.default"] + options,
                 [("have git ask no other helper there, as with --only? [Y/n] ", answer), ("go on? [Y/n] ", "")])
@@ -142,8 +143,8 @@ import Testing
     @Test(arguments: [
         ["https://git.example"], [],
         [
-            "https://git.example", "--authority", "https://login.microsoftonline.com/x", "--client-id", "c", "--scope",
-            "s",
+            "https://git.example", "--authority", "https://login.microsoftonline.com/x", "--client-id", client,
+            "--scope", "s",
         ],
     ])
     func `without a terminal it writes nothing unless told to`(words: [String]) async throws {
@@ -166,7 +167,7 @@ import Testing
     @Test(arguments: [
         "ht!tp", "https://", "https://a b/", "https://good.example\\@evil.example", "https://h.example/?q", "a@b@c",
         "h:+1",
-        "https://\u{301}@h.example/",
+        "https://\u{301}@h.example/", "https//dev.azure.com/contoso", "https:/dev.azure.com", "HTTP/x",
     ])
     func `what is no URL is refused, and nothing is written`(text: String) async throws {
         try await Home.with { home in
@@ -195,19 +196,22 @@ import Testing
                 ["configure", "git", "https://dev.azure.com/contoso"],
                 [
                     ("has no rule yet; make one? ", "y"),
-                    ("authority", "https://login.microsoftonline.com/contoso.com"),
-                    ("client id: ", "the-id"), ("go on? ", ""),
+                    ("authority [", "https://login.microsoftonline.com/contoso.com"),
+                    ("client id [azure-cli]: ", Self.client), ("go on? ", ""),
                 ])
             #expect(ended.status == 0, "\(ended)")
             let rules = try await home.lanyard(["rule", "list"])
             #expect(
                 rules.lines.map { $0.trimmingCharacters(in: .whitespaces) }.dropLast() == [
                     "https://dev.azure.com/contoso", "authority  https://login.microsoftonline.com/contoso.com",
-                    "client id  the-id", "scopes     499b84ac-1321-427f-aa17-267ca6975798/.default",
+                    "client id  \(Self.client)", "scopes     499b84ac-1321-427f-aa17-267ca6975798/.default",
                 ], "\(rules)")
             let next = try await home.lanyardAtTerminal(
                 ["rule", "add", "https://graph.microsoft.com"],
-                [("authority [https://login.microsoftonline.com/contoso.com]: ", ""), ("client id [the-id]: ", "")])
+                [
+                    ("authority [https://login.microsoftonline.com/contoso.com]: ", ""),
+                    ("client id [\(Self.client)]: ", ""),
+                ])
             #expect(next.status == 0, "\(next)")
         }
     }

@@ -4,7 +4,10 @@ import Testing
 
 /// `rule add`, `rule list` and `rule remove`.
 @Suite struct RuleCommandTests {
-    private static let options = ["--authority", "https://login.microsoftonline.com/contoso.com", "--client-id", "id"]
+    private static let options = [
+        "--authority", "https://login.microsoftonline.com/contoso.com", "--client-id",
+        "11111111-2222-3333-4444-555555555555",
+    ]
 
     @Test func `rules are added, listed and removed`() async throws {
         try await Home.with { home in
@@ -112,6 +115,110 @@ import Testing
             let text = try home.text(home.configFile)
             #expect(text.contains("scopes    = [\"499b84ac-1321-427f-aa17-267ca6975798/.default\"]"))
             #expect(text.contains("scopes    = [\"api://b/.default\"]"))
+        }
+    }
+
+    // MARK: - Authorities and URLs
+
+    @Test(arguments: [
+        ("https://login.microsoftonlin.com/contoso.com", "https://login.microsoftonline.com/contoso.com"),
+        ("login.contoso.example/contoso.com", nil),
+    ])
+    func `a host that nothing names must be vouched for`(authority: String, right: String?) async throws {
+        try await Home.with { home in
+            let rule = ["rule", "add", "https://dev.azure.com", "--authority", authority] + Self.options.suffix(2)
+            let refused = try await home.lanyard(rule)
+            #expect(refused.status == 64 && refused.errors.contains("no plugin knows the host login."), "\(refused)")
+            #expect(refused.errors.contains("did you mean: --authority ") == (right != nil), "\(refused)")
+            if let right { #expect(refused.errors.contains("--authority \(right)\n"), "\(refused)") }
+            #expect(!FileManager.default.fileExists(atPath: home.configFile))
+            #expect(try await home.lanyard(rule + ["--trust-authority"]).status == 0)
+            // What a rule names is known for the next.
+            let next = ["rule", "add", "https://graph.microsoft.com", "--authority", authority]
+            #expect(try await home.lanyard(next + Self.options.suffix(2)).status == 0)
+            let doctor = try await home.lanyard(["doctor"])
+            #expect(doctor.output.contains(", which looks like ") == (right != nil), "\(doctor)")
+            let explained = try await home.lanyard(["explain", "https://dev.azure.com"])
+            #expect(explained.output.contains("looks like") == (right != nil), "\(explained)")
+        }
+    }
+
+    @Test(arguments: [
+        ("", "https://login.microsoftonline.com/x.example"), ("n", "https://login.microsoftonlin.com/x.example"),
+    ])
+    func `at a terminal it asks which of two hosts is meant`(answer: String, authority: String) async throws {
+        try await Home.with { home in
+            let rule = ["--authority", "login.microsoftonlin.com/x.example"] + Self.options.suffix(2)
+            let more = answer.isEmpty ? [] : [("sign in there all the same? [y/N] ", "y")]
+            let ended = try await home.lanyardAtTerminal(
+                ["rule", "add", "https://dev.azure.com"] + rule,
+                [("use https://login.microsoftonline.com/x.example? [Y/n] ", answer)] + more)
+            #expect(ended.status == 0, "\(ended)")
+            #expect(try home.text(home.configFile).contains("authority = \"\(authority)\"\n"))
+        }
+    }
+
+    @Test func `a host that nobody vouches for is not written`() async throws {
+        try await Home.with { home in
+            let rule = ["--authority", "https://login.contoso.example/x.example"] + Self.options.suffix(2)
+            let ended = try await home.lanyardAtTerminal(
+                ["rule", "add", "https://dev.azure.com"] + rule, [("sign in there all the same? [y/N] ", "")])
+            #expect(ended.status == 1 && ended.output.contains("is no authority that you trust"), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: home.configFile))
+        }
+    }
+
+    @Test func `a wrong answer is followed by the question again`() async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyardAtTerminal(
+                ["rule", "add", "https://git.example"],
+                [("authority [https://login.microsoftonline.com/organizations]: ", "a b"), ("authority [", "^D")])
+            #expect(ended.status == 1 && ended.output.contains("no plugin serves the authority"), "\(ended)")
+            #expect(ended.output.contains("error: a rule needs an authority"), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: home.configFile))
+            let whole = try await home.lanyardAtTerminal(
+                ["rule", "add", "https://git.example"],
+                [
+                    ("authority [", "login.microsoftonline.com"), ("authority [", "contoso.example"),
+                    ("scopes, separated by spaces", ""), ("scopes, separated by spaces", "azure devops"),
+                    ("client id [azure-cli]: ", "azur-cli"), ("client id [azure-cli]: ", ""),
+                ])
+            #expect(whole.status == 0, "\(whole)")
+            for error in ["is no client id", "a rule needs a scope", "did you mean azure-cli?"] {
+                #expect(whole.output.contains(error), "\(whole)")
+            }
+            let text = try home.text(home.configFile)
+            #expect(text.contains("authority = \"https://login.microsoftonline.com/contoso.example\"\n"), "\(text)")
+            #expect(text.contains("client-id = \"azure-cli\"\n") && text.contains("499b84ac"), "\(text)")
+        }
+    }
+
+    @Test(arguments: ["http", "ftp", "ssh"])
+    func `tokens go nowhere without encryption`(scheme: String) async throws {
+        try await Home.with { home in
+            let url = "\(scheme)://git.example/x"
+            let commands = [["rule", "add", url] + Self.options, ["configure", "git", url, "--yes"] + Self.options]
+            for command in commands {
+                let ended = try await home.lanyard(command + ["--scope", "s"])
+                #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
+                #expect(ended.errors.contains("https"), "\(ended)")
+                for file in [home.gitFile, home.configFile] { #expect(!FileManager.default.fileExists(atPath: file)) }
+            }
+            let login = try await home.lanyard(["login", url])
+            #expect(login.errors.contains("tokens are not sent over \(scheme)"), "\(login)")
+            #expect(login.errors.contains("write: https://git.example/x\n"), "\(login)")
+            #expect(!login.errors.contains("rule add"), "\(login)")
+            let explained = try await home.lanyard(["explain", url])
+            #expect(!explained.output.contains("rule add"), "\(explained)")
+        }
+    }
+
+    @Test func `this machine needs no encryption, and passwords none anywhere`() async throws {
+        try await Home.with { home in
+            let local = ["rule", "add", "http://localhost:8080", "--scope", "s"] + Self.options
+            #expect(try await home.lanyard(local).status == 0)
+            let git = try await home.lanyard(["configure", "git", "http://git.example", "--yes"])
+            #expect(git.status == 0 && !git.errors.contains("rule add"), "\(git)")
         }
     }
 }

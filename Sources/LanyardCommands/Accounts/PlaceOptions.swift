@@ -12,7 +12,10 @@ struct PlaceOptions: ParsableArguments {
 
     /// The authority that is named, itself or by a URL; nil if none is.
     func place(_ url: String?, in session: Session) throws(Failure) -> NamedPlace? {
-        if let authority { return try NamedPlace(authority, clientID: session.configuration.clientID, in: session) }
+        if let authority {
+            let client = session.clientID(session.configuration.clientID, at: authority.withoutTrailingSlashes)
+            return try NamedPlace(authority, clientID: client, in: session)
+        }
         guard let url else { return nil }
         let request = try CredentialRequest(url: url)
         guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
@@ -46,12 +49,6 @@ extension AuthorityPlace {
 }
 
 extension Failure {
-    /// A URL that nothing maps.
-    init(noRuleMaps request: CredentialRequest) {
-        self.init(
-            "no rule maps \(request.url)", hints: [Hint("make one", run: "lanyard rule add \(request.url)")])
-    }
-
     /// An authority that no plugin serves.
     init(
         unknownAuthority url: String,

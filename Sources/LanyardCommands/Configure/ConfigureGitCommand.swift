@@ -35,6 +35,8 @@ struct ConfigureGitCommand: Command {
         let version = try await Git.requireUsable()
         let session = try Session(context, of: scope.system ? .system : .user)
         let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
+        try pattern?.requireGitPlace()
+        if !rule.isEmpty { try pattern?.requireTokenPlace() }
         let plan = try await plan(session, pattern, version)
         if !scope.dryRun { try await plan.requireWritable(session.context) }
         let rule = try await rule(for: pattern, session)
@@ -64,7 +66,7 @@ struct ConfigureGitCommand: Command {
         guard let pattern else { return nil }
         let prompt = scope.yes || scope.dryRun ? nil : Prompt(session.context)
         if rule.isEmpty {
-            guard !session.maps(pattern), let prompt else { return nil }
+            guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
             let shown = pattern.text.displayable(limit: 200)
             // What can't be written is not offered.
             do { try session.requireRoom(for: pattern) } catch { return nil }

@@ -77,7 +77,7 @@ struct GitReport {
         if hasRule {
             let next = isForAll ? "next, for each who needs it" : "next"
             console.note(Hint(next, run: "lanyard login \(pattern.text)"))
-        } else if !session.maps(pattern) {
+        } else if !session.maps(pattern), pattern.isTokenPlace {
             console.note(
                 Hint(
                     "no rule says yet which token it needs; next",

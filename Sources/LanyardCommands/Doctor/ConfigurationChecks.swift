@@ -1,4 +1,5 @@
 import Addresses
+import CredentialEngine
 import PluginHost
 import Rules
 import Secrets
@@ -16,8 +17,8 @@ struct ConfigurationChecks {
     }
 
     var findings: [Finding] {
-        [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file] + rules + [mode]
-            + [policy].compactMap(\.self)
+        [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file] + rules
+            + [clients].compactMap(\.self) + [mode] + [policy].compactMap(\.self)
     }
 
     private var file: Finding {
@@ -36,25 +37,44 @@ struct ConfigurationChecks {
             Hint(run: "lanyard configure git URL"), "passwords work without")
     }
 
-    /// The rules that can't work.
-    private var rules: [Finding] {
-        configuration.rules.compactMap { rule in
-            let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
-            let place = "edit \(rule.place(context))"
-            let match = examination.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true)
-            guard match != nil else {
-                return .fail(
-                    "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", Hint(place),
-                    Hint("see which plugins there are", run: "lanyard plugin list"))
-            }
-            guard rule.clientID ?? configuration.clientID != nil else {
-                return .fail("rule", "\(name) has no client id", Hint(place, write: "client-id = \"…\""))
-            }
-            guard rule.pattern.scheme == "https" || rule.pattern.host.isThisMachine else {
-                return .warn("rule", "\(name) sends tokens without encryption", Hint(place, write: "https://"))
-            }
-            return nil
+    /// The rules that can't work, or that something is odd about.
+    private var rules: [Finding] { configuration.rules.compactMap(finding) }
+
+    private func finding(_ rule: Rule) -> Finding? {
+        let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
+        let place = "edit \(rule.place(context))"
+        guard let match = match(rule) else {
+            return .fail(
+                "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", Hint(place),
+                Hint("see which plugins there are", run: "lanyard plugin list"))
         }
+        guard let client = rule.clientID ?? configuration.clientID else {
+            return .fail("rule", "\(name) has no client id", Hint(place, write: "client-id = \"…\""))
+        }
+        do throws(ResolutionError) { _ = try configuration.clientID(client, at: match) } catch {
+            let failure = Failure(error, in: context)
+            return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+        }
+        guard rule.pattern.isTokenPlace else {
+            return .warn("rule", "\(name) sends tokens without encryption", Hint(place, write: "https://"))
+        }
+        return examination.registry.lookAlike(of: match.authority.host).map { twin in
+            let host = match.authority.host
+            return .warn("rule", "\(name) signs in at \(host), which looks like \(twin)", Hint(place, write: twin))
+        }
+    }
+
+    private func match(_ rule: Rule) -> AuthorityMatch? {
+        examination.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true)
+    }
+
+    /// The clients of manifests that the rules use.
+    private var clients: Finding? {
+        let used = configuration.rules.compactMap { rule in
+            (rule.clientID ?? configuration.clientID).flatMap { match(rule)?.client($0) }
+        }
+        let texts = Set(used.map { $0.summary.isEmpty ? $0.name : "\($0.name): \($0.summary.displayable())" })
+        return texts.isEmpty ? nil : .pass("clients", texts.sorted().joined(separator: "; "))
     }
 
     private var mode: Finding {
@@ -65,14 +85,17 @@ struct ConfigurationChecks {
     }
 
     private var policy: Finding? {
-        guard !configuration.lockedKeys.isEmpty else { return nil }
-        return .pass(
-            "policy", "\(Configuration.systemFile) locks \(configuration.lockedKeys.sorted().joined(separator: ", "))")
+        var says: [String] = []
+        if !configuration.lockedKeys.isEmpty {
+            says.append("locks \(configuration.lockedKeys.sorted().joined(separator: ", "))")
+        }
+        if let clients = configuration.wellKnownClients {
+            let names = clients.map { $0.displayable(limit: 64) }.joined(separator: ", ")
+            says.append(clients.isEmpty ? "forbids well-known clients" : "forbids well-known clients but \(names)")
+        }
+        guard !says.isEmpty else { return nil }
+        return .pass("policy", "\(Configuration.systemFile) \(says.joined(separator: ", and "))")
     }
-}
-
-extension RequestHost {
-    fileprivate var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
 }
 
 struct PluginChecks {

@@ -36,6 +36,9 @@ struct Explainer {
         explanation.skipped = session.configuration.rules.filter { $0 != chosen }
             .map { Explanation.SkippedRule(rule: $0, reason: reason($0, chosen)) }
         explanation.git = await gitView()
+        explanation.isTokenPlace = request.isTokenPlace
+        explanation.offeredClient = request.host.flatMap { session.registry.resource(forHost: $0.text) }?.clients
+            .first(where: session.configuration.allows)
         do throws(Failure) {
             explanation.wanted = try session.resolve(request)
         } catch {
@@ -50,6 +53,7 @@ struct Explainer {
         explanation.namedBy = namer(of: wanted, by: chosen)
         let decision = quiet.acquirer.decide(wanted)
         explanation.decision = decision
+        explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
         explanation.isRemembered = isRemembered
         explanation.next = await next(decision, wanted)
     }
@@ -147,7 +151,8 @@ struct Explainer {
     private func signIn(_ wanted: TokenRequest, _ account: AccountRecord?) async -> Explanation.Next {
         var isSomebodyThere = session.presence.isSomebodyThere
         if isSomebodyThere { isSomebodyThere = await !GitConfiguration.forbidsPrompts(for: request.url) }
-        guard isSomebodyThere, let flow = session.flows.first else {
+        let client = explanation.decision?.match?.client(wanted.clientID)
+        guard isSomebodyThere, let flow = (client?.usable(session.flows) ?? session.flows).first else {
             let failure = Failure(
                 .interactionRequired(nil, account: account), request: wanted, url: request.url, in: session.context)
             return .init(

@@ -25,6 +25,7 @@ extension Explanation {
         if let wanted {
             members["authority"] = .string(wanted.authority)
             members["clientId"] = .string(wanted.clientID)
+            members["clientName"] = (decision?.match?.client(wanted.clientID)?.name).map(JSONValue.string) ?? .null
             members["scopes"] = JSONValue(strings: wanted.scopes)
         }
         if let decision { members.merge(decisionJSON(decision)) { $1 } }

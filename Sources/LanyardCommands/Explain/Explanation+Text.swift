@@ -24,7 +24,7 @@ extension Explanation {
         if let wanted {
             facts.append(("authority", [wanted.authority.displayable()]))
             if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
-            facts.append(("client id", [wanted.clientID.displayable()]))
+            facts.append(("client id", [client(wanted)]))
             facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
         }
         if let decision {
@@ -43,6 +43,10 @@ extension Explanation {
                 ))
         }
         return facts
+    }
+
+    private func client(_ wanted: TokenRequest) -> String {
+        decision?.match?.clientForPeople(wanted.clientID) ?? wanted.clientID.displayable()
     }
 
     private var rule: String {
@@ -90,14 +94,18 @@ extension Explanation {
     /// What would make it work, or work better.
     var hints: [Hint] {
         var hints = next.hints
-        let add: ShellCommand = "lanyard rule add \(url) --authority URL --client-id ID"
+        let add: ShellCommand = "lanyard rule add \(url) --authority URL --client-id \(offeredClient ?? "ID")"
         switch (mapping, wanted) {
+        case (.nothing, nil) where !isTokenPlace: hints.append(.overHTTPS(url))
         case (.nothing, nil) where next.step != "fail":
             hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE"))
         case (.wellKnown, nil):
             hints.append(
                 Hint("neither authority nor client-id is set for it; set them in \(userFile), or", run: add))
         default: break
+        }
+        if let lookAlike {
+            hints.append("the authority's host looks like \(lookAlike), and is another: is it the one that you mean?")
         }
         return hints + gitHints
     }

@@ -43,6 +43,12 @@ struct Explanation: Sendable {
     var decision: Decision?
     /// Whether an answer that was given before would be given again.
     var isRemembered = false
+    /// The host that the authority's could be mistaken for; nil if there is none.
+    var lookAlike: String?
+    /// The name of a client that gets tokens for a well-known host without an app of one's own; nil if there is none.
+    var offeredClient: String?
+    /// Whether tokens may be sent to the URL.
+    var isTokenPlace = true
     var git: GitView?
     var next = Next(step: "nothing", text: "print nothing")
     var now: Int

@@ -26,6 +26,7 @@ struct RuleAddCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
         let pattern = try session.pattern(url)
+        try pattern.requireTokenPlace()
         try session.requireRoom(for: pattern)
         let draft = RuleDraft(session: session, pattern: pattern, options: options, prompt: Prompt(session.context))
         try session.write(try await draft.rule())

@@ -1,4 +1,5 @@
 import Addresses
+import CredentialEngine
 import PluginHost
 import Rules
 import Secrets
@@ -12,6 +13,8 @@ struct RuleDraft {
     /// Nil if nobody is to be asked.
     let prompt: Prompt?
 
+    private var console: Console { session.context.console }
+
     /// The rule.
     ///
     /// - Throws: `Failure` that says what is missing and with which option to give it.
@@ -21,26 +24,49 @@ struct RuleDraft {
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         try options.writeSignIn(to: &rule)
         let authority = try await authority()
-        rule.authority = authority
+        rule.authority = authority.url
         rule.scopes = try await scopes(known)
-        rule.clientID = try await clientID(authority)
+        rule.clientID = try await clientID(authority, session.registry.resource(ofScopes: rule.scopes))
         rule.account = options.account
         rule.kind = options.kind
         return rule
     }
 
-    private func authority() async throws(Failure) -> String {
-        let given = options.authority ?? session.configuration.authority
-        // Most people have one organisation, and one app for all of its URLs.
-        let suggestion =
-            session.configuration.rules.last?.authority ?? Example.wideAuthority
-        let asked = given == nil ? await prompt?.text("authority", suggesting: suggestion) : nil
-        guard let url = (given ?? asked)?.withoutTrailingSlashes, !url.isEmpty else {
-            throw Failure(
-                "a rule needs an authority",
-                hints: [Hint("name it, such as", write: "--authority \(Example.authority)")])
+    /// Asks until an answer will do, and says what is wrong with those that won't; nil if the person gives up.
+    private func ask<Answer>(
+        _ question: String, suggesting suggestion: String? = nil, _ read: (String) async throws(Failure) -> Answer
+    ) async -> Answer? {
+        while let text = await prompt?.text(question, suggesting: suggestion) {
+            do throws(Failure) { return try await read(text) } catch { console.report(error) }
         }
-        guard session.registry.match(authority: url, kind: options.kind, isConfigured: true) != nil else {
+        return nil
+    }
+
+    // MARK: - Authority
+
+    /// An authority's URL, and which plugin serves it.
+    private typealias Authority = (url: String, match: AuthorityMatch)
+
+    private func authority() async throws(Failure) -> Authority {
+        if let given = options.authority ?? session.configuration.authority { return try await authority(given) }
+        if prompt != nil {
+            console.note(
+                "which organisation signs you in? its domain, such as \(Example.domain), or the URL of an authority")
+        }
+        // Most people have one organisation, and one app for all of its URLs.
+        let suggestion = session.configuration.rules.last?.authority ?? Example.wideAuthority
+        let asked = await ask("authority", suggesting: suggestion) { text throws(Failure) in try await authority(text) }
+        guard let asked else { throw Self.noAuthority }
+        return asked
+    }
+
+    private static let noAuthority = Failure(
+        "a rule needs an authority", hints: [Hint("name it, such as", write: "--authority \(Example.authority)")])
+
+    private func authority(_ text: String) async throws(Failure) -> Authority {
+        guard !text.isEmpty else { throw Self.noAuthority }
+        let url = session.registry.authority(typed: text).withoutTrailingSlashes
+        guard let match = match(url) else {
             throw Failure(
                 unknownAuthority: url,
                 hints: [
@@ -48,57 +74,110 @@ struct RuleDraft {
                     Hint("see which plugins there are", run: "lanyard plugin list"),
                 ])
         }
-        return url
+        return try await trusted(url, match)
     }
 
-    private func clientID(_ authority: String) async throws(Failure) -> String? {
-        if let id = options.clientId { return try checked(id) }
+    private func match(_ url: String) -> AuthorityMatch? {
+        session.registry.match(authority: url, kind: options.kind, isConfigured: true)
+    }
+
+    /// The authority if its host is known, or the person says that it is right; else the one that it was mistaken for.
+    private func trusted(_ url: String, _ match: AuthorityMatch) async throws(Failure) -> Authority {
+        let host = match.authority.host
+        guard !options.trustAuthority, !session.trusts(authorityHost: host) else { return (url, match) }
+        let twin = session.registry.lookAlike(of: host)
+        guard let prompt else { throw Failure(unknownHost: match.authority, twin: twin) }
+        if let twin, let right = match.authority.at(host: twin), let other = self.match(right) {
+            console.note("\(host) looks like \(twin), and is another host: whoever owns it would get your sign-in")
+            if await prompt.accepts("use \(right)?") { return (right, other) }
+        } else {
+            console.note("no plugin knows the host \(host)")
+        }
+        guard await prompt.decision("sign in there all the same?", suggesting: false) == true else {
+            throw Failure("\(host) is no authority that you trust", cause: .ofNoAnswer)
+        }
+        return (url, match)
+    }
+
+    // MARK: - Client
+
+    private func clientID(_ authority: Authority, _ known: PluginResource?) async throws(Failure) -> String? {
+        if let id = options.clientId { return try checked(id, authority.match) }
         guard session.configuration.clientID == nil else { return nil }
-        if prompt != nil {
-            session.context.console.note(
-                "which app asks? its client id is on its Overview page in the Entra admin centre, App registrations "
-                    + "(redirect URI http://localhost)")
+        let offered = session.offeredClients(authority.match, for: known)
+        introduceClients(authority.match, offered)
+        let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }
+        let asked = await ask("client id", suggesting: other?.clientID ?? offered.first?.name) { id throws(Failure) in
+            guard !id.isEmpty else { throw noClient(authority) }
+            return try checked(id, authority.match)
         }
-        let other = session.configuration.rules.last { $0.authority == authority && $0.clientID != nil }
-        let asked = await prompt?.text("client id", suggesting: other?.clientID)
-        guard let id = asked, !id.isEmpty else {
-            let missing = Failure(.noClientID(authority: authority), in: session.context)
-            throw Failure(
-                missing.message,
-                hints: missing.hints.prefix(1) + [Hint("then give its application id", write: "--client-id ID")])
-        }
-        return try checked(id)
+        guard let asked else { throw noClient(authority) }
+        return asked
     }
 
-    private func checked(_ id: String) throws(Failure) -> String {
+    private func introduceClients(_ match: AuthorityMatch, _ offered: [PluginClient]) {
+        guard prompt != nil else { return }
+        console.note(
+            "which app asks? your organisation's, if it has one: its client id, a GUID, is on its Overview page in the "
+                + "Entra admin centre, App registrations (redirect URI http://localhost)")
+        if let client = offered.first {
+            let others = offered.dropFirst().map { " or \($0.name)" }.joined()
+            let summary = client.summary.isEmpty ? "" : " (\(client.summary.displayable()))"
+            console.note("if it has none: \(client.name)\(summary)\(others)")
+        } else if let name = match.clients.map(\.name).first(where: session.configuration.allows) {
+            console.note("if it has none: a client by name, such as \(name), if the service takes its tokens")
+        }
+    }
+
+    private func noClient(_ authority: Authority) -> Failure {
+        let missing = Failure(.noClientID(authority: authority.url), in: session.context)
+        let name = authority.match.clients.map(\.name).first(where: session.configuration.allows)
+        return Failure(
+            missing.message,
+            hints: missing.hints.prefix(1) + [Hint("then give its application id", write: "--client-id ID")]
+                + [name].compactMap(\.self).map { .clientForEverybody(write: "--client-id \($0)") })
+    }
+
+    private func checked(_ id: String, _ match: AuthorityMatch) throws(Failure) -> String {
         guard id.isScopeToken, id.utf8.count <= 256 else {
             throw Failure(
                 "\(id.displayable(limit: 60)) is no client id", hints: ["it is a GUID, shown by the app's registration"]
             )
         }
+        do throws(ResolutionError) { _ = try session.configuration.clientID(id, at: match) } catch {
+            throw Failure(error, in: session.context)
+        }
         return id
     }
 
+    // MARK: - Scopes
+
     private func scopes(_ known: PluginResource?) async throws(Failure) -> [String] {
-        if let resource = options.resource {
-            let named = session.registry.plugins.flatMap(\.resources)
-                .first { $0.name.lowercased() == resource.lowercased() }
-            return try checked(named?.scopes ?? ["\(resource)/.default"])
-        }
+        if let resource = options.resource { return try checked(named(resource) ?? ["\(resource)/.default"]) }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
-        let asked = await prompt?.text("scopes, separated by spaces, such as api://git.contoso.com/.default")
-        let words = (asked ?? "").pieces(between: " ").map(String.init)
-        guard !words.isEmpty else {
-            throw Failure(
-                "a rule needs a scope",
-                hints: [
-                    Hint("name it, such as", write: "--scope api://git.contoso.com/.default"),
-                    Hint("or its resource", write: "--resource \"Azure DevOps\""),
-                ])
+        let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
+        let asked = await ask(question) { text throws(Failure) in
+            let words = text.pieces(between: " ").map(String.init)
+            guard !words.isEmpty else { throw Self.noScope }
+            return try checked(named(text) ?? words)
         }
-        return try checked(words)
+        guard let asked else { throw Self.noScope }
+        return asked
     }
+
+    /// The scopes of the well-known consumer with a name, whatever its case; nil if there is none.
+    private func named(_ resource: String) -> [String]? {
+        session.registry.plugins.flatMap(\.resources)
+            .first { $0.name.lowercased() == resource.lowercased() }?.scopes
+    }
+
+    private static let noScope = Failure(
+        "a rule needs a scope",
+        hints: [
+            Hint("name it, such as", write: "--scope api://git.contoso.com/.default"),
+            Hint("or its resource", write: "--resource \"Azure DevOps\""),
+        ])
 
     private func checked(_ scopes: [String]) throws(Failure) -> [String] {
         guard scopes.allSatisfy(\.isScopeToken) else { throw Failure(.badScope, in: session.context) }
@@ -112,6 +191,25 @@ extension Session {
         guard pattern.scheme == "https" else { return nil }
         return registry.resource(forHost: pattern.host.text)
     }
+
+    /// Whether people may be sent to an authority's host without another word: a manifest or the configuration names it, or
+    /// it is this machine.
+    fileprivate func trusts(authorityHost host: String) -> Bool {
+        registry.names(host: host) || configuration.configuredHosts.contains(host)
+            || RequestHost(host)?.isThisMachine == true
+    }
+}
+
+extension RequestHost {
+    /// Whether it is this machine by one of its fixed names.
+    var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
+}
+
+extension AuthorityURL {
+    /// The URL at another host; nil if that isn't one.
+    fileprivate func at(host: String) -> String? {
+        AuthorityURL("https://\(host)" + path.map { "/\($0)" }.joined())?.description
+    }
 }
 
 extension Rule {
@@ -124,5 +222,15 @@ extension Failure {
     init(taken other: Rule, _ context: CommandContext, hint: Hint) {
         let url = other.pattern.text.displayable(limit: 200)
         self.init("there is a rule for \(url) already, at \(other.place(context))", hints: [hint])
+    }
+
+    /// An authority at a host that nothing names, which nobody can be asked about.
+    fileprivate init(unknownHost authority: AuthorityURL, twin: String?) {
+        let looks = twin.map { ", which looks like \($0)" } ?? ""
+        let right = twin.flatMap(authority.at(host:)).map { Hint("did you mean", write: "--authority \($0)") }
+        self.init(
+            "no plugin knows the host \(authority.host)\(looks)",
+            hints: [right].compactMap(\.self) + [Hint("if you trust it, say so", write: "--trust-authority")],
+            status: .usage)
     }
 }

@@ -5,10 +5,10 @@ import Rules
 /// What a new rule says.
 struct RuleOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The authority, such as \(Example.authority).", valueName: "url"))
+        help: ArgumentHelp("The authority, such as \(Example.authority), or a tenant's domain.", valueName: "url"))
     var authority: String?
 
-    @Option(help: ArgumentHelp("The client id of your app registration.", valueName: "id"))
+    @Option(help: ArgumentHelp("The client id of your app registration, or a client's name.", valueName: "id"))
     var clientId: String?
 
     @Option(
@@ -25,6 +25,9 @@ struct RuleOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The kind of authority where its URL doesn't tell: aad or b2c.", valueName: "kind"))
     var kind: String?
+
+    @Flag(help: "Take an authority at a host that no plugin knows.")
+    var trustAuthority = false
 
     @OptionGroup var page: SignInPageOptions
 
