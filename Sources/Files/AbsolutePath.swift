@@ -5,4 +5,10 @@ extension [String: String] {
     package func absolutePath(_ variable: String) -> String? {
         self[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
+
+    /// The folder of what lanyard remembers for the user from one login to the next; nil if the environment has no place
+    /// for it.
+    package var stateFolder: String? {
+        (absolutePath("XDG_STATE_HOME") ?? absolutePath("HOME").map { "\($0)/.local/state" }).map { "\($0)/lanyard" }
+    }
 }

@@ -113,8 +113,14 @@ import Testing
             #expect(try home.text(home.systemFile).contains("url       = \"\(Self.url)\"\n"))
             #expect(try home.text(home.gitFile) == own)
             #expect(!FileManager.default.fileExists(atPath: home.configFile))
+            let record = home.folder + "/etc/lanyard/git-changes.json"
+            #expect(try home.permissions(record) == 0o644)
+            #expect(try home.permissions(home.folder + "/etc/lanyard") == 0o755)
+            let shown = try await home.system(["unconfigure", "git", "--dry-run", "--system"], ["ORDINARY_USER": "1"])
+            #expect(shown.status == 0 && shown.errors.contains("      helper = lanyard\n"), "\(shown)")
             let back = try await home.system(["unconfigure", "git", "--yes", "--system"])
             #expect(back.status == 0, "\(back)")
+            #expect(!FileManager.default.fileExists(atPath: record))
             #expect(
                 back.errors.hasSuffix(
                     "lanyard: the rule for \(Self.url) stays in /etc/lanyard/config.toml; "
@@ -138,9 +144,9 @@ import Testing
         command: [String], message: String
     ) async throws {
         try await Home.with { home in
-            try home.write(
-                "[credential \"https://old.example\"]\n\thelper = lanyard\n\tlanyardWrote = helper=lanyard\n",
-                to: home.systemGitFile)
+            try home.write("", to: home.systemGitFile)
+            #expect(
+                try await home.system(["configure", "git", "--system", "--yes", "https://old.example"]).status == 0)
             let rule =
                 "client-id = \"id\"\n[[rule]]\nurl = \"https://old.example\"\n"
                 + "authority = \"https://login.microsoftonline.com/x\"\nscopes = [\"a\"]\n"

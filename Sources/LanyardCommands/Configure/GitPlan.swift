@@ -12,6 +12,9 @@ struct GitPlan: Sendable {
     let request: CredentialRequest?
     /// The helpers that may keep the tokens that lanyard will answer with.
     let keepers: [GitHelpers.Helper]
+    private let pattern: URLPattern?
+    private let isAlone: Bool
+    private let version: GitVersion
 
     /// Works out what is missing.
     ///
@@ -20,6 +23,9 @@ struct GitPlan: Sendable {
         _ session: Session, _ scope: GitConfiguration.Scope, pattern: URLPattern?, isAlone: Bool, _ version: GitVersion
     ) async throws(Failure) {
         self.scope = scope
+        self.pattern = pattern
+        self.isAlone = isAlone
+        self.version = version
         request = pattern?.request
         let place = pattern.map { "\($0.scheme)://\($0.host.urlText)" } ?? ""
         let helpers = GitHelpers(try await scope.whatCounts(), for: request)
@@ -36,27 +42,45 @@ struct GitPlan: Sendable {
         self.changes = changes
     }
 
-    /// Refuses what could not be written for everybody, before anything is asked.
+    /// Refuses what could not be written, before anything is asked.
     func requireWritable(_ context: CommandContext) async throws(Failure) {
-        guard scope == .system, !changes.isEmpty else { return }
-        try await GitConfiguration(scope: scope).requireWritable(hint: context.asRoot)
+        guard !changes.isEmpty else { return }
+        if scope == .system { try await GitConfiguration(scope: scope).requireWritable(hint: context.asRoot) }
+        try GitRecord(scope, context).requireWritable()
     }
 
-    func write(_ context: CommandContext) async throws(Failure) {
-        let git = GitConfiguration(scope: scope)
-        for change in changes {
-            do throws(Failure) {
-                try await git.add(change.key, change.value)
-                try await git.add(change.noteKey, change.noteValue)
-            } catch {
-                throw Failure(error.message, hints: remedies(context))
-            }
+    /// Writes it, and records it first: whatever ends this process, nothing of lanyard's is there without a record.
+    ///
+    /// - Throws: `Failure` also if something else would have to be written by now.
+    func write(_ session: Session) async throws(Failure) {
+        let record = try GitRecord(scope, session.context)
+        let locked = try record.locked()
+        let now = try await GitPlan(session, scope, pattern: pattern, isAlone: isAlone, version).changes
+        // Another lanyard may have written the same meanwhile.
+        guard !now.isEmpty else { return }
+        guard now == changes else {
+            throw Failure("git's configuration changed meanwhile, so nothing was written", hints: ["try again"])
         }
+        let before = try await record.standing(record.entries())
+        let begun = changes.map { GitRecord.Entry(change: $0, file: nil) }
+        try locked.write(before + begun)
+        var written = 0
+        do throws(Failure) {
+            for change in changes {
+                try await GitConfiguration(scope: scope).add(change.key, change.value)
+                written += 1
+            }
+        } catch {
+            // What was not written may be there as the user's own.
+            try? locked.write(before + begun.prefix(written))
+            throw Failure(error.message, hints: remedies(session.context))
+        }
+        try await locked.write(before + record.standing(begun))
     }
 
     private func remedies(_ context: CommandContext) -> [Hint] {
         guard scope == .global else { return [context.asRoot] }
-        let lines = GitChange.text(changes, withNotes: false).map { Hint(write: $0.displayable()) }
+        let lines = GitChange.text(changes).map { Hint(write: $0.displayable()) }
         return ["where that file is made by another tool, have it add:"] + lines
     }
 

@@ -21,8 +21,8 @@ struct GitSteps {
         try options.requireAnswer(session.context)
         show()
         guard await options.mayGoOn(session.context) else { return false }
+        if !plan.changes.isEmpty { try await plan.write(session) }
         if let rule { try session.write(rule) }
-        try await plan.write(session.context)
         return true
     }
 
@@ -30,7 +30,7 @@ struct GitSteps {
         let would = options.dryRun ? "would be" : "is"
         if !plan.changes.isEmpty {
             console.note("this \(would) added to \(GitFile(plan.scope, session.context).name):")
-            for line in GitChange.text(plan.changes, withNotes: true) { console.note("  \(line.displayable())") }
+            for line in GitChange.text(plan.changes) { console.note("  \(line.displayable())") }
         }
         if let rule {
             console.note("this \(would) added to \(session.context.short(session.rulesFile)):")

@@ -23,55 +23,58 @@ struct UnconfigureGitCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         try await Git.requireUsable()
         let place = try url.map { url throws(Failure) in try Self.place(url) }
-        let written = try await Self.written(scope.scope, place)
-        guard try await take(back: written, context) else { return }
+        let record = try GitRecord(scope.scope, context)
+        let written = try await written(record, place)
+        guard try await take(back: written, record, context) else { return }
         try await tellWhatIsLeft(context)
         tellRules(place, context)
     }
 
-    private typealias WrittenChange = (change: GitChange, note: GitConfiguration.Entry, stands: Bool)
-
-    /// What was written, as the notes beside it say, and whether it still stands.
-    private static func written(_ scope: GitConfiguration.Scope, _ place: String?) async throws(Failure)
-        -> [WrittenChange]
-    {
-        let entries = try await GitConfiguration(scope: scope).entries()
-        return entries.compactMap { note in
-            guard let change = GitChange(note), place == nil || change.place == place else { return nil }
-            let stands = entries.contains {
-                $0.file == note.file && $0.place(of: change.variable.lowercased()) == change.place
-                    && $0.value == change.value
-            }
-            return (change, note, stands)
-        }
+    /// What was written for a place, or for all, and is still there.
+    private func written(_ record: GitRecord, _ place: String?) async throws(Failure) -> [GitRecord.Entry] {
+        try await record.standing(record.entries()).filter { place == nil || $0.change.place == place }
     }
 
     /// False if the person said no.
-    private func take(back written: [WrittenChange], _ context: CommandContext) async throws(Failure) -> Bool {
+    private func take(
+        back written: [GitRecord.Entry], _ record: GitRecord, _ context: CommandContext
+    ) async throws(Failure) -> Bool {
         let console = context.console
         guard !written.isEmpty else {
             console.note("there is nothing that lanyard configure git wrote")
             return true
         }
-        if scope.system, !scope.dryRun { try await requireWritable(written, context) }
+        let files = Set(written.compactMap(\.file)).sorted()
+        if !scope.dryRun { try await requireWritable(files, record, context) }
         try scope.requireAnswer(context)
-        for file in Set(written.map(\.note.file)).sorted() {
+        for file in files {
             console.note("this \(scope.dryRun ? "would be" : "is") taken out of \(context.short(file)):")
-            let standing = written.filter { $0.stands && $0.note.file == file }.map(\.change)
-            for line in GitChange.text(standing, withNotes: true) { console.note("  \(line.displayable())") }
+            let changes = written.filter { $0.file == file }.map(\.change)
+            for line in GitChange.text(changes) { console.note("  \(line.displayable())") }
         }
         guard await scope.mayGoOn(context) else { return false }
-        for (change, note, _) in written {
-            try await GitConfiguration.remove(change.key, change.value, from: note.file)
-            try await GitConfiguration.remove(change.noteKey, change.noteValue, from: note.file)
+        let locked = try record.locked()
+        let standing = try await record.standing(record.entries())
+        // What was shown, less what somebody else has taken back meanwhile.
+        let removed = written.filter(standing.contains)
+        for entry in removed {
+            guard let file = entry.file else { continue }
+            let equal = try await record.values(of: file).count(where: entry.change.stands)
+            let own = standing.count { $0 == entry }
+            try await GitConfiguration.remove(
+                entry.change.key, entry.change.value, leaving: equal - own, from: file)
         }
+        try locked.write(standing.filter { !removed.contains($0) })
         return true
     }
 
-    private func requireWritable(_ written: [WrittenChange], _ context: CommandContext) async throws(Failure) {
-        for file in Set(written.map(\.note.file)) {
-            try await GitConfiguration.requireWritable(file: file, hint: context.asRoot)
+    private func requireWritable(
+        _ files: [String], _ record: GitRecord, _ context: CommandContext
+    ) async throws(Failure) {
+        if scope.system {
+            for file in files { try await GitConfiguration.requireWritable(file: file, hint: context.asRoot) }
         }
+        try record.requireWritable()
     }
 
     private func tellWhatIsLeft(_ context: CommandContext) async throws(Failure) {

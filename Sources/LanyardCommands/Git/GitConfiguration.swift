@@ -23,19 +23,24 @@ struct GitConfiguration: Sendable {
 
     /// Everything that the scope's file and the files it includes set, in order; empty if there is no such file.
     func entries() async throws(Failure) -> [Entry] {
-        let result = try await Git.run(["config", scope.rawValue, "--includes", "--null", "--show-origin", "--list"])
-        guard result.status == 0 else {
-            guard result.output.isEmpty, result.isFileMissing else {
-                throw result.failure(doing: "reading its configuration")
-            }
-            return []
-        }
-        return Self.entries(result.output)
+        try await Self.listed(["config", scope.rawValue, "--includes"])
+    }
+
+    /// Everything that the scope's own file sets, in order; empty if there is no such file.
+    func ownEntries() async throws(Failure) -> [Entry] {
+        try await Self.listed(["config", scope.rawValue, "--no-includes"])
+    }
+
+    /// Everything that a file sets, in order; empty if there is no such file.
+    static func entries(of file: String) async throws(Failure) -> [Entry] {
+        try await listed(["config", "--file", file, "--no-includes"])
     }
 
     /// Everything that counts outside any repository, in order.
-    static func everything() async throws(Failure) -> [Entry] {
-        let result = try await Git.run(["-C", "/", "config", "--null", "--show-origin", "--list"])
+    static func everything() async throws(Failure) -> [Entry] { try await listed(["-C", "/", "config"]) }
+
+    private static func listed(_ words: [String]) async throws(Failure) -> [Entry] {
+        let result = try await Git.run(words + ["--null", "--show-origin", "--list"])
         guard result.status == 0 else {
             guard result.output.isEmpty, result.isFileMissing else {
                 throw result.failure(doing: "reading its configuration")
@@ -77,10 +82,16 @@ struct GitConfiguration: Sendable {
     /// What means something else than itself in a POSIX regular expression.
     private static let special = Set(".^$*+?()[]{}|\\".unicodeScalars)
 
-    /// Takes a value away from a key of a file; other values of it stay.
-    static func remove(_ key: String, _ value: String, from file: String) async throws(Failure) {
+    /// Takes a value away from a key of a file, but for so many that are equal to it; other values of the key stay.
+    static func remove(_ key: String, _ value: String, leaving rest: Int, from file: String) async throws(Failure) {
         let pattern = "^\(value.unicodeScalars.map { Self.special.contains($0) ? "\\\($0)" : "\($0)" }.joined())$"
-        let result = try await Git.run(["config", "--file", file, "--unset-all", key, pattern])
+        let change = rest > 0 ? ["--replace-all", key, value, pattern] : ["--unset-all", key, pattern]
+        try await write(key, ["--file", file] + change)
+        for _ in 1..<max(rest, 1) { try await write(key, ["--file", file, "--add", key, value]) }
+    }
+
+    private static func write(_ key: String, _ words: [String]) async throws(Failure) {
+        let result = try await Git.run(["config"] + words)
         // 5 says that there is nothing to take away.
         guard [0, 5].contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }
     }

@@ -36,9 +36,7 @@ public struct SelectionFile: Sendable, Equatable {
     }
 
     private static func folder(_ environment: [String: String], isShared: Bool) -> String? {
-        if isShared { return environment.absolutePath("XDG_RUNTIME_DIR").map { "\($0)/lanyard" } }
-        if let state = environment.absolutePath("XDG_STATE_HOME") { return "\(state)/lanyard" }
-        return environment.absolutePath("HOME").map { "\($0)/.local/state/lanyard" }
+        isShared ? environment.absolutePath("XDG_RUNTIME_DIR").map { "\($0)/lanyard" } : environment.stateFolder
     }
 
     /// The choices, the last one first.
