@@ -1,4 +1,5 @@
-import PluginHost
+import Addresses
+public import PluginHost
 public import TokenStore
 
 /// All accounts, what was chosen, and which account is used where.
@@ -10,14 +11,21 @@ public struct AccountOverview: Sendable {
     private let records: StoredRecords
     private let registry: PluginRegistry
     private let isShared: Bool
+    private let realmNames: [String: String]
 
-    init(_ records: StoredRecords, registry: PluginRegistry, history: [SelectedAccount], isShared: Bool = false) {
+    /// Looks at records; if they are of accounts only, they still tell who there is, and who was chosen.
+    public init(_ records: StoredRecords, registry: PluginRegistry, history: [SelectedAccount], isShared: Bool = false)
+    {
         accounts = KnownAccount.all(records, registry: registry)
         self.history = history
         self.records = records
         self.registry = registry
         self.isShared = isShared
+        realmNames = records.realmNames(besides: Set(registry.plugins.flatMap(\.sharedRealms).map(\.name)))
     }
+
+    /// What people call a realm that is stored by its id, such as a domain; nil if nobody told.
+    public func name(ofRealm id: String) -> String? { realmNames[id.lowercased()] }
 
     /// The authorities that an account was chosen for, the last one first.
     public var places: [AuthorityPlace] {
@@ -46,5 +54,31 @@ public struct AccountOverview: Sendable {
             known.account.homeAccountID.lowercased() == record.homeAccountID.lowercased()
                 && known.environments.contains(record.environment.lowercased())
         }
+    }
+}
+
+extension StoredRecords {
+    /// The names of realms by their ids: what plugins called the homes of accounts, else what authorities' URLs called them.
+    fileprivate func realmNames(besides shared: Set<String>) -> [String: String] {
+        let homes = accounts.flatMap { account in
+            account.homeRealms.dropFirst().map { (account.homeRealms[0], $0) }
+        }
+        let asked =
+            accounts.map { ($0.realm, $0.requestedRealm ?? "") }
+            + accessTokens.flatMap { token in
+                (token.requestedRealm ?? "").pieces(between: " ").map { (token.realm, String($0)) }
+            }
+        var names: [String: String] = [:]
+        for told in [homes, asked] {
+            let usable = told.map { ($0.lowercased(), $1.lowercased()) }.filter { id, name in
+                !name.isEmpty && name != id && !name.isUUID && !shared.contains(name)
+            }
+            // The shortest: a tenant's domains may be below one another.
+            let best = Dictionary(grouping: usable) { $0.0 }.compactMapValues { pairs in
+                pairs.map(\.1).min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+            }
+            names.merge(best) { first, _ in first }
+        }
+        return names
     }
 }

@@ -133,10 +133,10 @@ import Testing
             let table = try await world.lanyard(["accounts"])
             #expect(
                 table.output == """
-                      ACCOUNT                 USED FOR          NAME          KIND            TENANTS                      RENEWS
-                    * carol@fabrikam.example  common            Carol Cooper  work or school  fab81ca0                     yes
-                    - dave@outlook.example                      Dave Dyer     personal                                     yes
-                    * alice@contoso.example   fabrikam.example  Alice Archer  work or school  c0a70500, guest in fab81ca0  yes
+                      ACCOUNT                 USED FOR          NAME          KIND            TENANTS                                     RENEWS
+                    * carol@fabrikam.example  common            Carol Cooper  work or school  fabrikam.example                            yes
+                    - dave@outlook.example                      Dave Dyer     personal                                                    yes
+                    * alice@contoso.example   fabrikam.example  Alice Archer  work or school  contoso.example, guest in fabrikam.example  yes
 
                     """, "\(table)")
             let narrow = try await world.atTerminal(["lanyard", "accounts"], answering: [])
@@ -148,12 +148,15 @@ import Testing
             let alice = try #require(json.last)
             #expect(
                 Set(alice.keys) == [
-                    "canRenew", "clientIds", "current", "environment", "homeAccountId", "kind", "name", "previous",
+                    "canRenew", "clientIds", "current", "domain", "environment", "homeAccountId", "kind", "name",
+                    "previous",
                     "tenant", "tenants", "usedElsewhere", "usedFor", "username",
                 ])
             #expect(alice["usedFor"] as? [String] == ["\(world.sandbox.authority)/fabrikam.example"])
             let tenants = try #require(alice["tenants"] as? [[String: Any]])
             #expect(tenants.map { $0["home"] as? Bool } == [true, false])
+            #expect(tenants.map { $0["domain"] as? String } == ["contoso.example", "fabrikam.example"])
+            #expect(json.map { $0["domain"] as? String } == ["fabrikam.example", "", "contoso.example"])
             #expect(tenants.last?["localAccountId"] as? String == "a11ce000-0000-4000-8000-00000000fab8")
             // The object id of the guest, as older tools have it, finds the account.
             let guest = try await Self.user(world, "account=A11CE000-0000-4000-8000-00000000FAB8\n")

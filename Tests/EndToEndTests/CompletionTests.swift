@@ -78,8 +78,9 @@ import Testing
 
     @Test(arguments: ["zsh", "fish"]) func `what a candidate is stands beside it`(shell: String) async throws {
         let notes = [
-            ("lanyard \t", "Sign an account out"), ("lanyard logout \t", "Alice: \"Al\" Ånders, contoso"),
-            ("lanyard logout twin-\t", "Twin@contoso.example, The Other, contoso"),
+            ("lanyard \t", "Sign an account out"),
+            ("lanyard logout \t", "Alice: \"Al\" Ånders, work or school, contoso"),
+            ("lanyard logout twin-\t", "Twin@contoso.example, The Other, work or school, contoso"),
             ("lanyard token --\t", "Never ask; fail with exit status 2"),
         ]
         try await CompletionWorld.with(.unlocked) { world in

@@ -102,7 +102,29 @@ import TokenStore
             try table([(bob, nil), (alice, "/common")]) == [
                 "* bob@contoso.example all", "- alice@contoso.example", "frank@northwind.example",
             ])
-        #expect(try table([(frank, "/\(Self.tenant)")])[0] == "* frank@northwind.example 11111111")
+        #expect(try table([(frank, "/\(Self.tenant)")])[0] == "* frank@northwind.example contoso.example")
+    }
+
+    @Test func `a tenant is called by its domain if any record tells it`() throws {
+        let guest = "99999999-2222-3333-4444-555555555555"
+        let alice = Self.known("a", "alice@contoso.example")
+        var there = alice
+        there.realm = guest
+        func tenants(_ accounts: [AccountRecord]) throws -> String? {
+            let lines = AccountTable(try Self.accounts(accounts)).lines(width: nil)
+            return lines.first { $0.contains("alice") }?.components(separatedBy: "work or school  ").last
+        }
+        #expect(try tenants([alice, there]) == "contoso.example, guest in 99999999  no")
+        // What stands for any tenant is no tenant's name, and neither is another number.
+        for name in ["common", "88888888-2222-3333-4444-555555555555", guest] {
+            there.requestedRealm = name
+            #expect(try tenants([alice, there])?.contains("guest in 99999999 ") == true, "\(name)")
+        }
+        there.requestedRealm = "northwind.onmicrosoft.example"
+        #expect(try tenants([alice, there])?.contains("guest in northwind.onmicrosoft.example ") == true)
+        // What a plugin calls somebody's home counts more than how a URL has it.
+        let frank = Self.known("f", "frank@northwind.example", tenant: guest)
+        #expect(try tenants([alice, there, frank])?.contains("guest in northwind.example ") == true)
     }
 
     @Test func `what was used before is another account of the same authority`() throws {

@@ -54,7 +54,7 @@ import TokenStore
         var records = StoredRecords()
         records.accounts = [twin, other]
         let known = KnownAccounts(AccountOverview(records, registry: PluginRegistry(plugins: []), history: []))
-        let failure = #expect(throws: Failure.self) { try known.account(named: "bob", command: "lanyard use") }
+        let failure = #expect(throws: Failure.self) { try known.account(typed: "bob", command: "lanyard use") }
         #expect(failure?.hints.contains { $0.copied == "lanyard use 'a.b;reboot'" } == true, "\(failure?.hints ?? [])")
     }
 

@@ -162,7 +162,7 @@ private struct Place {
             records.accounts = accounts
             do throws(Failure) {
                 _ = try KnownAccounts(AccountOverview(records, registry: PluginRegistry(plugins: []), history: []))
-                    .account(named: name, command: "lanyard use")
+                    .account(typed: name, command: "lanyard use")
             } catch {
                 failures.append(error)
             }

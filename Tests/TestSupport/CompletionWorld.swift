@@ -127,7 +127,7 @@ package struct CompletionWorld: Sendable {
                 [
                     "home_account_id": id, "environment": "login.microsoftonline.com", "realm": "contoso",
                     "username": username, "name": name, "authority_type": "MSSTS",
-                    "home_realms": "contoso",
+                    "home_realms": "contoso", "account_kind": "work or school",
                 ]
             )
         }

@@ -22,7 +22,7 @@ struct AccountTable {
             Column(title: "ACCOUNT", least: 18) { $0.account.nameForPeople },
             Column(title: "NAME", least: 6) { ($0.account.name ?? "").displayable(limit: 60) },
             Column(title: "KIND", least: 8) { $0.account.kindForPeople },
-            Column(title: "TENANTS", least: 8, cell: Self.tenants),
+            Column(title: "TENANTS", least: 8) { Self.tenants($0, known) },
         ]
         if Set(known.all.map { $0.account.environment.lowercased() }).count > 1 {
             columns.append(Column(title: "AUTHORITY", least: 9) { $0.account.environment.displayable(limit: 60) })
@@ -52,20 +52,15 @@ struct AccountTable {
             return known.places(butFor: account).isEmpty ? "all" : "all others"
         }
         return known.places(of: account).map { place in
-            place.path.pieces(between: "/").map { String($0).shortTenant }.joined(separator: "/")
+            place.path.pieces(between: "/").map { known.nameForPeople(ofRealm: String($0)) }.joined(separator: "/")
         }.joined(separator: ", ")
     }
 
-    /// The home tenant, then those where the account is a guest: a tenant's number by its first digits.
-    private static func tenants(_ known: KnownAccount) -> String {
-        guard !known.isHomeShared || known.profiles.count > 1 else { return "" }
-        let guests = known.profiles.filter { !$0.isHome }.map { $0.realm.shortTenant }
-        let all = [known.account.homeRealm?.shortTenant].compactMap(\.self) + guests.map { "guest in \($0)" }
-        return all.joined(separator: ", ")
+    /// The home tenant, then those where the account is a guest.
+    private static func tenants(_ account: KnownAccount, _ known: KnownAccounts) -> String {
+        guard !account.isHomeShared || account.profiles.count > 1 else { return "" }
+        let guests = account.profiles.filter { !$0.isHome }.map { "guest in \(known.nameForPeople(ofRealm: $0.realm))" }
+        let home = account.account.homeRealm.map(known.nameForPeople)
+        return ([home].compactMap(\.self) + guests).joined(separator: ", ")
     }
-}
-
-extension String {
-    /// A tenant fit for a narrow column: a UUID's first group, or a name as it is.
-    fileprivate var shortTenant: String { isUUID ? String(prefix(8)) : displayable(limit: 40) }
 }

@@ -35,17 +35,19 @@ struct AccountsCommand: Command {
 
 extension KnownAccount {
     /// The account as `--json` shows it; the members are documented in lanyard(1) and stay.
-    fileprivate func json(among known: KnownAccounts) -> JSONValue {
+    func json(among known: KnownAccounts) -> JSONValue {
         let tenants = profiles.map { profile in
             JSONValue.object([
-                "tenant": .string(profile.realm), "home": .bool(profile.isHome),
+                "tenant": .string(profile.realm), "domain": known.domainJSON(profile.realm),
+                "home": .bool(profile.isHome),
                 "localAccountId": .string(profile.localAccountID ?? ""),
             ])
         }
         var members: [String: JSONValue] = [
             "username": .string(account.username), "name": .string(account.name ?? ""),
             "homeAccountId": .string(account.homeAccountID), "environment": .string(account.environment),
-            "tenant": .string(account.homeRealm ?? ""), "tenants": .array(tenants), "kind": .string(account.kindWord),
+            "tenant": .string(account.homeRealm ?? ""), "domain": known.domainJSON(account.homeRealm),
+            "tenants": .array(tenants), "kind": .string(account.kindWord),
             "clientIds": .array(clientIDs.map(JSONValue.string)), "canRenew": .bool(canRenew),
             "current": .bool(known.isUsed(self)), "previous": .bool(self == known.previous?.account),
             "usedFor": JSONValue(strings: known.places(of: self).map(\.url)),
@@ -54,6 +56,10 @@ extension KnownAccount {
         if let policy = account.policy { members["policy"] = .string(policy) }
         return .object(members)
     }
+}
+
+extension KnownAccounts {
+    fileprivate func domainJSON(_ realm: String?) -> JSONValue { .string(realm.flatMap(domain) ?? "") }
 }
 
 extension AccountRecord {

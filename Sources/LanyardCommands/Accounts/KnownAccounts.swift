@@ -1,3 +1,4 @@
+import Addresses
 import CredentialEngine
 import Secrets
 import Terminal
@@ -14,6 +15,11 @@ struct KnownAccounts {
     let current: KnownAccount?
     /// What `use -` goes back to.
     let previous: Previous?
+    /// The authority that is looked at; nil for all.
+    let named: NamedPlace?
+    /// The accounts that this authority has nothing to do with.
+    let elsewhere: [KnownAccount]
+    private let overview: AccountOverview
     /// The authorities that each account is used at because one was chosen there, by identifier.
     private let uses: [(account: KnownAccount, place: AuthorityPlace)]
     /// The account that is used wherever no other was chosen.
@@ -34,6 +40,9 @@ struct KnownAccounts {
             overview.accounts.filter { known in here.accounts.contains { overview.account($0) == known } }
         }
         self.all = all ?? overview.accounts
+        self.overview = overview
+        self.named = named
+        elsewhere = all.map { all in overview.accounts.filter { !all.contains($0) } } ?? []
         let chosen = overview.history.compactMap { selected in
             overview.accounts.first { $0.isSelected(selected) }.map { (selected: selected, account: $0) }
         }
@@ -66,6 +75,14 @@ struct KnownAccounts {
         return (before ?? (isOnlyOther ? others.first : nil)).map { Previous(account: $0, place: nil) }
     }
 
+    /// A realm as people call it: its name if it is known, else its id, of a UUID the first digits.
+    func nameForPeople(ofRealm id: String) -> String {
+        (overview.name(ofRealm: id) ?? (id.isUUID ? String(id.prefix(8)) : id)).displayable(limit: 60)
+    }
+
+    /// The domain of a realm; nil if nobody told one.
+    func domain(ofRealm id: String) -> String? { overview.name(ofRealm: id) }
+
     /// The accounts in the order that a person is asked about them.
     var byUse: [KnownAccount] { recent + all.filter { !recent.contains($0) } }
 
@@ -86,37 +103,11 @@ struct KnownAccounts {
     func places(butFor account: KnownAccount) -> [(account: KnownAccount, place: AuthorityPlace)] {
         uses.filter { $0.account != account }
     }
-
-    /// The one account of a name.
-    ///
-    /// - Throws: `Failure` if it has not signed in, or several have the name.
-    func account(named name: String, command: ShellCommand) throws(Failure) -> KnownAccount {
-        let found = all.filter { $0.isNamed(name) }
-        guard found.count <= 1 else { throw Failure(found, named: name, command: command) }
-        guard let account = found.first else {
-            throw Failure(
-                "the account \(name.displayable(limit: 200)) has not signed in",
-                hints: [Hint("see", run: "lanyard accounts")])
-        }
-        return account
-    }
 }
 
 extension [KnownAccount] {
     /// Each once.
     fileprivate var uniqued: Self { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
-}
-
-extension Failure {
-    /// Several accounts of one name.
-    fileprivate init(_ found: [KnownAccount], named name: String, command: ShellCommand) {
-        let accounts = found.map(\.account)
-        self.init(
-            "several accounts are called \(name.displayable(limit: 200))",
-            hints: zip(accounts, accounts.labels).map { account, label in
-                Hint(label.displayable(limit: 100), run: "\(command)\(last: account.homeAccountID, limit: 200)")
-            }, status: .usage)
-    }
 }
 
 extension AccountRecord {

@@ -19,7 +19,7 @@ struct LoginCommand: Command {
         var options = interaction.values
         options.isAskedFor = true
         let session = try Session(context, options: options)
-        var (request, url) = try token.request(in: session)
+        var (request, url) = try await token.request(in: session)
         request.prompt = prompt?.rawValue
         // An authority that no plugin serves is the sign-in's to refuse.
         let place = try? NamedPlace(request, in: session)

@@ -14,7 +14,8 @@ struct LogoutCommand: Command {
             device, every client's.
             """)
 
-    @Argument(help: "The account, by user name or identifier; may be left out where there is only one.")
+    @Argument(
+        help: "The account, by user name or identifier or the beginning of one; may be left out if there is only one.")
     var account: String?
 
     @OptionGroup var place: PlaceOptions
@@ -89,7 +90,7 @@ struct LogoutCommand: Command {
 
     private func chosen(among known: KnownAccounts, in session: Session) async throws -> [KnownAccount] {
         if all { return known.all }
-        if let account { return [try known.account(named: account, command: "lanyard logout")] }
+        if let account { return [try known.account(typed: account, command: "lanyard logout")] }
         guard known.all.count > 1 else { return known.all }
         let choices = known.byUse
         if session.presence.hasTerminal {

@@ -19,7 +19,9 @@ struct PlaceOptions: ParsableArguments {
         guard let url else { return nil }
         let request = try CredentialRequest(url: url)
         guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
-        return try NamedPlace(wanted, in: session)
+        var place = try NamedPlace(wanted, in: session)
+        place.url = request.url
+        return place
     }
 }
 
@@ -28,6 +30,8 @@ struct NamedPlace {
     let place: AuthorityPlace
     /// Nil for any client.
     let clientID: String?
+    /// The URL that a rule maps to it; nil if it was named itself.
+    var url: String?
 
     init(_ authority: String, kind: String? = nil, clientID: String?, in session: Session) throws(Failure) {
         let trimmed = authority.withoutTrailingSlashes

@@ -17,7 +17,7 @@ struct TokenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A scope; may be given several times.", valueName: "scope"))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("The account, by user name or identifier.", valueName: "account"))
+    @Option(help: ArgumentHelp("The account, by user name or identifier; its beginning will do.", valueName: "account"))
     var account: String?
 
     @Option(
@@ -31,7 +31,7 @@ struct TokenOptions: ParsableArguments {
     /// The request that the options come to.
     ///
     /// Without any of them it is the only rule's, if the configuration has just one.
-    func request(in session: Session) throws(Failure) -> (request: TokenRequest, url: String?) {
+    func request(in session: Session) async throws(Failure) -> (request: TokenRequest, url: String?) {
         var asked = CredentialRequest()
         if let url = try place(in: session) {
             asked = try CredentialRequest(url: url)
@@ -39,7 +39,7 @@ struct TokenOptions: ParsableArguments {
         asked.wish.authority = authority
         asked.wish.clientID = clientId
         asked.wish.scopes = scope + resource.map(Self.scope(ofResource:))
-        asked.wish.account = account
+        asked.wish.account = try await accountMeant(in: session)
         asked.wish.claims = try claims.request()
         try signIn.write(to: &asked.wish)
         guard let request = try session.resolve(asked) else {
@@ -47,6 +47,16 @@ struct TokenOptions: ParsableArguments {
             throw Failure(noRuleMaps: asked)
         }
         return (request, asked.host == nil ? nil : asked.url)
+    }
+
+    /// The account as the rules and the store know it.
+    ///
+    /// Only what may be the beginning of a name is worth a look at who has signed in.
+    private func accountMeant(in session: Session) async throws(Failure) -> String? {
+        guard let account, !account.isWholeAddress else { return account }
+        return try await session.unlocking(for: url) { () throws(Failure) in
+            try session.accounts().name(typed: account)
+        }
     }
 
     /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.

@@ -16,7 +16,7 @@ struct UseCommand: Command {
             prints the one that is used.
             """)
 
-    @Argument(help: "The account, by user name or identifier, or `-`.")
+    @Argument(help: "The account, by user name or identifier or the beginning of one; or `-`.")
     var account: String?
 
     @Argument(help: "A URL that a rule maps: choose for its authority only.")
@@ -33,10 +33,12 @@ struct UseCommand: Command {
         let session = try Session(context, options: .init(isInteractive: !nonInteractive))
         let named = try place.place(url, in: session)
         let known = try session.accounts(at: named)
-        guard !known.all.isEmpty else { throw Failure.nobodyIsSignedIn }
+        guard !known.all.isEmpty || account != nil && !known.elsewhere.isEmpty else {
+            throw Failure.nobodyIsSignedIn
+        }
         guard let account else { return try await choose(among: known, at: named?.place, in: session) }
         guard account == "-" else {
-            let found = try known.account(named: account, command: "lanyard use")
+            let found = try known.account(typed: account, command: "lanyard use")
             return try use(found.account, at: named?.place, in: session)
         }
         guard let previous = known.previous else {

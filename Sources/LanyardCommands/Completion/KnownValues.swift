@@ -94,20 +94,24 @@ extension KnownValues {
             group: configuration?.group ?? Configuration().group,
             collection: configuration?.deviceMode == .shared ? .session : .default, deadline: Self.patience,
             mayPrompt: false)
-        let records = try? SecretServiceStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
-        var people: [String: AccountRecord] = [:]
-        for record in records?.accounts ?? [] {
-            if people[record.homeAccountID] == nil || record.isHome { people[record.homeAccountID] = record }
-        }
-        let names = Dictionary(grouping: people.values) { $0.username.lowercased() }
-        return people.values.sorted { ($0.username, $0.homeAccountID) < ($1.username, $1.homeAccountID) }.map {
-            person in
-            let isItsOwn = !person.username.isEmpty && names[person.username.lowercased()]?.count == 1
-            let about = [isItsOwn ? nil : person.username, person.name, person.homeRealm]
-            return Candidate(
-                isItsOwn ? person.username : person.homeAccountID,
-                about.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", "))
-        }
+        let found = try? SecretServiceStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
+        let isShared = configuration?.deviceMode == .shared
+        let history = SelectionFile(environment: context.environment, isShared: isShared)?.read() ?? []
+        let known = KnownAccounts(
+            AccountOverview(found ?? StoredRecords(), registry: registry, history: history, isShared: isShared))
+        return known.all.map { Candidate(known.name(of: $0), about($0, among: known)) }
+    }
+
+    /// What its name alone doesn't tell of an account.
+    private func about(_ account: KnownAccount, among known: KnownAccounts) -> String {
+        let record = account.account
+        let home = account.isHomeShared ? nil : record.homeRealm.map(known.nameForPeople)
+        let isMarked = known.all.count > 1 && known.isUsed(account)
+        let about = [
+            record.username == known.name(of: account) ? nil : record.username, record.name, record.kind, home,
+            isMarked ? "in use" : nil,
+        ]
+        return about.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", ")
     }
 }
 

@@ -44,7 +44,7 @@ struct ExecCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: interaction.values)
-        let (request, url) = try token.request(in: session)
+        let (request, url) = try await token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }

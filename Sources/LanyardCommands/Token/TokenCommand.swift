@@ -25,7 +25,7 @@ struct TokenCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: interaction.values)
-        let (request, url) = try token.request(in: session)
+        let (request, url) = try await token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
         let console = session.context.console
         if json {
