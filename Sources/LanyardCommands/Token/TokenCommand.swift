@@ -8,7 +8,10 @@ import TokenAcquisition
 struct TokenCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Print an access token.",
-        discussion: "For a URL that a rule maps, or for an authority, a client id and scopes given by name.")
+        discussion: """
+            For a URL that a rule maps, or for an authority, a client id and scopes given by name. With --decode, prints \
+            what the token says of itself in place of the token.
+            """)
 
     @OptionGroup var token: TokenOptions
     @OptionGroup var interaction: InteractionOptions
@@ -19,8 +22,12 @@ struct TokenCommand: Command {
     @Flag(help: "Print an `Authorization` header, as curl takes it from a pipe with --header @-.")
     var header = false
 
+    @Flag(help: "Print the claims of a JWT, unverified, and not the token; with --json as JSON.")
+    var decode = false
+
     mutating func validate() throws {
         if json, header { throw ValidationError("give --json or --header, not both") }
+        if decode, header { throw ValidationError("give --decode or --header, not both") }
     }
 
     mutating func run(in context: CommandContext) async throws {
@@ -28,12 +35,25 @@ struct TokenCommand: Command {
         let (request, url) = try await token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
         let console = session.context.console
+        if decode { return try show(acquired, console, now: Int(context.now)) }
         if json {
             console.print(Self.json(acquired).encoded(pretty: true))
         } else if header {
             console.print("Authorization: \(acquired.tokenType) \(acquired.accessToken.reveal())")
         } else {
             console.print(acquired.accessToken.reveal())
+        }
+    }
+
+    /// Prints what the token says of itself.
+    private func show(_ token: AcquiredToken, _ console: Console, now: Int) throws(Failure) {
+        do throws(DecodedToken.Obstacle) {
+            let decoded = try DecodedToken(token.accessToken, now: now)
+            if json { return console.print(decoded.json.encoded(pretty: true)) }
+            for line in decoded.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+            console.note("decoded only: nobody has verified the token's signature")
+        } catch {
+            throw Failure(error)
         }
     }
 
