@@ -100,8 +100,8 @@ struct LanyardCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Setup",
                 subcommands: [
-                    ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, DoctorCommand.self,
-                    ExplainCommand.self, PluginCommand.self,
+                    ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, ConfigCommand.self,
+                    DoctorCommand.self, ExplainCommand.self, PluginCommand.self,
                     SandboxCommand.self,
                 ]),
             CommandGroup(

@@ -43,11 +43,9 @@ extension Configuration {
 
     /// Takes over the `LANYARD_*` variables that stand for keys.
     private mutating func apply(environment: [String: String]) throws(SettingsError) {
-        let variables = [
-            "LANYARD_ACCOUNT": "account", "LANYARD_AUTHORITY": "authority", "LANYARD_BROWSER": "browser",
-            "LANYARD_CA_FILE": "ca-file", "LANYARD_CLIENT_ID": "client-id", "LANYARD_FLOW": "flow",
-        ]
-        for (variable, key) in variables.sorted(by: { $0.key < $1.key }) {
+        for (variable, key) in Self.variables.sorted(by: { $0.key < $1.key }) {
+            // It is read as git reads booleans, below.
+            guard variable != Self.answerCacheVariable else { continue }
             guard let value = environment[variable], !value.isEmpty else { continue }
             guard value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
                 throw SettingsError(file: variable, line: nil, message: "the value holds a control character")
@@ -69,6 +67,12 @@ extension Configuration {
     }
 
     private static let answerCacheVariable = "LANYARD_ANSWER_CACHE"
+    /// The variables that stand for keys.
+    static let variables = [
+        "LANYARD_ACCOUNT": "account", answerCacheVariable: "answer-cache", "LANYARD_AUTHORITY": "authority",
+        "LANYARD_BROWSER": "browser", "LANYARD_CA_FILE": "ca-file", "LANYARD_CLIENT_ID": "client-id",
+        "LANYARD_FLOW": "flow",
+    ]
 
     /// Whether the environment turns the answer cache off, as far as the configuration, which isn't read, lets it.
     public static func turnsOffAnswerCache(environment: [String: String]) -> Bool {
@@ -78,7 +82,7 @@ extension Configuration {
     /// The longest configuration file that is read, in bytes.
     private static let longestFile = 1 << 20
 
-    private static func read(_ path: String, isSystem: Bool) throws(SettingsError) -> String? {
+    static func read(_ path: String, isSystem: Bool) throws(SettingsError) -> String? {
         do {
             let file = try OpenFile(path)
             try requireTrust(in: try file.status(), path, isSystem: isSystem)

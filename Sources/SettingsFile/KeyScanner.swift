@@ -19,6 +19,17 @@ struct KeyScanner {
         var lastLine: Int
     }
 
+    /// `key = value` above all tables.
+    struct Pair {
+        let names: [String]
+        /// Where the key begins, counted in bytes.
+        let start: Int
+        /// Where its value is, and blanks behind it.
+        let value: Range<Int>
+    }
+
+    /// The pairs above all tables, in order, if lines were asked for.
+    private(set) var pairs: [Pair] = []
     /// The lines of tables, keys and elements, if they were asked for.
     private(set) var lines: [[KeyLines.Step]: Int] = [:]
     /// What the parser must not see; the scan ends there.
@@ -88,7 +99,10 @@ struct KeyScanner {
         if notesLines { for name in names { place = note(.key(name), of: place, at: start) } }
         if byte == UInt8(ascii: "=") {
             advance()
-            value(at: place)
+            skipBlanks()
+            let value = index
+            self.value(at: place)
+            if notesLines, headers.isEmpty { pairs.append(Pair(names: names, start: before, value: value..<index)) }
         }
         if index == before { advance() }
     }

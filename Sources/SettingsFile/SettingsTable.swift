@@ -52,6 +52,9 @@ public struct SettingsTable: Sendable {
     /// The line the table begins at, from 1; nil for the file's own.
     public var line: Int? { lines.line(of: nil, in: place) }
 
+    /// The line that sets a key, from 1; nil if it isn't known.
+    public func line(of key: String) -> Int? { lines.line(of: key, in: place) }
+
     /// The keys present, sorted.
     public var keys: [String] { values.keys.sorted() }
 

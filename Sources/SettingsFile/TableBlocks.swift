@@ -55,7 +55,7 @@ public struct TableBlocks: Sendable {
     }
 
     /// A comment that stands right above a header belongs to it; one that opens the file belongs to the file.
-    private static func start(of header: Int, in rows: [Substring.UTF8View]) -> Int {
+    static func start(of header: Int, in rows: [Substring.UTF8View]) -> Int {
         var start = header
         while start > 0, isComment(rows[start - 1]) { start -= 1 }
         return start == 0 ? header : start

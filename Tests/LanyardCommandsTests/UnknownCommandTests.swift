@@ -6,7 +6,14 @@ import Testing
 @Suite struct UnknownCommandTests {
     private static let lines: [(String, UnknownCommand?)] = [
         ("lgin", UnknownCommand(word: "lgin", nearest: "login")),
-        ("config git", UnknownCommand(word: "config", nearest: "configure")),
+        ("config git", UnknownCommand(word: "git", nearest: "configure git")),
+        ("whoami", UnknownCommand(word: "whoami", nearest: "status")),
+        ("auth", UnknownCommand(word: "auth", nearest: "status")),
+        ("auth login --web", UnknownCommand(word: "auth", nearest: "login")),
+        ("auth switch", UnknownCommand(word: "auth", nearest: "use")),
+        ("auth refresh", UnknownCommand(word: "auth", nearest: "status")),
+        ("signout", UnknownCommand(word: "signout", nearest: "logout")),
+        ("rule whoami", UnknownCommand(word: "whoami", nearest: nil)),
         ("rules lst", UnknownCommand(word: "lst", nearest: "list")),
         ("cache claer --yes", UnknownCommand(word: "claer", nearest: "clear")),
         ("frobnicate", UnknownCommand(word: "frobnicate", nearest: nil)),

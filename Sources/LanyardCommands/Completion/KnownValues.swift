@@ -24,6 +24,10 @@ struct KnownValues {
         let found: [Candidate] =
             switch subject {
             case "account", "login-hint": accounts
+            case "key": Configuration.settingKeys.map { Candidate($0, SettingKey.note($0)) }
+            case "answer-cache": ["true", "false"].map { Candidate($0) }
+            case "device-mode": Configuration.DeviceMode.allCases.map { Candidate($0.rawValue) }
+            case "flow": Configuration.FlowChoice.allCases.map { Candidate($0.rawValue) }
             case "authority": authorities
             case "client-id": clients
             case "scope": scopes

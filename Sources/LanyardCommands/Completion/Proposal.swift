@@ -59,6 +59,9 @@ extension Proposal {
         if parameter.isPath { return .files }
         if point.path == ["sandbox"] { return .candidates(point.arguments.isEmpty ? sandbox : [], named: "") }
         if !parameter.values.isEmpty { return .candidates(parameter.values, named: named) }
+        if point.path == ["config", "set"], parameter.subject == "value", let key = point.arguments.first {
+            return key == "ca-file" ? .files : .candidates(KnownValues(context).of(key), named: named)
+        }
         let isRule = point.path == ["rule", "remove"] && parameter.subject == "url"
         let rules = point.has("--system") ? "system-rule" : "user-rule"
         let known = KnownValues(context).of(isRule ? rules : parameter.subject)

@@ -34,7 +34,7 @@ extension SignInParameter.Value {
 
 extension String {
     /// The text as a TOML string on one line.
-    fileprivate var inTOML: String {
+    var inTOML: String {
         var text = "\""
         for scalar in unicodeScalars {
             switch scalar {

@@ -8,8 +8,7 @@ public struct RuleFile: Sendable {
     private let file: SettingsText
     private let blocks: TableBlocks
     private var text: String { file.text ?? "" }
-    /// What everybody's commands read, everybody must be able to.
-    private var readers: SettingsText.Readers { file.path == Configuration.systemFile ? .everybody : .owner }
+    private var readers: SettingsText.Readers { Configuration.readers(of: file.path) }
 
     /// Reads a file; a missing one has no rules.
     ///
@@ -17,7 +16,7 @@ public struct RuleFile: Sendable {
     public init(reading path: String) throws(SettingsError) {
         file = try SettingsText(reading: path)
         blocks = try TableBlocks(of: "rule", file: path, text: file.text ?? "")
-        rules = try Self.configuration(path, file.text ?? "").rules
+        rules = try Configuration(path, file.text ?? "").rules
     }
 
     /// The rule whose `url` means the same URLs.
@@ -42,7 +41,7 @@ public struct RuleFile: Sendable {
         let start = file.text == nil ? schema.map { "#:schema \($0)\n" } ?? "" : text
         let opened = try TableBlocks(of: "rule", file: file.path, text: start)
         let changed = opened.appending(rule.toml)
-        let after = try Self.configuration(file.path, changed).rules
+        let after = try Configuration(file.path, changed).rules
         guard try isOnlyRules(changed), after.count == rules.count + 1, after.dropLast().elementsEqual(rules, by: ==),
             after.last?.anywhere == rule.anywhere
         else { throw unsure("add this by hand:\n\(rule.toml)") }
@@ -58,7 +57,7 @@ public struct RuleFile: Sendable {
         let changed = blocks.removing(index)
         var expected = rules
         expected.remove(at: index)
-        let after = try Self.configuration(file.path, changed).rules
+        let after = try Configuration(file.path, changed).rules
         guard try isOnlyRules(changed), after.map(\.anywhere) == expected.map(\.anywhere) else {
             throw unsure(hint)
         }
@@ -73,24 +72,29 @@ public struct RuleFile: Sendable {
 
     /// Whether a changed text says the same but for its rules.
     private func isOnlyRules(_ changed: String) throws(SettingsError) -> Bool {
-        var before = try Self.configuration(file.path, text)
-        var after = try Self.configuration(file.path, changed)
+        var before = try Configuration(file.path, text)
+        var after = try Configuration(file.path, changed)
         before.rules = []
         after.rules = []
         return before == after
     }
 
-    private static func configuration(_ path: String, _ text: String) throws(SettingsError) -> Configuration {
-        var configuration = Configuration()
-        try configuration.apply(
-            SettingsTable(file: path, text: text), isSystem: path == Configuration.systemFile)
-        return configuration
+}
+
+extension Configuration {
+    /// What one file says by itself.
+    init(_ path: String, _ text: String) throws(SettingsError) {
+        self.init()
+        try apply(SettingsTable(file: path, text: text), isSystem: path == Self.systemFile)
     }
+
+    /// For whom a file is made: what everybody's commands read, everybody must be able to.
+    static func readers(of path: String) -> SettingsText.Readers { path == systemFile ? .everybody : .owner }
 }
 
 extension Rule {
     /// The rule wherever it stands.
-    fileprivate var anywhere: Rule {
+    var anywhere: Rule {
         var rule = self
         rule.file = ""
         rule.line = nil

@@ -1,0 +1,154 @@
+import ArgumentParser
+import JSON
+import Rules
+import Secrets
+import SettingsFile
+import Terminal
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Show and change the settings that are not rules.",
+        subcommands: [
+            ConfigGetCommand.self, ConfigSetCommand.self, ConfigUnsetCommand.self, ConfigListCommand.self,
+        ])
+}
+
+struct ConfigListCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the settings, and what sets each.")
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let settings = try Configuration.settings(in: context)
+        let console = context.console
+        guard !json else {
+            return console.print(JSONValue.array(settings.map(\.json)).encoded(pretty: true))
+        }
+        let rows = settings.map { setting in
+            [setting.key, setting.value?.words.joined(separator: " ").displayable() ?? "-", setting.origin(context)]
+        }
+        let table = Table([["KEY", "VALUE", "FROM"]] + rows)
+        for line in table.wrapped(columns: OutputWidth.ofTerminal, indent: 0) { console.print(line) }
+    }
+}
+
+struct ConfigGetCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print what is in effect for a setting.",
+        discussion: "Each value is on a line of its own. If there is none, nothing is printed and the exit status is 1."
+    )
+
+    @Argument(help: "The setting's key.")
+    var key: String
+
+    mutating func run(in context: CommandContext) async throws {
+        let key = try SettingKey(key)
+        let setting = try Configuration.settings(in: context).first { $0.key == key.name }
+        guard let value = setting?.value else { throw ExitCode(ExitStatus.failed.rawValue) }
+        for word in value.words { context.console.print(word) }
+    }
+}
+
+struct ConfigSetCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Set a setting in your configuration, or in the system's.",
+        usage: "lanyard config set [--system] <key> <value> ...",
+        discussion: "Nothing that is wrong is written. Comments and all else in the file stay as they are.")
+
+    @OptionGroup var place: SystemSettingOptions
+
+    @Argument(help: "The setting's key.")
+    var key: String
+
+    @Argument(help: "Its value; known-authorities takes several.")
+    var value: [String]
+
+    mutating func run(in context: CommandContext) async throws {
+        let key = try SettingKey(key)
+        let wanted = try key.value(value)
+        let file = try place.file(of: key, value, in: context)
+        try file.change { file throws(SettingsError) in
+            try file.set(key.name, to: wanted, schema: InstalledFiles(context).schema)
+        }
+        let shown = wanted.words.joined(separator: " ").displayable()
+        context.console.note("\(key.name) is now \(shown), in \(file.name)")
+        try key.tellOverride(file, in: context)
+    }
+}
+
+struct ConfigUnsetCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "unset", abstract: "Take a setting out of your configuration, or out of the system's.",
+        usage: "lanyard config unset [--system] <key>",
+        discussion: "A comment behind it on its line goes too; comments above it, and all else in the file, stay.")
+
+    @OptionGroup var place: SystemSettingOptions
+
+    @Argument(help: "The setting's key.")
+    var key: String
+
+    mutating func run(in context: CommandContext) async throws {
+        let key = try SettingKey(key)
+        let file = try place.file(of: key, nil, in: context)
+        var isThere = false
+        try file.change { file throws(SettingsError) in isThere = try file.unset(key.name) }
+        context.console.note(
+            isThere ? "\(key.name) is no longer set in \(file.name)" : "\(key.name) is not set in \(file.name)")
+        try key.tellOverride(file, in: context)
+    }
+}
+
+extension Configuration {
+    /// Every setting, and what sets it.
+    static func settings(in context: CommandContext) throws(Failure) -> [Setting] {
+        do throws(SettingsError) {
+            return try settings(environment: context.environment)
+        } catch {
+            throw Failure(error)
+        }
+    }
+}
+
+extension Configuration.Setting {
+    /// What sets it, for people.
+    func origin(_ context: CommandContext) -> String {
+        let place =
+            switch origin {
+            case .builtIn: value == nil ? "not set" : "default"
+            case .file(let file, let line): context.short(file) + (line.map { ":\($0)" } ?? "")
+            case .variable(let name): name
+            }
+        return isLocked ? "\(place), locked" : place
+    }
+
+    /// For programs, as lanyard-config(1) has it.
+    fileprivate var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "key": .string(key), "value": value?.json ?? .null, "locked": .bool(isLocked),
+        ]
+        switch origin {
+        case .builtIn: members["from"] = "default"
+        case .file(let file, let line):
+            members["from"] = "file"
+            members["file"] = .string(file)
+            members["line"] = line.map { .integer(Int64($0)) } ?? .null
+        case .variable(let name):
+            members["from"] = "variable"
+            members["variable"] = .string(name)
+        }
+        return .object(members)
+    }
+}
+
+extension SettingValue {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .number(let number): .integer(Int64(number))
+        case .truth(let truth): .bool(truth)
+        case .list(let texts): JSONValue(strings: texts)
+        }
+    }
+}

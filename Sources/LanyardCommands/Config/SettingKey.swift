@@ -1,0 +1,118 @@
+import ArgumentParser
+import Rules
+import Secrets
+import SettingsFile
+import Terminal
+
+/// A key above all tables, as it was typed.
+struct SettingKey {
+    let name: String
+
+    /// - Throws: `Failure` with the status of a wrong command line if there is no such key.
+    init(_ name: String) throws(Failure) {
+        let keys = Configuration.settingKeys
+        guard keys.contains(name) else { throw Failure(noSetting: name, keys) }
+        self.name = name
+    }
+
+    /// What words come to as its value.
+    ///
+    /// - Throws: `Failure` with the status of a wrong command line if it can't be that.
+    func value(_ words: [String]) throws(Failure) -> SettingValue {
+        do throws(SettingsError) { return try Configuration.value(words, of: name) } catch {
+            throw Failure(error.message, hints: error.hints, status: .usage)
+        }
+    }
+
+    /// Tells if what was changed has no effect, because something else wins.
+    func tellOverride(_ file: SettingFilePlace, in context: CommandContext) throws(Failure) {
+        guard let setting = try Configuration.settings(in: context).first(where: { $0.key == name }) else { return }
+        switch setting.origin {
+        case .builtIn: return
+        case .file(let winner, _) where winner == file.path: return
+        case .file, .variable: break
+        }
+        context.console.note("what is in effect is set by \(setting.origin(context))")
+    }
+
+    /// What it is about, in few words.
+    static func note(_ name: String) -> String { notes[name] ?? "" }
+
+    private static let notes = [
+        "account": "the account, unless something else names one", "answer-cache": "whether answers are remembered",
+        "authority": "the authority of hosts that plugins know", "browser": "the command that opens a browser",
+        "ca-file": "PEM certificates to trust besides the system's",
+        "client-id": "the application, unless a rule names one",
+        "device-mode": "whose machine this is", "flow": "how to sign in", "group": "the keychain group",
+        "known-authorities": "hosts of authorities to trust", "timeout": "seconds to sign in",
+    ]
+}
+
+/// Whose settings a command changes.
+struct SystemSettingOptions: ParsableArguments {
+    @Flag(help: "For everybody on this machine, in /etc/lanyard/config.toml.")
+    var system = false
+
+    /// The file to change.
+    ///
+    /// - Throws: `Failure` if the key is not the user's to change there; `words` are for the command that would.
+    func file(of key: SettingKey, _ words: [String]?, in context: CommandContext) throws(Failure) -> SettingFilePlace {
+        let own = Configuration.userFile(environment: context.environment)
+        guard !system else { return SettingFilePlace(path: Configuration.systemFile, context: context) }
+        guard let own else {
+            throw Failure("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"])
+        }
+        if key.name == "device-mode", let words {
+            let command = ["sudo", "lanyard", "config", "set", "--system", key.name] + words
+            throw Failure(
+                "device-mode counts for everybody on this machine, in \(Configuration.systemFile) only",
+                hints: [Hint("set it there", run: ShellCommand(words: command))], status: .usage)
+        }
+        let setting = try Configuration.settings(in: context).first { $0.key == key.name }
+        guard setting?.isLocked != true else {
+            throw Failure(
+                "\(key.name) is locked by \(Configuration.systemFile)",
+                hints: ["ask whoever administers this machine"])
+        }
+        return SettingFilePlace(path: own, context: context)
+    }
+}
+
+/// The file that a setting is changed in.
+struct SettingFilePlace {
+    let path: String
+    let context: CommandContext
+
+    /// The file, for people.
+    var name: String { context.short(path) }
+
+    func change(_ body: (SettingFile) throws(SettingsError) -> Void) throws(Failure) {
+        do throws(SettingsError) {
+            try body(SettingFile(reading: path))
+        } catch {
+            guard path == Configuration.systemFile, error.lacksPermission else { throw Failure(error) }
+            throw Failure(error.description, hints: [context.asRoot])
+        }
+    }
+}
+
+extension Failure {
+    /// A key that is none, or not one of these.
+    fileprivate init(noSetting name: String, _ keys: [String]) {
+        let shown = name.displayable(limit: 60)
+        switch name {
+        case "rule", "rules":
+            self.init(
+                "rules have commands of their own", hints: [Hint("see", run: "lanyard help rule")], status: .usage)
+        case "policy":
+            self.init(
+                "[policy] is edited by hand, in \(Configuration.systemFile)", hints: ["see lanyard-config(5)"],
+                status: .usage)
+        default:
+            let near = keys.nearest(to: name).map { Hint("did you mean \($0)?") }
+            self.init(
+                "there is no setting \(shown)",
+                hints: [near ?? Hint("see which there are", run: "lanyard config list")], status: .usage)
+        }
+    }
+}

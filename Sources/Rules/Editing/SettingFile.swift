@@ -1,0 +1,51 @@
+public import SettingsFile
+
+/// A configuration file whose keys above all tables are set and unset one by one, while the rest stays as it is.
+public struct SettingFile: Sendable {
+    private let file: SettingsText
+    private let before: Configuration
+    private var text: String { file.text ?? "" }
+
+    /// Reads a file; a missing one is empty.
+    ///
+    /// - Throws: `SettingsError` if the file is wrong.
+    public init(reading path: String) throws(SettingsError) {
+        file = try SettingsText(reading: path)
+        before = try Configuration(path, file.text ?? "")
+    }
+
+    /// Sets a key; a file that is missing is made.
+    ///
+    /// - Parameters:
+    ///   - key: one of `Configuration.settingKeys`.
+    ///   - value: what it is to be, which must be right.
+    ///   - schema: where the schema of the configuration is, for the first line of a file that is made.
+    /// - Throws: `SettingsError` if the file can't be changed, or no longer is what was read.
+    public func set(_ key: String, to value: SettingValue, schema: String?) throws(SettingsError) {
+        let start = file.text ?? schema.map { "#:schema \($0)\n" } ?? ""
+        let changed = try TopLevelKeys(file: file.path, text: start).setting(key, to: value.inTOML)
+        try replace(with: changed, changing: key, hint: "add this by hand: \(key) = \(value.inTOML)")
+    }
+
+    /// Takes a key out, with what stands behind it on its line; false if the file hasn't it.
+    ///
+    /// - Throws: `SettingsError` if the file can't be changed, or no longer is what was read.
+    public func unset(_ key: String) throws(SettingsError) -> Bool {
+        guard let changed = try TopLevelKeys(file: file.path, text: text).removing(key) else { return false }
+        try replace(with: changed, changing: key, hint: "take `\(key)` out by hand")
+        return true
+    }
+
+    /// Writes a text that says the same but for one key.
+    private func replace(with changed: String, changing key: String, hint: String) throws(SettingsError) {
+        let after = try Configuration(file.path, changed)
+        let others = Configuration.settingKeys.filter { $0 != key }
+        guard others.allSatisfy({ before.value(of: $0) == after.value(of: $0) }),
+            before.rules.map(\.anywhere) == after.rules.map(\.anywhere), before.lockedKeys == after.lockedKeys,
+            before.wellKnownClients == after.wellKnownClients
+        else {
+            throw SettingsError(file: file.path, line: nil, message: "cannot be changed automatically", hint: hint)
+        }
+        try file.replace(with: changed, for: Configuration.readers(of: file.path))
+    }
+}

@@ -1,0 +1,124 @@
+public import SettingsFile
+
+/// The value of a key above all tables.
+public enum SettingValue: Sendable, Equatable {
+    case text(String)
+    case number(Int)
+    case truth(Bool)
+    case list([String])
+
+    /// The value as words, as it is typed.
+    public var words: [String] {
+        switch self {
+        case .text(let text): [text]
+        case .number(let number): [String(number)]
+        case .truth(let truth): [String(truth)]
+        case .list(let texts): texts
+        }
+    }
+
+    /// The value as a TOML file has it.
+    public var inTOML: String {
+        switch self {
+        case .text(let text): text.inTOML
+        case .number(let number): String(number)
+        case .truth(let truth): String(truth)
+        case .list(let texts): "[\(texts.map(\.inTOML).joined(separator: ", "))]"
+        }
+    }
+}
+
+extension Configuration {
+    /// The keys that are no tables.
+    public static var settingKeys: [String] { keys.filter { !["policy", "rule"].contains($0) } }
+
+    /// What is in effect for a key; nil if nothing is.
+    public func value(of key: String) -> SettingValue? {
+        switch key {
+        case "account": account.map(SettingValue.text)
+        case "answer-cache": .truth(answerCache)
+        case "authority": authority.map(SettingValue.text)
+        case "browser": browser.map(SettingValue.text)
+        case "ca-file": caFile.map(SettingValue.text)
+        case "client-id": clientID.map(SettingValue.text)
+        case "device-mode": .text(deviceMode.rawValue)
+        case "flow": .text(flow.rawValue)
+        case "group": .text(group)
+        case "known-authorities": knownAuthorities.isEmpty ? nil : .list(knownAuthorities)
+        case "timeout": .number(timeout)
+        default: nil
+        }
+    }
+
+    /// What words that are typed come to as the value of a key.
+    ///
+    /// - Throws: `SettingsError` that a file with it would be refused by; it names no file.
+    public static func value(_ words: [String], of key: String) throws(SettingsError) -> SettingValue {
+        func wrong(_ what: String) -> SettingsError {
+            SettingsError(file: "", line: nil, message: "`\(key)` must be \(what)")
+        }
+        var value = SettingValue.list(words)
+        if key != "known-authorities" {
+            guard let word = words.first, words.count == 1 else { throw wrong("one value; put it into quotes") }
+            switch Configuration().value(of: key) {
+            case .number?:
+                guard let number = Int(word) else { throw wrong("a whole number") }
+                value = .number(number)
+            case .truth?:
+                guard let truth = Bool(gitWord: word) else { throw wrong("true or false") }
+                value = .truth(truth)
+            default: value = .text(word)
+            }
+        }
+        var tried = Configuration()
+        try tried.apply(SettingsTable(file: "", text: "\(key) = \(value.inTOML)"), isSystem: true)
+        return value
+    }
+}
+
+extension Configuration {
+    /// A key, what is in effect for it, and what says so.
+    public struct Setting: Sendable, Equatable {
+        /// What sets a key.
+        public enum Origin: Sendable, Equatable {
+            /// lanyard itself.
+            case builtIn
+            /// A line of a file.
+            case file(String, line: Int?)
+            /// A variable of the environment.
+            case variable(String)
+        }
+
+        /// One of `settingKeys`.
+        public let key: String
+        /// Nil if nothing is in effect.
+        public let value: SettingValue?
+        /// What says so.
+        public let origin: Origin
+        /// Whether the system's policy forbids the user to change it.
+        public let isLocked: Bool
+    }
+
+    /// Every key that is no table, and what sets it.
+    ///
+    /// - Throws: `SettingsError` if a file cannot be read or is wrong.
+    public static func settings(environment: [String: String]) throws(SettingsError) -> [Setting] {
+        let all = try load(environment: environment)
+        let files = [systemFile] + [userFile(environment: environment)].compactMap(\.self)
+        var origins: [String: Setting.Origin] = [:]
+        for file in files {
+            guard let text = try read(file, isSystem: file == systemFile) else { continue }
+            let table = try SettingsTable(file: file, text: text)
+            for key in table.keys where file == systemFile || !all.isLocked(key) {
+                origins[key] = .file(file, line: table.line(of: key))
+            }
+        }
+        for (variable, key) in variables where environment[variable]?.isEmpty == false && !all.isLocked(key) {
+            origins[key] = .variable(variable)
+        }
+        return settingKeys.map { key in
+            Setting(
+                key: key, value: all.value(of: key), origin: origins[key] ?? .builtIn, isLocked: all.isLocked(key))
+        }
+    }
+}
