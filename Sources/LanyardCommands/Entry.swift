@@ -106,7 +106,9 @@ struct LanyardCommand: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Account",
-                subcommands: [LoginCommand.self, LogoutCommand.self, AccountsCommand.self, UseCommand.self]),
+                subcommands: [
+                    LoginCommand.self, LogoutCommand.self, StatusCommand.self, AccountsCommand.self, UseCommand.self,
+                ]),
             CommandGroup(name: "Token", subcommands: [TokenCommand.self, ExecCommand.self]),
             CommandGroup(
                 name: "Storage",

@@ -61,13 +61,24 @@ public enum AccountReason: String, Sendable {
 extension TokenAcquirer {
     /// Decides what to do for a request now; a keyring or a rule that is in the way is a step too.
     public func decide(_ request: TokenRequest) -> Decision {
+        decide(request) { place throws(AcquisitionError) in try load(place) }
+    }
+
+    /// Decides by what was read before, whichever authorities it is of.
+    public func decide(_ request: TokenRequest, among records: StoredRecords) -> Decision {
+        decide(request) { place in records.kept(under: place.aliases) }
+    }
+
+    private func decide(
+        _ request: TokenRequest, reading: (AuthorityPlace) throws(AcquisitionError) -> StoredRecords
+    ) -> Decision {
         var decision = Decision(step: .askPerson)
         do throws(AcquisitionError) {
             let authority = try match(request)
             decision.match = authority.match
             // Read first: the keyring may still be on its way.
             let history = selection?.read() ?? []
-            let records = try load(authority.place)
+            let records = try reading(authority.place)
             let known = known(records, authority, request, history)
             decision.accounts = known.accounts
             if let meant = try known.decision(named: request.account, hint: request.userHint) {
@@ -122,5 +133,14 @@ extension Decision {
     public var storeError: StoreError? {
         guard case .refuse(.store(let error)) = step else { return nil }
         return error
+    }
+}
+
+extension StoredRecords {
+    /// Those that are kept under any of these hosts.
+    fileprivate func kept(under hosts: [String]) -> StoredRecords {
+        all.reduce(into: StoredRecords()) { kept, record in
+            if hosts.contains(record.environment.lowercased()) { kept.append(record) }
+        }
     }
 }

@@ -85,6 +85,15 @@ import Testing
                     "\(place)/common: as specific, but earlier", "http://x.example: another scheme",
                     "https://y.example: another host", "https://localhost:1: another port", "\(place): less specific",
                 ])
+            // People see what could have been meant.
+            let near = try await world.lanyard(["explain", "\(place)/common/hello.git"])
+            #expect(near.output.contains("\(place): less specific\n") && !near.output.contains("y.example"), "\(near)")
+            #expect(near.output.contains(" 2 more rules for other hosts; --all lists them\n"), "\(near)")
+            let all = try await world.lanyard(["explain", "--all", "\(place)/common/hello.git"])
+            #expect(all.output.contains("https://y.example: another host\n") && !all.output.contains("--all"), "\(all)")
+            let below = try await world.lanyard(["explain", "https://a.y.example/"])
+            #expect(below.output.contains("  not        https://y.example: another host\n"), "\(below)")
+            #expect(!below.output.contains("http://x.example"), "\(below)")
             let none = try await world.lanyard(["explain", "https://nobody.example/x"])
             #expect(none.output.contains("get would print nothing"), "\(none)")
             #expect(none.output.contains("to get a token here: lanyard rule add https://nobody.example/x "), "\(none)")

@@ -11,8 +11,11 @@ struct ExplainCommand: Command {
     @Argument(help: "The URL, as git would use it.")
     var url: String
 
-    @Option(help: ArgumentHelp("The account, by user name or identifier.", valueName: "account"))
+    @Option(help: ArgumentHelp("The account, by user name or identifier; its beginning will do.", valueName: "account"))
     var account: String?
+
+    @Flag(help: "List every rule that is not the one, not only near misses.")
+    var all = false
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -23,7 +26,7 @@ struct ExplainCommand: Command {
         if json {
             console.print(explanation.json.encoded(pretty: true))
         } else {
-            for line in explanation.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+            for line in explanation.lines(columns: OutputWidth.ofTerminal, all: all) { console.print(line) }
         }
     }
 }

@@ -20,7 +20,12 @@ struct Explainer {
         session = try Session(context)
         quiet = try Session(context, options: .init(isInteractive: false))
         request = try CredentialRequest(url: url)
-        request.wish.account = account
+        // A keyring that doesn't answer is what there is to explain.
+        if let account, let known = account.isWholeAddress ? nil : (try? quiet.accounts()) {
+            request.wish.account = try known.name(typed: account)
+        } else {
+            request.wish.account = account
+        }
         explanation = Explanation(url: request.url, now: Int(context.now), context: context)
     }
 
@@ -34,7 +39,10 @@ struct Explainer {
         let chosen = session.configuration.rule(for: request)
         explanation.mapping = mapping(chosen)
         explanation.skipped = session.configuration.rules.filter { $0 != chosen }
-            .map { Explanation.SkippedRule(rule: $0, reason: reason($0, chosen)) }
+            .map { rule in
+                let isNear = request.host.map { rule.pattern.host.isRelated(to: $0) } ?? true
+                return Explanation.SkippedRule(rule: rule, reason: reason(rule, chosen), isNear: isNear)
+            }
         explanation.git = await gitView()
         explanation.isTokenPlace = request.isTokenPlace
         explanation.offeredClient = request.host.flatMap { session.registry.resource(forHost: $0.text) }?.clients
@@ -97,15 +105,8 @@ struct Explainer {
         return .init(helpers: GitHelpers(entries, for: request), sendsPath: sendsPath)
     }
 
-    /// Whether `get` would answer from memory: git's configuration says whether it tells the path.
-    private var isRemembered: Bool {
-        guard session.configuration.answerCache else { return false }
-        return [request.path, nil].contains { path in
-            var asked = request
-            asked.path = path
-            return CachedCredential(asked, in: session.context.surroundings)?.credential != nil
-        }
-    }
+    /// Whether `get` would answer from memory.
+    private var isRemembered: Bool { session.remembered(for: request) != nil }
 
     private func password() -> Explanation.Next {
         guard let query = PasswordQuery(request) else { return .init(step: "nothing", text: "print nothing") }
@@ -176,4 +177,27 @@ struct Explainer {
 extension StoreError {
     /// Whether the provider can ask the person to put it right.
     fileprivate var isPromptable: Bool { [.locked, .noDefaultCollection].contains(reason) }
+}
+
+extension Session {
+    /// What `get` would answer from memory; git's configuration says whether it tells the path.
+    func remembered(for request: CredentialRequest) -> Credential? {
+        guard configuration.answerCache else { return nil }
+        return [request.path, nil].lazy.compactMap { path in
+            var asked = request
+            asked.path = path
+            return CachedCredential(asked, in: context.surroundings)?.credential
+        }.first
+    }
+}
+
+extension RequestHost {
+    /// Whether it is another's host, whatever the port, or one of the two is below the other; a `*` stands for any label.
+    fileprivate func isRelated(to other: RequestHost) -> Bool {
+        let both = [self, other].map { host in host.labels.drop { $0.isSame(as: "*") } }
+        let shorter = both[0].count < both[1].count ? both[0] : both[1]
+        let longer = both[0].count < both[1].count ? both[1] : both[0]
+        guard shorter.count > 1 || longer.count == 1 else { return false }
+        return zip(shorter, longer.suffix(shorter.count)).allSatisfy { $0 == $1 || $0 == "*" || $1 == "*" }
+    }
 }

@@ -7,8 +7,10 @@ import TokenStore
 
 extension Explanation {
     /// The explanation for people, laid out for so many columns.
-    func lines(columns: Int?) -> [String] {
-        let rows = facts.flatMap { name, values in
+    ///
+    /// Of the rules that were passed over it names the near misses, or all of them.
+    func lines(columns: Int?, all: Bool = false) -> [String] {
+        let rows = facts(all: all).flatMap { name, values in
             values.enumerated().map { index, value in [index == 0 ? name : "", value] }
         }
         var lines = [url] + Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 2).map { "  \($0)" }
@@ -16,11 +18,10 @@ extension Explanation {
         return lines + hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
     }
 
-    private var facts: [(String, [String])] {
+    private func facts(all: Bool) -> [(String, [String])] {
         var facts = [("rule", [rule])]
-        if !skipped.isEmpty {
-            facts.append(("not", skipped.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }))
-        }
+        let passed = passedOver(all: all)
+        if !passed.isEmpty { facts.append(("not", passed)) }
         if let wanted {
             facts.append(("authority", [wanted.authority.displayable()]))
             if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
@@ -47,6 +48,15 @@ extension Explanation {
 
     private func client(_ wanted: TokenRequest) -> String {
         decision?.match?.clientForPeople(wanted.clientID) ?? wanted.clientID.displayable()
+    }
+
+    private func passedOver(all: Bool) -> [String] {
+        let near = skipped.filter { all || $0.isNear }
+        let lines = near.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }
+        let rest = skipped.count - near.count
+        guard rest > 0 else { return lines }
+        let what = "\(near.isEmpty ? "" : "more ")\(rest == 1 ? "rule" : "rules") for other hosts"
+        return lines + ["\(rest) \(what); --all lists \(rest == 1 ? "it" : "them")"]
     }
 
     private var rule: String {
@@ -79,16 +89,10 @@ extension Explanation {
 
     private func stored(_ decision: Decision) -> String? {
         guard decision.account != nil else { return nil }
-        let access = decision.accessToken.map { "access token, \(until($0.expiresOn))" } ?? "no usable access token"
+        let access =
+            decision.accessToken.map { "access token, \(Lifetime(end: $0.expiresOn, now: now).text)" }
+            ?? "no usable access token"
         return "\(access); \(decision.canRenew ? "refresh token" : "no refresh token")"
-    }
-
-    private func until(_ time: Int?) -> String {
-        guard let time else { return "good until it is revoked" }
-        let minutes = (time - now) / 60
-        if time <= now { return "expired" }
-        if minutes < 2 { return "for \(time - now) more seconds" }
-        return minutes < 120 ? "for \(minutes) more minutes" : "for \(minutes / 60) more hours"
     }
 
     /// What would make it work, or work better.

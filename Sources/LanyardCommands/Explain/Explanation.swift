@@ -16,6 +16,8 @@ struct Explanation: Sendable {
     struct SkippedRule: Sendable {
         let rule: Rule
         let reason: String
+        /// Whether it could have been meant: its host is the URL's, or one of the two is below the other.
+        let isNear: Bool
     }
 
     /// How git stands to the URL.

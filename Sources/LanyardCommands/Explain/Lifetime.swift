@@ -1,0 +1,14 @@
+/// How much longer a token is good for, for people.
+struct Lifetime {
+    /// In seconds since 1970; nil if it has no known end.
+    let end: Int?
+    let now: Int
+
+    var text: String {
+        guard let end else { return "good until it is revoked" }
+        let minutes = (end - now) / 60
+        if end <= now { return "expired" }
+        if minutes < 2 { return "for \(end - now) more seconds" }
+        return minutes < 120 ? "for \(minutes) more minutes" : "for \(minutes / 60) more hours"
+    }
+}

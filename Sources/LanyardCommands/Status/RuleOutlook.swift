@@ -1,0 +1,102 @@
+import CredentialEngine
+import Rules
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// What a rule, or a URL, would come to now, as far as what is stored tells.
+struct RuleOutlook {
+    /// What `get` would do first; by the names of `explain`, which says more.
+    enum Step: String {
+        case answer
+        case renew
+        case tryRenewal = "try-renewal"
+        case signIn = "sign-in"
+        case choose
+        case unlock
+        case fail
+        /// Nothing: another rule is for the same URLs.
+        case nothing
+    }
+
+    /// The URL, or the rule's.
+    let url: String
+    /// Nil if a plugin knows the URL's host.
+    let rule: Rule?
+    private(set) var wanted: TokenRequest?
+    private(set) var step: Step
+    /// The account's user name; nil if nobody could be meant, or several.
+    private(set) var account: String?
+    /// When the token that is there ends, in seconds since 1970; nil if there is none, or nobody knows.
+    private(set) var expiresOn: Int?
+    /// What is in the way.
+    private(set) var failure: Failure?
+
+    /// Looks at what is stored; `records` is nil if the keyring can't be read, and `error` says why.
+    init(
+        _ request: CredentialRequest, url: String, rule: Rule?, _ records: StoredRecords?, _ error: StoreError?,
+        in session: Session
+    ) {
+        self.url = url
+        self.rule = rule
+        step = .fail
+        do throws(Failure) {
+            guard let wanted = try session.resolve(request) else { throw Failure(noRuleMaps: request) }
+            self.wanted = wanted
+            if let records {
+                settle(session.acquirer.decide(wanted, among: records), wanted, session)
+            } else if let remembered = session.remembered(for: request) {
+                step = .answer
+                account = remembered.username
+                expiresOn = remembered.expiresOn
+            } else {
+                refuse(.store(error ?? StoreError(.broken)), wanted, session)
+            }
+        } catch {
+            failure = error
+        }
+    }
+
+    /// A rule that no URL comes to.
+    init(overridden rule: Rule, by other: Rule, _ context: CommandContext) {
+        url = rule.pattern.text
+        self.rule = rule
+        step = .nothing
+        failure = Failure("the rule at \(other.place(context)) is for the same URLs")
+    }
+
+    private mutating func settle(_ decision: Decision, _ wanted: TokenRequest, _ session: Session) {
+        account = decision.account?.nameForPeople
+        switch decision.step {
+        case .answer(let token):
+            step = .answer
+            expiresOn = token.expiresOn
+        case .renew:
+            step = decision.isKnown ? .renew : .tryRenewal
+        case .askPerson:
+            refuse(.interactionRequired(nil, account: decision.account), wanted, session)
+        case .refuse(let error):
+            refuse(error, wanted, session)
+        }
+    }
+
+    private mutating func refuse(_ error: AcquisitionError, _ wanted: TokenRequest, _ session: Session) {
+        step =
+            switch error {
+            case .interactionRequired, .noSuchAccount: .signIn
+            case .ambiguousAccount: .choose
+            case .store(let error) where [.locked, .noDefaultCollection].contains(error.reason): .unlock
+            default: .fail
+            }
+        failure = Failure(error, request: wanted, url: url, in: session.context)
+    }
+
+    /// The exit status that it calls for.
+    var exitStatus: ExitStatus {
+        switch step {
+        case .answer, .renew, .nothing: .done
+        case .tryRenewal, .signIn, .choose, .unlock: .interactionRequired
+        case .fail: .failed
+        }
+    }
+}

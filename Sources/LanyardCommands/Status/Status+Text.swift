@@ -1,0 +1,86 @@
+import JSON
+import Rules
+import Secrets
+import Terminal
+
+extension Status {
+    /// The accounts, then the rules; laid out for so many columns.
+    func lines(columns: Int?) -> [String] {
+        var lines: [String] = []
+        if let accounts, !accounts.all.isEmpty { lines = AccountTable(accounts).lines(width: columns) }
+        if !lines.isEmpty, !rules.isEmpty { lines.append("") }
+        let rows = rules.map { [$0.word, $0.text(now: now)] }
+        return lines + Table(rows).wrapped(columns: columns, indent: 0)
+    }
+
+    /// What is to be known besides.
+    var notes: [Hint] {
+        var notes: [Hint] = []
+        if accounts?.all.isEmpty == true { notes.append("nobody is signed in") }
+        if let keyring, rules.isEmpty { notes.append(Hint(keyring.message)) }
+        if rules.isEmpty { notes.append(Hint("there are no rules; add one", run: "lanyard rule add URL")) }
+        return notes
+    }
+
+    /// What to do, each once: of rules that want the same it is told for the first.
+    var hints: [Hint] {
+        var hints = keyring?.hints ?? []
+        var seen: Set<String> = []
+        for rule in rules where rule.exitStatus != .done {
+            let place = [rule.step.rawValue, rule.wanted?.authority ?? rule.url, rule.account ?? ""]
+            guard seen.insert(place.joined(separator: "\n")).inserted else { continue }
+            for hint in rule.failure?.hints ?? [] where !hints.contains(hint) { hints.append(hint) }
+        }
+        return hints
+    }
+
+    /// For programs, as lanyard-status(1) has it.
+    var json: JSONValue {
+        [
+            "accounts": accounts.map { known in JSONValue.array(known.byUse.map { $0.json(among: known) }) } ?? .null,
+            "keyring": keyring.map { JSONValue.string($0.message) } ?? .null,
+            "rules": .array(rules.map(\.json)),
+            "status": .integer(Int64(exitStatus.rawValue)),
+        ]
+    }
+}
+
+extension RuleOutlook {
+    fileprivate var word: String {
+        switch step {
+        case .answer: "ready"
+        case .renew: "renews"
+        case .tryRenewal: "unsure"
+        case .signIn: "sign in"
+        case .choose: "choose"
+        case .unlock: "locked"
+        case .fail: "fails"
+        case .nothing: "unused"
+        }
+    }
+
+    fileprivate func text(now: Int) -> String {
+        let shown = url.displayable(limit: 300)
+        let whose = account.map { "\(shown) as \($0)" } ?? shown
+        switch step {
+        case .answer: return "\(whose), \(Lifetime(end: expiresOn, now: now).text)"
+        case .renew, .signIn: return whose
+        case .tryRenewal: return "\(whose), who has never been at this tenant"
+        case .choose, .unlock, .fail, .nothing: return "\(shown): \(failure?.message ?? "")"
+        }
+    }
+
+    fileprivate var json: JSONValue {
+        [
+            "url": .string(url), "file": rule.map { JSONValue.string($0.file) } ?? .null,
+            "line": rule?.line.map { JSONValue.integer(Int64($0)) } ?? .null, "step": .string(step.rawValue),
+            "status": .integer(Int64(exitStatus.rawValue)), "account": account.map(JSONValue.string) ?? .null,
+            "authority": wanted.map { JSONValue.string($0.authority) } ?? .null,
+            "clientId": wanted.map { JSONValue.string($0.clientID) } ?? .null,
+            "scopes": JSONValue(strings: wanted?.scopes ?? []),
+            "expiresOn": expiresOn.map { JSONValue.integer(Int64($0)) } ?? .null,
+            "text": failure.map { JSONValue.string($0.message) } ?? .null,
+            "hints": JSONValue(strings: failure?.hints.map(\.line) ?? []),
+        ]
+    }
+}

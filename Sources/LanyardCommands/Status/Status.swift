@@ -1,0 +1,50 @@
+import Rules
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// Who is signed in, and what each rule would return.
+struct Status {
+    /// Nil if the keyring can't be read.
+    let accounts: KnownAccounts?
+    let rules: [RuleOutlook]
+    /// Why the keyring can't be read.
+    let keyring: Failure?
+    /// In seconds since 1970.
+    let now: Int
+    let context: CommandContext
+
+    /// Reads the keyring once.
+    init(of url: String?, in session: Session) throws(Failure) {
+        context = session.context
+        now = Int(session.context.now)
+        var found: StoredRecords?
+        var error: StoreError?
+        do throws(StoreError) { found = try session.acquirer.allRecords() } catch let problem { error = problem }
+        accounts = found.map { KnownAccounts(session.acquirer.accounts(among: $0)) }
+        keyring = error.map { Failure($0) }
+        if let url {
+            let request = try CredentialRequest(url: url)
+            let rule = session.configuration.rule(for: request)
+            guard try session.resolve(request) != nil else { throw Failure(noRuleMaps: request) }
+            rules = [RuleOutlook(request, url: request.url, rule: rule, found, error, in: session)]
+            return
+        }
+        rules = session.configuration.rules.map { rule in
+            let request = rule.pattern.request
+            if let other = session.configuration.rule(for: request), other != rule {
+                return RuleOutlook(overridden: rule, by: other, session.context)
+            }
+            return RuleOutlook(request, url: rule.pattern.text, rule: rule, found, error, in: session)
+        }
+    }
+
+    /// 0 if all would answer silently, 2 if a person is needed, 1 if something is wrong.
+    var exitStatus: ExitStatus {
+        let all = rules.map(\.exitStatus)
+        if all.contains(.failed) || keyring != nil && rules.isEmpty { return .failed }
+        return all.contains(.interactionRequired) || isNobodySignedIn ? .interactionRequired : .done
+    }
+
+    private var isNobodySignedIn: Bool { rules.isEmpty && accounts?.all.isEmpty ?? false }
+}
