@@ -23,8 +23,8 @@ package protocol AuthorityRules: Sendable {
     /// Whether the next flow may do better after this error of one.
     func mayDoBetterElsewhere(after error: OAuthError) -> Bool
 
-    /// The page that the browser ends at if all went well.
-    var success: LoopbackPage { get }
+    /// The page that the browser ends at with these tokens.
+    func page(with tokens: Tokens) -> LoopbackPage
 
     /// The page that the browser ends at after an error.
     func page(after error: OAuthError) -> LoopbackPage
@@ -38,7 +38,7 @@ extension AuthorityRules {
     /// No.
     package func mayDoBetterElsewhere(after error: OAuthError) -> Bool { false }
     /// The usual page.
-    package var success: LoopbackPage { .success }
+    package func page(with tokens: Tokens) -> LoopbackPage { .success }
     /// The page for an end by the person, or the one for all else.
     package func page(after error: OAuthError) -> LoopbackPage { LoopbackPage(after: error) }
 }

@@ -30,8 +30,10 @@ package struct OAuthError: Error, Sendable, Equatable {
         case configuration
         /// The authorization page.
         case authorization
-        /// Redeeming a code, or asking for a device code.
+        /// Redeeming a code.
         case redemption
+        /// Asking for a device code, or redeeming it.
+        case device
         /// Redeeming a refresh token.
         case refresh
     }

@@ -49,6 +49,10 @@ public struct PluginRequest: Sendable, Equatable {
     public var authority = ""
     /// The application's client id (RFC 6749, 2.2).
     public var clientID = ""
+    /// What the application is called, for people; nil if the host doesn't know.
+    public var clientName: String?
+    /// What the person signs in for, for people: the URL that needs the token, or the resource's name.
+    public var purpose: String?
     /// What kind of authority it is, if a plugin serves several and the URL doesn't tell.
     public var kind: String?
     /// The application's secret, if it has one.

@@ -131,7 +131,7 @@ private struct FailureNote {
     /// The message; of the authority's own words, which may name the user, only the codes.
     private var message: String {
         guard let name = error.error else { return error.message }
-        return "the authority refuses: "
-            + (error.errorCodes.isEmpty ? [name] : error.errorCodes).joined(separator: ", ")
+        let codes = (error.errorCodes.isEmpty ? [name] : error.errorCodes).joined(separator: ", ")
+        return error.code == .cancelled ? "the sign-in was cancelled (\(codes))" : "the authority refuses: \(codes)"
     }
 }

@@ -38,6 +38,12 @@ extension TokenAcquirer {
                 hint: "it may be used with \(ways) only"), name: authority.match.plugin.name)
     }
 
+    /// Sets what people are told of the sign-in.
+    func name(_ ask: inout PluginRequest, purpose: String?) {
+        ask.clientName = registry.client(withID: ask.clientID)?.name
+        ask.purpose = purpose ?? registry.resource(forScopes: ask.scopes)?.name
+    }
+
     /// Sets what renewal and sign-in have in common.
     func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: MatchedAuthority) {
         ask.authority = request.authority

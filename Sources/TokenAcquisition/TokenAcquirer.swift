@@ -13,14 +13,18 @@ public struct TokenAcquirer: Sendable {
         public var flows: [PluginRequest.Flow]
         /// Asks which of several accounts is meant; nil if that can't be asked.
         public var chooser: (any AccountChooser)?
+        /// What they are asked to sign in for, in words for them; nil leaves the resource's name.
+        public var purpose: String?
 
         /// Makes a person.
         public init(
-            interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil
+            interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil,
+            purpose: String? = nil
         ) {
             self.interface = interface
             self.flows = flows
             self.chooser = chooser
+            self.purpose = purpose
         }
     }
 
@@ -155,6 +159,7 @@ public struct TokenAcquirer: Sendable {
         fill(&ask, from: request, authority)
         try route(&ask, for: request, authority, person.flows)
         shape(&ask, for: request, account: account, because: error)
+        name(&ask, purpose: person.purpose)
         ask.claims = request.claims ?? error?.claims
         let key = RecentFailures.Key(request, authority.place, account: account)
         // A page that opens unasked says why; without a cause, it is the first sign-in or one that was asked for.

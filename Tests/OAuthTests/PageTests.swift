@@ -11,7 +11,41 @@ struct PageTests {
         "success": .success, "declined": .declined, "failure": .failure, "expired": .expired,
         "wrong-state": .wrongState, "code-in-address": .codeInAddress, "not-here": .notHere,
         "wrong-method": .wrongMethod, "wrong-host": .wrongHost, "wrong-type": .wrongType, "too-large": .tooLarge,
+        "other-user": .otherUser, "success-told": told(.success), "failure-told": told(.failure, isFailure: true),
+        "declined-told": told(.declined), "hostile": hostile,
     ]
+
+    /// A page with all that is known of a sign-in.
+    private static func told(_ page: LoopbackPage, isFailure: Bool = false) -> LoopbackPage {
+        var page = page
+        page.facts = [
+            LoopbackPage.Fact("Account", "alice@contoso.example"),
+            LoopbackPage.Fact("For", "https://git.contoso.example/a-long-name-of-a-team/and-of-its-repository.git"),
+            LoopbackPage.Fact("Application", "tools (5a4d1b0c-7a0e-4c5b-9d2e-6c616e796172)"),
+            LoopbackPage.Fact("Authority", "https://login.example/c0a70500-0000-4000-8000-00000c0a7050"),
+        ].compactMap(\.self)
+        guard isFailure else { return page }
+        page.quote = "E53003: Access has been blocked by Conditional Access policies."
+        page.report = [
+            LoopbackPage.Fact("Error code", "E53003"),
+            LoopbackPage.Fact("Correlation ID", "0d6f2f6e-7a3c-4c3d-9d57-0b8f3f6a3a11"),
+            LoopbackPage.Fact("Trace ID", nil),
+            LoopbackPage.Fact("Time", "2026-01-31 12:34:56Z"),
+        ].compactMap(\.self)
+        return page
+    }
+
+    private static let markup = "\"><script>document.title = 'x'</script><img src='https://evil.example/'>&amp;"
+
+    /// A page whose every text is an attempt at markup, and longer than anything real.
+    private static var hostile: LoopbackPage {
+        let text = markup + String(repeating: "W\u{202E}\u{7}", count: 1_000)
+        var page = LoopbackPage(.stopped, title: markup, text: markup)
+        page.quote = text
+        page.report = [LoopbackPage.Fact(markup, text)].compactMap(\.self)
+        page.facts = [LoopbackPage.Fact("Account", text)].compactMap(\.self)
+        return page
+    }
 
     private struct Look: Decodable {
         let title: String
@@ -39,15 +73,16 @@ struct PageTests {
         defer { server.cancel() }
         let names = Self.pages.keys.sorted()
         let looks = try await Self.look(at: names.map { "http://127.0.0.1:\(listener.port)/\($0)" })
-        #expect(looks.count == names.count * 4)
+        #expect(looks.count == names.count * 6)
         for (index, look) in looks.enumerated() {
-            let page = try #require(Self.pages[names[index / 4]])
-            #expect(look.title == page.title && look.heading == page.title && look.headings == 1)
+            let page = try #require(Self.pages[names[index / 6]])
+            #expect(look.title == "\(page.title) · lanyard" && look.heading == page.title && look.headings == 1)
             #expect(look.text.contains(page.text))
+            for fact in page.report + page.facts { #expect(look.text.contains(fact.value), "\(fact)") }
             #expect(look.lang == "en")
             #expect(look.focus == "H1", "whoever can't see the page hears the outcome first")
             #expect(look.contrast >= 7, "\(page.title): \(look.contrast)")
-            #expect(look.dark == (index % 4 >= 2))
+            #expect(look.dark == (index % 6 >= 3))
             #expect(!look.overflows, "\(page.title)")
             #expect(look.loaded.isEmpty && look.scripts == 0 && look.moves == 0)
             #expect(look.complaints.isEmpty, "\(look.complaints)")
@@ -56,8 +91,9 @@ struct PageTests {
 
     @Test func `a page is small, and its policy lets nothing but its own style through`() {
         for page in Self.pages.values {
-            #expect(page.html.utf8.count < 3000)
-            #expect(!page.html.contains("http://") && !page.html.contains("https://") && !page.html.contains("<script"))
+            #expect(page.html.utf8.count < (page == Self.hostile ? 10_000 : 6_000))
+            #expect(!page.html.contains("<script") && !page.html.contains("<img") && !page.html.contains("\u{7}"))
+            #expect(page.html.components(separatedBy: "href=\"").count == 2 && !page.html.contains("src=\""))
         }
         let headers = Dictionary(LoopbackPage.headers, uniquingKeysWith: { first, _ in first })
         #expect(headers["content-security-policy"]?.hasPrefix("default-src 'none'; style-src 'sha256-") == true)

@@ -41,6 +41,8 @@ struct WireTests {
         request.knownHosts = ["localhost:8443"]
         request.correlationID = "c0"
         request.kind = "gitlab"
+        request.clientName = "Contoso's tools"
+        request.purpose = "https://git.contoso.example/app"
         request.clientSecret = Secret("kept by GitHub's users")
         for (name, endpoint) in PluginEndpoints.names { request.endpoints[keyPath: endpoint] = "https://a.b/\(name)" }
         request.resources = ["https://api.example/", "urn:example:api"]

@@ -19,7 +19,9 @@ struct PersonHere: Attendant {
             context: context, presence: presence, browser: browser, patience: configuration.timeout)
         let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
         let chooser = presence.hasTerminal ? AccountPicker(console: context.console, title: title) : nil
-        return TokenAcquirer.Person(interface: interface, flows: presence.flows(configuration), chooser: chooser)
+        return TokenAcquirer.Person(
+            interface: interface, flows: presence.flows(configuration), chooser: chooser,
+            purpose: url?.displayable(limit: 300))
     }
 
     var mayAskToUnlock: Bool { offer != nil }

@@ -16,9 +16,30 @@ extension EntraRefusal {
     }
 
     private func message(_ stage: OAuthError.Stage) -> String {
-        isDeclined(stage)
-            ? "the sign-in was cancelled: what the application asks for was declined (AADSTS\(Self.declinedConsent))"
-            : "the authority refuses: \(summary)"
+        guard stage != .refresh else { return "the authority refuses: \(summary)" }
+        if ["expired_token", "code_expired"].contains(error) { return "the code expired before it was used" }
+        let number = codes.first { $0 > 0 }.map { " (AADSTS\($0))" } ?? ""
+        return switch declined {
+        case .consent: "you declined what the application asks for\(number)"
+        case .signIn: "you cancelled the sign-in\(number)"
+        case nil: "the authority refuses: \(summary)"
+        }
+    }
+
+    /// What a person can decline at an authority's page.
+    enum Declined {
+        /// What the application asks for.
+        case consent
+        /// The sign-in.
+        case signIn
+    }
+
+    /// What the person declined; nil if it was the authority that refused.
+    var declined: Declined? {
+        if codes.contains(Self.declinedConsent) { return .consent }
+        guard ["access_denied", "authorization_declined"].contains(error) else { return nil }
+        let isPlain = codes.isEmpty || codes == [Self.declinedCode] || suberror == "cancel"
+        return isPlain ? .signIn : nil
     }
 
     /// What suberrors (MSAL's classification) and numbers mean to whoever can do something about it.
@@ -41,11 +62,6 @@ extension EntraRefusal {
     /// Numbers for an account that the tenant doesn't know or doesn't let in.
     private static let strangers: Set<Int> = [50020, 50034, 50105, 500_212, 500_213]
 
-    /// Whether the person said no at the page that asks for consent.
-    private func isDeclined(_ stage: OAuthError.Stage) -> Bool {
-        stage != .refresh && codes.contains(Self.declinedConsent)
-    }
-
     /// The kind of error; for a refresh as MSAL for Objective-C has it, where all needs the person but what the person
     /// can't change.
     private func code(_ stage: OAuthError.Stage) -> PluginError.Code {
@@ -61,7 +77,7 @@ extension EntraRefusal {
             return .invalidRequest
         default: break
         }
-        if isDeclined(stage) { return .cancelled }
+        if stage != .refresh, declined != nil { return .cancelled }
         if codes.contains(Self.resetPassword) { return .interactionRequired }
         if !codes.allSatisfy({ Advice.registration[$0] == nil }) { return .invalidRequest }
         if codes.contains(50196) { return .throttled }
@@ -82,9 +98,7 @@ extension EntraRefusal {
 
     private func hint(_ stage: OAuthError.Stage) -> String? {
         if codes.contains(Self.resetPassword) { return "reset the password, then sign in again" }
-        if let advice = codes.compactMap({ Advice.registration[$0] ?? Advice.policy[$0] ?? Advice.person[$0] }).first {
-            return advice
-        }
+        if let advice = codes.compactMap({ Advice.of($0, at: stage) }).first { return advice }
         switch suberror {
         case "client_mismatch": return "sign in with this application"
         case "protection_policy_required", "insufficient_device_strength":
@@ -100,10 +114,19 @@ extension EntraRefusal {
 
     private static let resetPassword = 50142
     private static let declinedConsent = 65004
+    /// No at the page that a device code is typed at.
+    private static let declinedCode = 70017
 }
 
 /// What a person can do about Entra's errors, by AADSTS number (learn.microsoft.com/entra/identity-platform/reference-error-codes).
 private enum Advice {
+    static func of(_ number: Int, at stage: OAuthError.Stage) -> String? {
+        if stage == .device, let reason = kindToBrowsers[number] {
+            return "\(reason): sign in with a browser instead of a code"
+        }
+        return registration[number] ?? policy[number] ?? person[number]
+    }
+
     /// What only a change of the configuration or the app registration helps against.
     static let registration: [Int: String] = [
         50011: "add http://localhost to the app registration's redirect URIs for mobile and desktop applications",
@@ -123,13 +146,19 @@ private enum Advice {
 
     /// What a policy of the organisation forbids here.
     static let policy: [Int: String] = [
-        53000: "a policy asks for a compliant device: use the browser of a managed one",
-        53001: "a policy asks for a domain-joined device: use the browser of a managed one",
-        53003: "a Conditional Access policy blocks this sign-in: try the browser instead of a code, "
-            + "from a network or device that the organisation allows",
+        53000: "a policy asks for a compliant device: sign in on one, or ask the administrator",
+        53001: "a policy asks for a domain-joined device: sign in on one, or ask the administrator",
+        53003: "a Conditional Access policy blocks this sign-in: "
+            + "use a network and a device that the organisation allows, or ask the administrator",
         530_032: "a security policy of the organisation blocks this sign-in; ask the administrator",
-        50097: "a policy asks for a registered device: use the browser of a managed one",
+        50097: "a policy asks for a registered device: sign in on one, or ask the administrator",
         90094: "an administrator has to consent to the application first",
+    ]
+
+    /// What of that a browser may satisfy if a code didn't.
+    private static let kindToBrowsers: [Int: String] = [
+        53000: "a policy asks for a compliant device", 53001: "a policy asks for a domain-joined device",
+        53003: "a Conditional Access policy blocks this sign-in", 50097: "a policy asks for a registered device",
     ]
 
     /// What the person can do at the sign-in page.

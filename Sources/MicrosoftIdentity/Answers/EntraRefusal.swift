@@ -12,6 +12,10 @@ package struct EntraRefusal: Sendable, Equatable {
     package let claims: String?
     /// Names the request in the authority's logs.
     package let correlationID: String?
+    /// Names the answer in the authority's logs.
+    package let traceID: String?
+    /// When the authority refused, by its clock.
+    package let timestamp: String?
 
     /// The error, lower case.
     package var error: String { response.error }
@@ -21,13 +25,16 @@ package struct EntraRefusal: Sendable, Equatable {
     /// Makes a refusal of its parts.
     package init(
         _ response: ErrorResponse, suberror: String? = nil, codes: [Int] = [], claims: String? = nil,
-        correlationID: String? = nil
+        correlationID: String? = nil, traceID: String? = nil, timestamp: String? = nil
     ) {
         self.response = response
         self.suberror = suberror.flatMap { $0.isEmpty ? nil : $0.lowercased() }
         self.codes = codes.isEmpty ? Self.codes(in: response.description) : codes
         self.claims = claims
-        self.correlationID = correlationID ?? Self.correlationID(in: response.description)
+        let words = response.description
+        self.correlationID = correlationID ?? Self.identifier(behind: "Correlation ID: ", in: words)
+        self.traceID = traceID ?? Self.identifier(behind: "Trace ID: ", in: words)
+        self.timestamp = timestamp ?? Self.timestamp(in: words)
     }
 
     /// Reads what a response has besides OAuth's members.
@@ -35,7 +42,8 @@ package struct EntraRefusal: Sendable, Equatable {
         let members = response.members(Members.self)
         self.init(
             response, suberror: members?.subcode ?? members?.suberror, codes: (members?.codes ?? []).map(\.value),
-            claims: members?.claims, correlationID: members?.correlationID)
+            claims: members?.claims, correlationID: members?.correlationID, traceID: members?.traceID,
+            timestamp: members?.timestamp)
     }
 
     /// The authority's words without what follows them (trace id, correlation id, timestamp), its number before them.
@@ -45,11 +53,23 @@ package struct EntraRefusal: Sendable, Equatable {
         return "AADSTS\(code): \(shown)"
     }
 
-    /// The id that authorization responses and B2C's errors have in their text only.
-    private static func correlationID(in description: String) -> String? {
-        guard let mark = description.firstRange(of: "Correlation ID: ") else { return nil }
-        let id = description[mark.upperBound...].utf8.prefix { "-0123456789abcdefABCDEF".utf8.contains($0) }
-        return id.count == 36 ? String(Substring(id)) : nil
+    /// An id that authorization responses and B2C's errors have in their text only.
+    private static func identifier(behind mark: String, in description: String) -> String? {
+        let id = run(of: "-0123456789abcdefABCDEF", behind: mark, in: description)
+        return id.utf8.count == 36 ? id : nil
+    }
+
+    /// Such as `2026-01-31 12:34:56Z`.
+    private static func timestamp(in description: String) -> String? {
+        let time = run(of: "-:TZ. 0123456789", behind: "Timestamp: ", in: description).trimmed(of: " .")
+        return time.isEmpty || time.utf8.count > 32 ? nil : String(time)
+    }
+
+    /// The bytes behind a mark that are all of these; empty if it doesn't occur.
+    private static func run(of bytes: String, behind mark: String, in description: String) -> String {
+        let allowed = Array(bytes.utf8)
+        guard let found = description.utf8.firstRange(of: mark.utf8) else { return "" }
+        return String(Substring(description.utf8[found.upperBound...].prefix { allowed.contains($0) }))
     }
 
     private static func codes(in description: String) -> [Int] {
@@ -64,6 +84,8 @@ package struct EntraRefusal: Sendable, Equatable {
         var codes: [LenientNumber]?
         var claims: String?
         var correlationID: String?
+        var traceID: String?
+        var timestamp: String?
 
         enum CodingKeys: String, CodingKey {
             /// What authorization responses call it.
@@ -72,6 +94,8 @@ package struct EntraRefusal: Sendable, Equatable {
             case codes = "error_codes"
             case claims
             case correlationID = "correlation_id"
+            case traceID = "trace_id"
+            case timestamp
         }
     }
 }

@@ -51,8 +51,8 @@ extension AuthoritySession {
 extension LoopbackPage {
     static let forgottenPassword = LoopbackPage(
         .wait, title: "Reset your password",
-        text: "The page for it opens by itself; the sign-in goes on after it. You can close this page.")
+        text: "lanyard opens the page for it; the sign-in continues after that. You can close this page.")
     static let passwordReset = LoopbackPage(
         .done, title: "Your password is reset",
-        text: "The sign-in goes on in a page that opens by itself. You can close this page.")
+        text: "The sign-in continues on a page that lanyard opens. You can close this page.")
 }

@@ -39,18 +39,8 @@ extension AuthoritySession: AuthorityRules {
         !Self.needsBrowser.isDisjoint(with: pluginError(error).errorCodes)
     }
 
-    private static let needsBrowser: Set = [
+    /// What looks at the device, or forbids codes.
+    static let needsBrowser: Set = [
         "AADSTS53000", "AADSTS53001", "AADSTS53003", "AADSTS530032", "AADSTS50097",
     ]
-
-    /// The page for a refusal as Microsoft's numbers have it.
-    func page(after error: OAuthError) -> LoopbackPage {
-        let error = pluginError(error)
-        if resetsPassword(after: error) { return .forgottenPassword }
-        if error.code == .cancelled { return .declined }
-        return Self.expired.isDisjoint(with: error.errorCodes) ? .failure : .expired
-    }
-
-    /// The sign-in's page was left open for too long, or its code came back too late.
-    private static let expired: Set = ["AADSTS50089", "AADSTS70008"]
 }

@@ -133,7 +133,8 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
 
     private func lastPage(for outcome: Result<FlowOutcome<Rules.Tokens>, OAuthError>) -> LoopbackPage {
         switch outcome {
-        case .success: signIn.rules.success
+        case .success(.signedIn(let tokens)): signIn.rules.page(with: tokens)
+        case .success(.notHere(let error)): signIn.rules.page(after: error)
         case .failure(let error): signIn.rules.page(after: error)
         }
     }

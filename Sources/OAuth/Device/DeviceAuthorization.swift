@@ -22,7 +22,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
     /// - Throws: what the authority refuses with, `unavailable` if the answer is none, `broken` if the page to show is not
     ///   https.
     init(_ answer: HTTPAnswer, from host: String) throws(OAuthError) {
-        if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .redemption) }
+        if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .device) }
         guard answer.status == 200, let members = answer.json(Members.self),
             let page = members.verificationURI ?? members.verificationURL
         else {

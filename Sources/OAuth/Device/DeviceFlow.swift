@@ -65,7 +65,7 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
         do throws(OAuthError) {
             switch end {
             case .tokens(let tokens): return .success(.signedIn(try signIn.rules.accept(tokens, nonce: nil)))
-            case .refused(let refusal): return judge(OAuthError(refusal, at: .redemption))
+            case .refused(let refusal): return judge(OAuthError(refusal, at: .device))
             case .failed(let error): return .failure(error)
             case .expired: return .failure(OAuthError(.cancelled, "the code expired before it was used"))
             case nil: return .failure(.ended)

@@ -27,7 +27,11 @@ package enum TokenGrant: Sendable {
 
     /// Where a refusal comes in.
     var stage: OAuthError.Stage {
-        if case .refreshToken = self { .refresh } else { .redemption }
+        switch self {
+        case .code: .redemption
+        case .refreshToken: .refresh
+        case .deviceCode: .device
+        }
     }
 
     func repetition(by client: OAuthClient) -> Transport.Repetition {

@@ -76,6 +76,16 @@ public struct PluginRegistry: Sendable {
     /// The hosts of well-known consumers that serve git, and whose paths name whose repositories they are.
     public var gitHosts: [String] { plugins.flatMap(\.resources).flatMap(\.gitHosts) }
 
+    /// The first well-known consumer that one of these scopes is for; nil if no manifest names one.
+    public func resource(forScopes scopes: [String]) -> PluginResource? {
+        plugins.flatMap(\.resources).first { $0.scopes.contains { scopes.contains($0) } }
+    }
+
+    /// The client that people can call by name and that has this id; nil if no manifest names it.
+    public func client(withID id: String) -> PluginClient? {
+        plugins.flatMap(\.clients).first { $0.id.lowercased() == id.lowercased() }
+    }
+
     /// The well-known consumer at a host, whose `scopes` its tokens are asked with.
     ///
     /// - Parameter host: The host, with `:port` if the port isn't 443.

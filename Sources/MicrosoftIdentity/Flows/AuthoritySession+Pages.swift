@@ -1,0 +1,94 @@
+import Claims
+import OAuth
+import PluginWire
+import Secrets
+
+extension AuthoritySession {
+    /// The page after a sign-in that went well: who signed in, and to what.
+    func page(with result: PluginResult) -> LoopbackPage {
+        var page = success
+        page.facts = facts(account: result.account?.username)
+        return page
+    }
+
+    /// The page for a refusal as Microsoft's numbers have it: why, and what an administrator asks for.
+    func page(after error: OAuthError) -> LoopbackPage {
+        let told = pluginError(error)
+        if resetsPassword(after: told) { return .forgottenPassword }
+        let refusal: EntraRefusal? =
+            if case .refused(let response, _) = error.kind { EntraRefusal(reading: response) } else { nil }
+        var page = endedByPerson(told, refusal) ?? failure(told, refusal)
+        page.facts = facts(account: request.signIn.loginHint)
+        return page
+    }
+
+    /// The page after the person's own no; nil if it wasn't theirs.
+    ///
+    /// What of B2C's errors is one, B2C's plugin has said by the code.
+    private func endedByPerson(_ told: PluginError, _ refusal: EntraRefusal?) -> LoopbackPage? {
+        guard told.code == .cancelled else { return nil }
+        guard let refusal, authority.kind != .b2c else { return .declined }
+        return switch refusal.declined {
+        case .consent: .declinedConsent
+        case .signIn: .declined
+        case nil: nil
+        }
+    }
+
+    private func failure(_ told: PluginError, _ refusal: EntraRefusal?) -> LoopbackPage {
+        var page = LoopbackPage(explaining: told)
+        page.quote = refusal?.summary ?? told.message.asSentence
+        page.report = Self.report(told, refusal)
+        return page
+    }
+
+    private func facts(account: String?) -> [LoopbackPage.Fact] {
+        let client = request.clientName.map { "\($0) (\(request.clientID))" } ?? request.clientID
+        return [
+            .init("Account", account), .init("For", request.purpose ?? request.scopes.joined(separator: " ")),
+            .init("Application", client), .init("Authority", authority.url),
+        ].compactMap(\.self)
+    }
+
+    private static func report(_ error: PluginError, _ refusal: EntraRefusal?) -> [LoopbackPage.Fact] {
+        let codes = error.errorCodes.joined(separator: ", ")
+        return [
+            .init("Error code", codes.isEmpty ? error.error : codes), .init("Correlation ID", refusal?.correlationID),
+            .init("Trace ID", refusal?.traceID), .init("Time", refusal?.timestamp),
+        ].compactMap(\.self)
+    }
+}
+
+extension LoopbackPage {
+    fileprivate static let declinedConsent = LoopbackPage(
+        .stopped, title: "You declined what the application asks for",
+        text: "Nothing was stored. To try again, start where you came from, and accept it. You can close this page.")
+
+    /// The page for what an authority refuses with, and what the person can do about it.
+    fileprivate init(explaining error: PluginError) {
+        let isLate = !Self.tooLate.isDisjoint(with: error.errorCodes)
+        let title =
+            if isLate {
+                "Sign-in timed out"
+            } else if !AuthoritySession.needsBrowser.isDisjoint(with: error.errorCodes) {
+                "Your organisation blocked this sign-in"
+            } else if error.errorCodes.contains(Self.approval) {
+                "An administrator must approve this application"
+            } else {
+                "Sign-in failed"
+            }
+        let advice = error.hint.map { " \($0.asSentence)" } ?? ""
+        self.init(.stopped, title: title, text: "Nothing was stored.\(advice) You can close this page.")
+    }
+
+    /// The sign-in's page was left open for too long, or its code came back too late.
+    private static let tooLate: Set = ["AADSTS50089", "AADSTS70008"]
+    private static let approval = "AADSTS90094"
+}
+
+extension String {
+    /// A message as a sentence of a page: with a capital and a full stop.
+    fileprivate var asSentence: String {
+        prefix(1).uppercased() + dropFirst() + (utf8.last == UInt8(ascii: ".") ? "" : ".")
+    }
+}
