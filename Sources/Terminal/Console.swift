@@ -52,12 +52,29 @@ package struct Console: Sendable {
     /// Tells the person something, and what they may do about it; what begins with blanks is laid out already.
     package func note(_ note: Hint) {
         let isLaidOut = note.text.utf8.first == UInt8(ascii: " ")
-        say("lanyard: \(isLaidOut ? note.line : note.wrapped(columns: screen.columns, indent: 9))")
+        say(isLaidOut ? "lanyard: \(note.line)" : laidOut(note))
     }
 
     /// Tells the person something.
     package func note(_ line: String) {
         note(Hint(line))
+    }
+
+    /// Tells the person something in which a word leads to a page, if the terminal shows links.
+    package func note(_ line: String, linking word: String, to url: String) {
+        let text = laidOut(Hint(line))
+        guard screen.hasLinks, let link = Hyperlink(word, to: url), let range = text.utf8.firstRange(of: word.utf8)
+        else { return say(text) }
+        say(text[..<range.lowerBound] + link.text + text[range.upperBound...])
+    }
+
+    /// How many rows a note takes.
+    package func rows(of line: String) -> Int {
+        laidOut(Hint(line)).utf8.count { $0 == UInt8(ascii: "\n") } + 1
+    }
+
+    private func laidOut(_ note: Hint) -> String {
+        "lanyard: \(note.wrapped(columns: screen.columns, indent: 9))"
     }
 
     /// Shows the person what they are to copy, or a protocol's lines, as it is and alone on its line.
@@ -89,10 +106,14 @@ package struct Console: Sendable {
         status.show(after: delay) { "lanyard: \(text)…" }
     }
 
-    /// Tells what is waited for and for how much longer.
-    package func countDown(_ text: String, seconds: Int) {
+    /// Tells what is waited for and for how much longer; with a reminder, should that go on for so long.
+    package func countDown(
+        _ text: String, seconds: Int, remindingAfter delay: Duration = .zero,
+        of reminder: (@Sendable () -> String)? = nil
+    ) {
         let end = ContinuousClock.now + .seconds(seconds)
         status.show(after: .zero) { "lanyard: \(text), \((end - .now).minutesAndSeconds) left; Ctrl-C ends it" }
+        if let reminder { status.remind(after: delay, reminder) }
     }
 
     /// Ends what `progress` and `countDown` show.

@@ -22,6 +22,9 @@ package struct Screen: Sendable {
         return isTerminal && variable("CLICOLOR") != "0"
     }
 
+    /// Whether links can be written: terminals that don't show them pass over them, but for the kernel's own.
+    package var hasLinks: Bool { isTerminal && variable("TERM") != "linux" }
+
     /// Whether text in UTF-8 shows as it is meant.
     package var isUTF8: Bool {
         let locale = (variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") ?? "").uppercased()

@@ -8,6 +8,7 @@ final class StatusLine: Sendable {
     private struct State {
         var text: (@Sendable () -> String)?
         var ticker: Task<Void, Never>?
+        var reminder: Task<Void, Never>?
         /// Tells a ticker that its time is over; cancelling alone would leave it one more draw.
         var number = 0
         var isDrawn = false
@@ -29,9 +30,9 @@ final class StatusLine: Sendable {
     ///
     /// What is over before the delay is never shown.
     func show(after delay: Duration, _ text: @escaping @Sendable () -> String) {
-        guard screen.isTerminal else { return }
         state.withLock { state in
             stop(&state)
+            guard screen.isTerminal else { return }
             let number = state.number
             state.ticker = Task { [weak self] in
                 guard (try? await Task.sleep(for: delay)) != nil else { return }
@@ -39,6 +40,26 @@ final class StatusLine: Sendable {
                     guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
                 }
             }
+        }
+    }
+
+    /// Writes something above the line once, if what it shows still goes on then; also where no line can be drawn.
+    func remind(after delay: Duration, _ text: @escaping @Sendable () -> String) {
+        state.withLock { state in
+            let number = state.number
+            state.reminder = Task { [weak self] in
+                guard (try? await Task.sleep(for: delay)) != nil else { return }
+                self?.write(text() + "\n", number: number)
+            }
+        }
+    }
+
+    private func write(_ text: String, number: Int) {
+        state.withLock { state in
+            guard state.number == number, !isSomebodyElses(state) else { return }
+            erase(&state)
+            put(text)
+            draw(&state)
         }
     }
 
@@ -85,6 +106,8 @@ final class StatusLine: Sendable {
         state.number += 1
         state.ticker?.cancel()
         state.ticker = nil
+        state.reminder?.cancel()
+        state.reminder = nil
         state.text = nil
         erase(&state)
     }

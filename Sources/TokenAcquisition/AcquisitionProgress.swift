@@ -1,4 +1,6 @@
-/// What getting a token is busy with, if it may take long.
+public import TokenStore
+
+/// What getting a token is busy with, if it may take long, and what came of asking the person.
 public enum AcquisitionProgress: Sendable, Equatable {
     /// The keyring is read or written; it may ask the person for its password.
     case usingKeyring
@@ -8,6 +10,8 @@ public enum AcquisitionProgress: Sendable, Equatable {
     case renewing(String)
     /// The authority is asked how to sign in.
     case startingSignIn(String)
+    /// A person has signed in, and that is stored.
+    case signedIn(AccountRecord)
     /// Items of the keyring are passed over, for they hold nothing that could be used.
     case skippingDamaged
 }

@@ -180,6 +180,7 @@ public struct TokenAcquirer: Sendable {
             throw .wrongAccount(wanted: wanted, signedIn: signedIn)
         }
         settle(on: signedIn, insteadOf: account, request, authority)
+        tell(.signedIn(signedIn))
         return token
     }
 

@@ -107,11 +107,12 @@ private struct Transcript {
 }
 
 extension String {
-    /// The text without a release's number, ports, the random parts of a sign-in, and how much time is left.
+    /// The text without a slow browser's reminder, a release's number, ports, the random parts of a sign-in, and how much time is left.
     fileprivate var withoutPassingFacts: String {
         replacing(#/\b\d+ (more )?(second|minute|hour)s?\b/#) { "N \($0.1 ?? "")\($0.2)s" }
             .replacing(#/\b\d+\.\d+\.\d+\b(?!\.)/#) { _ in "VERSION" }
             .replacing(#/\b(state|code_challenge|nonce)=[\w-]+/#) { "\($0.1)=RANDOM" }
+            .replacing(#/lanyard: if no page opened.*\nhttps:.*\n/#, with: "")
             .replacing(#/localhost%3A\d+/#) { _ in "localhost%3APORT" }
     }
 }

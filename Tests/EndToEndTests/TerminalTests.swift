@@ -47,7 +47,7 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["login", "--no-browser", url],
                 environment: world.environment.merging(remote) { $1 }
             ) { terminal in
-                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
+                try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
                 let tunnel = #/ssh -N -L (\d+):localhost:\1 -p 2222 alice@192\.0\.2\.7/#
                 #expect(terminal.lines.contains { $0.wholeMatch(of: tunnel) != nil }, "\(terminal.text)")
                 let address = try await Self.elsewhere(world, Self.page(terminal))
@@ -71,12 +71,13 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["login", "\(world.sandbox.resource)/common/hello.git"],
                 environment: world.environment.merging(["BROWSER": "/bin/false"]) { $1 }
             ) { terminal in
-                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
+                try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
                 #expect(!terminal.text.contains("ssh -N"))
                 try terminal.type("\r")
                 try await terminal.sees("nothing was pasted; Ctrl-C cancels the sign-in")
                 try terminal.type("hello\r")
-                try await terminal.sees("that is not the address of the sign-in's last page; paste all of it")
+                try await terminal.sees(
+                    "there is no code in what was pasted; paste all of the last page's address, from")
                 let browser = try await run(
                     Built.sandbox,
                     ["sign-in", Self.page(terminal), "--as", "alice@contoso.example", "--ca", world.sandbox.caFile],
@@ -85,6 +86,71 @@ import Testing
             }
             #expect(ended.status == 0, "\(ended) \(terminal.text)")
             #expect(terminal.isAsItWas)
+        }
+    }
+
+    @Test func `opening a browser takes few lines, and the address comes once nothing has happened for a while`()
+        async throws
+    {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard",
+                [
+                    "login", "--browser", "true", "--account", "alice@contoso.example",
+                    "\(world.sandbox.resource)/common/hello.git",
+                ],
+                environment: world.environment
+            ) { terminal in
+                try await terminal.sees("waiting for your browser")
+                let place = "\(world.sandbox.authority.dropFirst("https://".count))/common"
+                let told = terminal.text.split(separator: "lanyard: waiting")[0].replacing(#/\s+/#, with: " ")
+                #expect(
+                    told == "lanyard: opening your browser to sign in at \(place) as alice@contoso.example for "
+                        + "\(world.sandbox.resource.dropFirst("https://".count))/common/hello.git (app 5a4d1b0c…) ",
+                    "\(told)")
+                let link = #/\u{1B}\]8;;https:\/\/[!-~]+\/authorize\?[!-~]+\u{1B}\\/#
+                #expect(terminal.written.contains(link), "\(terminal.written)")
+                try await terminal.sees("lanyard: if no page opened, open this one:\n")
+                try await terminal.sees("/authorize?")
+                #expect(try Self.page(terminal).contains("/authorize?"))
+                try terminal.type("\u{3}")
+            }
+            #expect(ended.status == Self.interrupted, "\(ended) \(terminal.text)")
+        }
+    }
+
+    @Test(arguments: ["linux", "dumb"]) func `a terminal that has no links gets none`(_ kind: String) async throws {
+        try await World.with { world in
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["login", "\(world.sandbox.resource)/common/hello.git"],
+                environment: world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
+                    .merging(["TERM": kind]) { $1 })
+            #expect(
+                ended.status == 0 && terminal.lines.contains("lanyard: signed in as alice@contoso.example"), "\(ended)")
+            #expect(!terminal.written.contains("]8;"), "\(terminal.written)")
+        }
+    }
+
+    @Test func `why a code is shown stays on a screen of 24 rows`() async throws {
+        try await World.with { world in
+            try await world.signIn("alice@contoso.example")
+            try await world.sandbox.set(#"{"access_token_lifetime": 0}"#)
+            try await world.sandbox.revoke(#"{"username":"alice@contoso.example"}"#)
+            let terminal = try PseudoTerminal()
+            let ended = try await terminal.run(
+                "\(world.folder)/bin/lanyard", ["get", "--flow", "device-code"],
+                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
+            ) { terminal in
+                try await terminal.sees("waiting for the code")
+                let lines = terminal.lines
+                let reason = try #require(lines.firstIndex { $0.contains("must sign in again") }, "\(terminal.text)")
+                let last = try #require(lines.firstIndex { $0.contains("waiting for the code") })
+                #expect(last - reason < 24, "\(terminal.text)")
+                try terminal.type("\u{3}")
+            }
+            #expect(ended.status == Self.interrupted, "\(ended)")
         }
     }
 
@@ -230,7 +296,7 @@ import Testing
             ) { terminal in
                 try await terminal.sees(
                     flow == "paste"
-                        ? "last page does not open, paste its address (15 minutes): " : "left; Ctrl-C ends it")
+                        ? "last page does not open, paste its address (hidden; 15 minutes): " : "left; Ctrl-C ends it")
                 if flow == "paste" { try terminal.type("half an address") }
                 #expect(terminal.isAsItWas == (flow != "paste"))
                 if signal == SIGINT { try terminal.type("\u{3}") } else { kill(terminal.foreground, signal) }
@@ -254,7 +320,7 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["get", "--no-browser"],
                 input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
             ) { terminal in
-                try await terminal.sees("paste its address (15 minutes): ")
+                try await terminal.sees("paste its address (hidden; 15 minutes): ")
                 for text in ["half", " an", " address", "\u{3}"] { try terminal.type(text) }
             }
             #expect(ended.status == -SIGINT && ended.lines == ["quit=1"], "\(ended) \(terminal.text)")
@@ -263,7 +329,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["LANYARD_FLOW": "device-code"], "left; Ctrl-C ends it"), (["LANYARD_BROWSER": "none"], "(15 minutes): "),
+        (["LANYARD_FLOW": "device-code"], "left; Ctrl-C ends it"), (["LANYARD_BROWSER": "none"], "; 15 minutes): "),
     ])
     func `a Ctrl-C in git leaves the prompt that the shell shows at once alone`(
         _ way: [String: String], _ question: String
@@ -296,7 +362,7 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["get", "--no-browser"],
                 input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
             ) { terminal in
-                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
+                try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
                 try terminal.type("\u{4}")
             }
             #expect(ended.status == 1 && ended.lines == ["quit=1"], "\(ended)")
@@ -329,11 +395,11 @@ import Testing
             async let waiting = first.run(
                 "\(world.folder)/bin/lanyard", ["get", "--no-browser"], input: request, environment: world.environment
             ) { terminal in
-                try await terminal.sees("last page does not open, paste its address (15 minutes): ")
+                try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
                 try await second.sees("waiting for another lanyard to sign in (pid \(terminal.foreground))…")
                 try terminal.type(try await Self.elsewhere(world, Self.page(terminal)) + "\r")
             }
-            try await first.sees("last page does not open, paste its address (15 minutes): ")
+            try await first.sees("last page does not open, paste its address (hidden; 15 minutes): ")
             let told = try await second.run(
                 "\(world.folder)/bin/lanyard", ["get"], input: request, environment: world.environment)
             let token = try await waiting.value("password")

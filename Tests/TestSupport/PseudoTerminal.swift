@@ -73,9 +73,11 @@ package final class PseudoTerminal: Sendable {
 
     /// What was written, without escape codes and with plain line ends.
     package var text: String {
+        // A link's codes end with those of its end (OSC 8), others with a letter.
         var text = ""
         var isEscape = false
-        for scalar in written.unicodeScalars where scalar != "\r" {
+        for scalar in written.replacing(#/\u{1B}\]8;;[^\u{1B}]*\u{1B}\\/#, with: "").unicodeScalars where scalar != "\r"
+        {
             if scalar == "\u{1B}" { isEscape = true }
             if !isEscape { text.unicodeScalars.append(scalar) }
             if isEscape, scalar.properties.isAlphabetic { isEscape = false }

@@ -26,7 +26,6 @@ struct LoginCommand: Command {
         let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }
         guard let signedIn = try await session.signIn(request, url: url).account else { return }
         let console = session.context.console
-        console.note("signed in as \(signedIn.nameForPeople)")
         do throws(Failure) {
             try session.select(signedIn, at: place?.place)
         } catch {

@@ -1,6 +1,7 @@
 import Synchronization
 import Terminal
 import TokenAcquisition
+import TokenStore
 
 extension Console {
     /// Tells what getting a token is busy with, should it take longer than a second.
@@ -12,6 +13,7 @@ extension Console {
             progress("waiting for another lanyard to sign in\(process.map { " (pid \($0))" } ?? "")", after: .zero)
         case .skippingDamaged: Self.noteDamaged(on: self)
         case .renewing(let authority): progress("renewing the token at \(authority.hostForPeople)")
+        case .signedIn(let account): note("signed in as \(account.nameForPeople)")
         case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")
         }
     }

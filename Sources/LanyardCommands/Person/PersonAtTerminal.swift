@@ -13,7 +13,7 @@ struct PersonAtTerminal: PersonInterface {
     let browser: Browser?
     /// Seconds that a person has.
     let patience: Int
-    private let reason = Reason()
+    private let course = Course()
 
     init(context: CommandContext, presence: Presence, browser: Browser?, patience: Int) {
         self.context = context
@@ -22,17 +22,17 @@ struct PersonAtTerminal: PersonInterface {
         self.patience = patience
     }
 
-    /// What the plugin said last; it is why the next page or code is shown, if there is one.
-    private final class Reason: Sendable {
-        private let text = Mutex<String?>(nil)
-        func set(_ new: String) { text.withLock { $0 = new } }
-        func take() -> String? { text.withLock { $0.take() } }
-    }
+    /// How long the browser may take before the page's address is shown as well.
+    private static let browserPatience = Duration.seconds(10)
 
     private var console: Console { context.console }
 
+    func begin(_ request: PluginRequest) async {
+        course.subject.withLock { $0 = SignInSubject(request) }
+    }
+
     func answer(_ event: PluginEvent) async -> PluginReply {
-        if let why = reason.take() { console.note(why) }
+        if let why = course.takeReason() { tell(why) }
         return switch event {
         case .openURL(let url, let redirectURI): await open(url, redirectURI: redirectURI)
         case .showCode(let code, let page, let completePage, _, let expiresIn):
@@ -45,8 +45,19 @@ struct PersonAtTerminal: PersonInterface {
     /// Tells what goes on once the person is done, should it take its time, and why they are asked again.
     func progress(_ message: String) async {
         let text = message.displayable(limit: 200)
-        reason.set(text)
+        course.setReason(text)
         console.progress(text)
+    }
+
+    /// Tells something that is to stay on the screen with what follows.
+    private func tell(_ text: String) {
+        console.note(text)
+        course.rows.withLock { $0 += console.rows(of: text) }
+    }
+
+    /// What is signed in to, at the page's host.
+    private func subject(at url: String) -> SignInSubject {
+        course.subject.withLock(\.self)?.at(url) ?? SignInSubject(place: url.hostForPeople)
     }
 
     // MARK: A page
@@ -56,16 +67,20 @@ struct PersonAtTerminal: PersonInterface {
         // A redirect without a port leads nowhere: the plugin waits for the address to be pasted.
         let isPasted = redirectURI != nil && redirectURI?.portOfURL == nil
         guard !isPasted else { return await openElsewhere(url, port: nil) }
-        console.note("opening your browser to sign in to \(url.hostForPeople); or open:")
-        console.show(url.displayable(limit: 32_768))
+        let subject = subject(at: url)
+        let text = "opening your browser to sign in \(subject.text)"
+        console.note(text, linking: subject.place, to: url)
+        course.rows.withLock { $0 += console.rows(of: text) }
         let isOpened = await browser.open(url)
         // The sign-in may be over before the browser's command is.
         guard !Task.isCancelled else { return .done }
         guard isOpened else {
-            console.note("the browser could not be opened: \(browser.names) failed, or is not installed")
+            tell("the browser could not be opened: \(browser.names) failed, or is not installed")
             return .unsupported
         }
-        console.countDown("waiting for your browser", seconds: patience)
+        console.countDown("waiting for your browser", seconds: patience, remindingAfter: Self.browserPatience) {
+            "lanyard: if no page opened, open this one:\n\(url.displayable(limit: 32_768))"
+        }
         return .done
     }
 
@@ -74,10 +89,10 @@ struct PersonAtTerminal: PersonInterface {
         let terminal = ControllingTerminal(console)
         // Without a terminal nothing can be pasted, but whoever asked to sign in can still open the page here.
         if terminal == nil, port == nil { return .unsupported }
-        console.note("to sign in to \(url.hostForPeople), open this page in any browser:")
+        console.note("to sign in \(subject(at: url).text), open this page in any browser:")
         console.show(url.displayable(limit: 32_768))
         if let port, presence.isRemote {
-            console.note("if it runs elsewhere, run this there first, to be led back here:")
+            console.note("if the browser is on another computer, run this there first:")
             console.show(context.tunnel(port: port).text)
         }
         guard let terminal else {
@@ -87,7 +102,7 @@ struct PersonAtTerminal: PersonInterface {
         let question =
             port == nil ? "paste the address of its last page" : "if its last page does not open, paste its address"
         // The address holds the answer, so it is not echoed.
-        while let line = await terminal.ask("lanyard: \(question) (\(patience.inWords)): ", echo: false) {
+        while let line = await terminal.ask("lanyard: \(question) (hidden; \(patience.inWords)): ", echo: false) {
             guard line.isEmpty else { return .redirected(Secret(line)) }
             console.note("nothing was pasted; Ctrl-C cancels the sign-in")
         }
@@ -99,10 +114,11 @@ struct PersonAtTerminal: PersonInterface {
     /// The picture leads to the page that has the code in it already, if there is one: nothing is typed on a phone then.
     private func show(_ code: String, page: String, completePage: String?, expiresIn: Int) -> PluginReply {
         let seconds = min(expiresIn, patience)
-        console.note("to sign in to \(page.hostForPeople), open this page on any device:")
+        tell("to sign in \(subject(at: page).text), open this page on any device:")
         console.show(page.displayable(limit: 4096))
-        let picture = completePage.flatMap { QRPicture($0, fitting: console.screen, besides: 6) }
-        if let picture = picture ?? QRPicture(page, fitting: console.screen) { console.show(picture.text) }
+        if let picture = picture(of: completePage ?? page, besides: completePage == nil ? 3 : 5) {
+            console.show(picture.text)
+        }
         console.note("and enter this code, which is good for \(seconds.inWords):")
         console.show(code.displayable(limit: 100))
         if let completePage {
@@ -111,6 +127,11 @@ struct PersonAtTerminal: PersonInterface {
         }
         console.countDown("waiting for the code to be entered", seconds: seconds)
         return .done
+    }
+
+    /// A picture that leaves room for what was told before it, such as why the person is asked, and the rows around it.
+    private func picture(of page: String, besides rows: Int) -> QRPicture? {
+        QRPicture(page, fitting: console.screen, besides: course.rows.withLock(\.self) + rows)
     }
 
     // MARK: A question
@@ -141,6 +162,23 @@ extension CommandContext {
         let ports = "\(port):localhost:\(port)"
         return "ssh -N -L \(ports)\(option: "-p", option)\(last: "\(user)\(host)", limit: 300)"
     }
+}
+
+/// What a conversation with a plugin has come to.
+private final class Course: Sendable {
+    /// What is signed in to.
+    let subject = Mutex<SignInSubject?>(nil)
+    /// How many rows were told since the last reason, itself included.
+    let rows = Mutex(0)
+    /// What the plugin said last; it is why the next page or code is shown, if there is one.
+    private let reason = Mutex<String?>(nil)
+
+    func setReason(_ text: String) {
+        reason.withLock { $0 = text }
+        rows.withLock { $0 = 0 }
+    }
+
+    func takeReason() -> String? { reason.withLock { $0.take() } }
 }
 
 extension Int {

@@ -11,6 +11,14 @@ public protocol PersonInterface: Sendable {
 
     /// Tells the person what is happening; may do nothing.
     func progress(_ message: String) async
+
+    /// Takes what the plugin is asked, before its first event: what the person will be signing in to.
+    func begin(_ request: PluginRequest) async
+}
+
+extension PersonInterface {
+    /// Does nothing.
+    public func begin(_ request: PluginRequest) async {}
 }
 
 /// Nobody: every event is answered `unsupported`.

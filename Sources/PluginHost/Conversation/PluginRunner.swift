@@ -138,6 +138,7 @@ public struct PluginRunner: Sendable {
             throw PluginError(.invalidRequest, "the request holds a line break or a value of more than 64 KiB")
         }
         let bounds = PluginConversation.Bounds(operation: request.operation, timeouts: timeouts)
+        if bounds.hasPerson { await person.begin(request) }
         let process = PluginProcess(plugin: plugin, environment: environment, bounds: bounds, trace: trace)
         switch try await process.converse(block, person: person) {
         case .result(let block): return block

@@ -3,20 +3,23 @@ package struct QRPicture {
     /// The lines, without a line feed at the end.
     package let text: String
 
-    /// The light modules around the symbol, without which it isn't found.
-    private static let quiet = 4
+    /// The light modules around the symbol: as many as the standard wants, else as few as it is still found with.
+    private static let quietZones = [4, 2]
 
     /// Draws a text; nil if the screen can't show it: no colours, no UTF-8, or too small for it and the rows around it.
-    package init?(_ content: String, fitting screen: Screen, besides otherRows: Int = 4) {
+    package init?(_ content: String, fitting screen: Screen, besides otherRows: Int) {
         guard screen.isTerminal, screen.hasColours, screen.isUTF8, let size = screen.size,
             let code = QRCode(content)
         else { return nil }
-        let wide = code.side + 2 * Self.quiet
-        guard wide < size.columns, (wide + 1) / 2 + otherRows < size.rows else { return nil }
-        text = Self.draw(code)
+        let quiet = Self.quietZones.first { quiet in
+            let wide = code.side + 2 * quiet
+            return wide < size.columns && (wide + 1) / 2 + otherRows < size.rows
+        }
+        guard let quiet else { return nil }
+        text = Self.draw(code, quiet: quiet)
     }
 
-    private static func draw(_ code: QRCode) -> String {
+    private static func draw(_ code: QRCode, quiet: Int) -> String {
         let modules = -quiet..<(code.side + quiet)
         return stride(from: modules.lowerBound, to: modules.upperBound, by: 2).map { row in
             let line = modules.map { column in
