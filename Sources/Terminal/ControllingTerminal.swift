@@ -51,15 +51,47 @@ package struct ControllingTerminal: ~Copyable, Sendable {
             // After a Ctrl-C the shell may be there already, with its prompt.
             if device.isInForeground { write("\n") }
         }
-        return await readLine(again: question, echo: echo)
+        var editor = LineEditor(longest: Self.longestLine)
+        return await read { byte -> String?? in
+            switch editor.take(byte) {
+            case .more(let shown): if echo { write(shown) }
+            case .line(let line): return line
+            case .tooLong: write("\nlanyard: that is too long to be meant\n\(question)")
+            case .end: return .some(nil)
+            }
+            return nil
+        }
+    }
+
+    /// Has something chosen from a menu, drawn over with each key and gone afterwards; nil at end of input or when the task is
+    /// cancelled.
+    func choose(from menu: Menu) async -> Int? {
+        console.pauseProgress(true)
+        defer { console.pauseProgress(false) }
+        guard lanyard_terminal_take(device.rawValue, 0) == 0 else { return nil }
+        var menu = menu
+        write(menu.text)
+        let choice = await read { byte -> Int?? in
+            let rows = menu.rows
+            switch menu.take(byte) {
+            case .unchanged: return nil
+            case .changed: write(Menu.erasing(rows: rows) + menu.text)
+            case .chosen(let index): return index
+            case .end: return .some(nil)
+            }
+            return nil
+        }
+        lanyard_terminal_give_back()
+        // After a Ctrl-C the shell may be there already, with its prompt.
+        if device.isInForeground { write(choice == nil ? "\n" : Menu.erasing(rows: menu.rows)) }
+        return choice
     }
 
     /// The longest line that is read: what a plugin can be told in one.
     static let longestLine = AttributeParser.longestLine - "value=\n".utf8.count
 
-    /// Reads a line, unless the task is cancelled first.
-    private func readLine(again question: String, echo: Bool) async -> String? {
-        var editor = LineEditor(longest: Self.longestLine)
+    /// Reads until a byte gives a result; nil at the end of input, or if the task is cancelled first.
+    private func read<Result>(_ take: (UInt8) -> Result??) async -> Result? {
         while await input.hasInput() {
             var chunk = [UInt8](repeating: 0, count: 4096)
             let count: Int
@@ -72,12 +104,7 @@ package struct ControllingTerminal: ~Copyable, Sendable {
             }
             guard count > 0 else { return nil }
             for byte in chunk[..<count] {
-                switch editor.take(byte) {
-                case .more(let shown): if echo { write(shown) }
-                case .line(let line): return line
-                case .tooLong: write("\nlanyard: that is too long to be meant\n\(question)")
-                case .end: return nil
-                }
+                if let result = take(byte) { return result }
             }
         }
         return nil

@@ -19,38 +19,24 @@ struct LineEditor {
 
     private var bytes: [UInt8] = []
     private var isTooLong = false
-    private var escape = Escape.none
-
-    /// Where in a key's escape sequence, which means nothing here, the last byte was.
-    private enum Escape { case none, begun, sequence }
+    private var keys = KeyDecoder()
 
     init(longest: Int) {
         self.longest = longest
     }
 
     mutating func take(_ byte: UInt8) -> Outcome {
-        guard !isPartOfEscape(byte) else { return .more(echo: []) }
+        // Arrow keys and their like mean nothing here.
+        guard case .byte(let byte)? = keys.take(byte) else { return .more(echo: []) }
         switch byte {
         case 0x0A, 0x0D: return finish()
         case 0x04: return bytes.isEmpty && !isTooLong ? .end : .more(echo: [])
         case 0x08, 0x7F: return .more(echo: erase())
         case 0x15: return .more(echo: eraseAll())
         case 0x17: return .more(echo: eraseWord())
-        case 0x1B:
-            escape = .begun
-            return .more(echo: [])
         case ..<0x20: return .more(echo: [])
         default: return .more(echo: append(byte))
         }
-    }
-
-    private mutating func isPartOfEscape(_ byte: UInt8) -> Bool {
-        switch escape {
-        case .none: return false
-        case .begun: escape = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence : .none
-        case .sequence: if (0x40...0x7E).contains(byte) { escape = .none }
-        }
-        return true
     }
 
     private mutating func append(_ byte: UInt8) -> [UInt8] {
@@ -105,7 +91,7 @@ struct LineEditor {
 
 extension Character {
     /// The columns that terminals give it, near enough to rub it out.
-    fileprivate var columns: Int {
+    var columns: Int {
         guard let scalar = unicodeScalars.first?.value else { return 0 }
         let isWide =
             (0x1100...0x115F).contains(scalar) || (0x2E80...0xA4CF).contains(scalar)

@@ -24,6 +24,45 @@ package struct Prompt: Sendable {
         return answer.isEmpty ? suggestion ?? "" : answer
     }
 
+    /// Asks for one of several choices, by number, by name or, if lines can be drawn over, by arrow keys.
+    ///
+    /// - Parameters:
+    ///   - title: what is asked.
+    ///   - choices: at least one, each on one line and fit to show; the first is suggested.
+    ///   - named: the only choice that a text names, for terminals that can't show which one it leads to.
+    /// - Returns: the choice's place; nil if the person gives up, or there is no terminal.
+    package func choice(_ title: String, among choices: [String], named: (String) -> Int?) async -> Int? {
+        guard console.screen.isTerminal, let size = console.screen.size else {
+            return await choiceByNumber(title, among: choices, named: named)
+        }
+        guard let terminal = ControllingTerminal(console) else { return nil }
+        console.note(title)
+        let menu = Menu(choices, columns: size.columns, rows: size.rows)
+        guard let choice = await terminal.choose(from: menu) else { return nil }
+        console.show(menu.line(of: choice))
+        return choice
+    }
+
+    /// How often a wrong answer is met with the question again.
+    private static let patience = 5
+
+    private func choiceByNumber(_ title: String, among choices: [String], named: (String) -> Int?) async -> Int? {
+        let menu = Menu(choices, columns: 79, rows: .max)
+        let lines = choices.indices.map { menu.line(of: $0) }
+        var question = "lanyard: \(title)\n\(lines.joined(separator: "\n"))\nlanyard: number or name [1]: "
+        for _ in 0..<Self.patience {
+            guard let terminal = ControllingTerminal(console), let line = await terminal.ask(question, echo: true)
+            else {
+                return nil
+            }
+            let answer = String(line.trimmed())
+            if let number = answer.isEmpty ? 1 : Int(answer), choices.indices.contains(number - 1) { return number - 1 }
+            if let choice = named(answer) { return choice }
+            question = "lanyard: type a number from 1 to \(choices.count) or a name, or Ctrl-C to cancel: "
+        }
+        return nil
+    }
+
     /// Asks for yes or no; what was suggested if they only press Enter, no if it is anything else, nil if they give up.
     package func decision(_ question: String, suggesting isYes: Bool) async -> Bool? {
         guard let terminal = ControllingTerminal(console) else { return nil }

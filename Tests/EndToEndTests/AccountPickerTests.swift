@@ -7,7 +7,7 @@ import Testing
     static let path = AccountChoiceTests.path
     static let alice = AccountChoiceTests.alice
     static let carol = AccountChoiceTests.carol
-    static let question = "number [1]: "
+    static let question = "name [1]: "
     static let again = "or Ctrl-C to cancel: "
 
     /// A world where two have signed in and none was chosen, and a file with a request.
@@ -35,7 +35,7 @@ import Testing
                       1) alice@contoso.example   Alice Archer, work or school
                       2) carol@fabrikam.example  Carol Cooper, work or school
                       3) sign in with another account
-                    lanyard: number [1]: 2
+                    lanyard: number or name [1]: 2
                     lanyard: using carol@fabrikam.example for \(world.sandbox.authority)/common from
                              now on; to change that: lanyard use
 
@@ -43,6 +43,44 @@ import Testing
             let second = try await world.atTerminal(["git", "clone", "-q", url, "two"], answering: [])
             #expect(second.status == 0 && second.output.isEmpty, "\(second)")
             #expect(try await AccountChoiceTests.user(world) == Self.carol)
+        }
+    }
+
+    @Test func `arrow keys and a part of a name choose where lines can be drawn over`() async throws {
+        try await Self.withTwo { world in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            for keys in ["\u{1B}[B\r", "\u{1B}[A\u{1B}[A\r", "FABRI\r", "2\r"] {
+                try? FileManager.default.removeItem(atPath: world.selectionFile)
+                let terminal = try PseudoTerminal()
+                let ended = try await terminal.run(
+                    "\(world.folder)/bin/lanyard", ["get"], input: "url=\(url)\n", environment: world.environment
+                ) { terminal in
+                    try await terminal.sees("Enter takes the marked one: ")
+                    #expect(!terminal.isAsItWas)
+                    try terminal.type(keys)
+                }
+                #expect(ended.status == 0 && ended.value("username") == Self.carol, "\(ended) \(terminal.text)")
+                let line = "  2) carol@fabrikam.example  Carol Cooper, work or school\r\n"
+                #expect(terminal.written.contains("\u{1B}[J\(line)lanyard: using \(Self.carol)"), "\(terminal.written)")
+                #expect(terminal.isAsItWas)
+            }
+        }
+    }
+
+    @Test func `Ctrl-C in the list leaves the terminal as it was, and the shell's prompt alone`() async throws {
+        try await Self.withTwo { world in
+            let terminal = try PseudoTerminal()
+            let shell = world.environment.merging(["PS1": "ready> "]) { $1 }
+            try await terminal.run("/bin/bash", ["--norc", "-i"], environment: shell) { terminal in
+                try await terminal.sees("ready> ")
+                try terminal.type("lanyard get <\(world.folder)/work/request\r")
+                try await terminal.sees("Enter takes the marked one: ")
+                try terminal.type("car\u{3}")
+                try await terminal.ends("ready> ")
+                try terminal.type("exit\r")
+            }
+            #expect(terminal.isAsItWas)
+            #expect(!FileManager.default.fileExists(atPath: world.selectionFile))
         }
     }
 

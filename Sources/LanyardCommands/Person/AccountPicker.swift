@@ -5,7 +5,7 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Asks at the terminal which account is meant: numbered lines and a question, which any terminal and reader can show.
+/// Asks at the terminal which account is meant.
 struct AccountPicker: AccountChooser {
     let console: Console
     /// What is asked, in words fit to show.
@@ -13,25 +13,10 @@ struct AccountPicker: AccountChooser {
     /// Whether an account that has yet to sign in is a choice.
     var offersAnother = true
 
-    /// How often a wrong answer is met with the question again.
-    private static let patience = 5
-    private static let widest = 79
-
     func choose(among accounts: [AccountRecord]) async -> AccountChoice {
         guard ControllingTerminal.isThere, !accounts.isEmpty else { return .unavailable }
-        let count = accounts.count + (offersAnother ? 1 : 0)
-        var question = lines(accounts).joined(separator: "\n") + "\nlanyard: number [1]: "
-        for _ in 0..<Self.patience {
-            guard let line = await ask(question) else { return .cancelled }
-            let answer = String(line.trimmed())
-            if let number = answer.isEmpty ? 1 : Int(answer), (1...count).contains(number) {
-                return number > accounts.count ? .another : .account(accounts[number - 1])
-            }
-            let named = accounts.filter { $0.isNamed(line) }
-            if named.count == 1 { return .account(named[0]) }
-            question = "lanyard: type a number from 1 to \(count), or Ctrl-C to cancel: "
-        }
-        return .cancelled
+        guard let choice = await ask(accounts) else { return .cancelled }
+        return choice < accounts.count ? .account(accounts[choice]) : .another
     }
 
     func confirm(_ account: AccountRecord, at place: AuthorityPlace) async {
@@ -39,28 +24,18 @@ struct AccountPicker: AccountChooser {
         console.note(Hint(text, run: "lanyard use"))
     }
 
-    /// The question's lines: each account by user name, name and kind, told apart by the tenant if that is needed.
-    private func lines(_ accounts: [AccountRecord]) -> [String] {
-        var choices = accounts.labels
-        if offersAnother { choices.append("sign in with another account") }
-        let digits = String(choices.count).count
-        let numbered = choices.enumerated().map { index, choice in
-            let number = String(index + 1)
-            let line = "  \(String(repeating: " ", count: digits - number.count))\(number)) \(choice)"
-            return line.displayable(limit: Self.widest - 1)
-        }
-        return ["lanyard: \(title)"] + numbered
-    }
-
-    /// Asks one question; nil if the input ends or the person interrupts.
-    private func ask(_ question: String) async -> String? {
+    /// Asks until the person chooses or interrupts; gives the place of the account, or the one behind the last.
+    private func ask(_ accounts: [AccountRecord]) async -> Int? {
+        let choices = accounts.labels + (offersAnother ? ["sign in with another account"] : [])
         let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
         // Watched for before the terminal is taken, which passes on what it finds.
         let watch = Interrupts.watch { interrupted.finish() }
-        let line = await withTaskGroup(of: String?.self) { group in
-            group.addTask { [console] in
-                guard let terminal = ControllingTerminal(console) else { return nil }
-                return await terminal.ask(question, echo: true)
+        let choice = await withTaskGroup(of: Int?.self) { group in
+            group.addTask { [console, title] in
+                await Prompt(console).choice(title, among: choices) { name in
+                    let named = accounts.indices.filter { accounts[$0].isNamed(name) }
+                    return named.count == 1 ? named[0] : nil
+                }
             }
             group.addTask {
                 for await _ in interruptions {}
@@ -71,7 +46,7 @@ struct AccountPicker: AccountChooser {
         }
         watch.cancel()
         await watch.value
-        return line
+        return choice
     }
 }
 
