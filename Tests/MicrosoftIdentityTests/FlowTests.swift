@@ -211,7 +211,8 @@ struct FlowTests {
             var request = sandbox.request(.authorize, at: "/common", flows: [.paste])
             request.redirectURI = "http://localhost:\(elsewhere.port)"
             let slips = Mutex([
-                "http://localhost", "https://example.com/authorize?client_id=c", "http://localhost/?code=c&state=older",
+                "http://localhost", "https://example.com/authorize?client_id=c&response_type=code",
+                "http://localhost/?code=c&state=older",
             ])
             let reasons = Mutex<[String]>([])
             let person = ScriptedPerson { event in
@@ -227,7 +228,8 @@ struct FlowTests {
 
             let told = reasons.withLock { $0 }
             #expect(told.count == 3 && told[0].hasPrefix("that address is another sign-in's"), "\(told)")
-            #expect(told.last?.hasPrefix("that is not the address of the sign-in's last page") == true, "\(told)")
+            #expect(told[1].hasPrefix("that is the address of the page to open"), "\(told)")
+            #expect(told[2].hasPrefix("there is no code in what was pasted"), "\(told)")
 
             let stranger = ScriptedPerson { _ in .redirected(Secret("hello")) }
             let refusal = await #expect(throws: PluginError.self) {

@@ -64,10 +64,15 @@ extension Person {
 extension AuthorizationResponse {
     /// Why what was pasted can't be the answer to the request with this state; nil if it can.
     fileprivate func slip(state: String) -> String? {
-        if !isResponse {
-            return "that is not the address of the sign-in's last page; paste all of it, from http to the end"
+        let whole = "paste all of the last page's address, from http to the end"
+        if self["response_type"] != nil {
+            return "that is the address of the page to open; sign in there, then paste the address that it ends at"
         }
-        return answers(state: state)
-            ? nil : "that address is another sign-in's; open the page below, and paste the address that it ends at"
+        guard isResponse else { return "there is no code in what was pasted; \(whole)" }
+        guard self["state"] != nil else { return "that address is not whole: there is no state in it; \(whole)" }
+        guard answers(state: state) else {
+            return "that address is another sign-in's; open the page below, and paste the address that it ends at"
+        }
+        return refusal == nil && code == nil ? "the code in that address is empty; \(whole)" : nil
     }
 }
