@@ -17,7 +17,7 @@ extension Failure {
             why = "\(Self.kind(of: cause)):\(place) \(Self.words(of: cause))"
         } else if let prompt = request.prompt, prompt != "none" {
             let who = account?.nameForPeople ?? "the person"
-            why = ": the request wants \(who) to be asked (prompt \(prompt)) at \(authority)"
+            why = ": \(who) must be asked at \(authority) (prompt \(prompt))"
         } else if let account {
             // Such as that of another client, or one whose refresh token was refused before.
             let client = request.clientID.displayable(limit: 100)
@@ -48,7 +48,7 @@ extension Failure {
     init(signedIn account: AccountRecord, insteadOf wanted: String, request: TokenRequest, url: String?) {
         let name = account.nameForPeople
         self.init(
-            "\(name) signed in, but the account wanted is \(wanted.displayable(limit: 100))",
+            "\(name) signed in instead of \(wanted.displayable(limit: 100))",
             hints: [
                 Hint(
                     "sign in again and pick it",

@@ -121,7 +121,7 @@ import Testing
             let other = try await world.get(
                 "common/hello.git", world.browser(as: "alice@contoso.example"), lines: "account=dave@outlook.example\n")
             #expect(other.status == 1 && other.output.isEmpty, "\(other)")
-            let wrong = "alice@contoso.example signed in, but the account wanted is dave@outlook.example"
+            let wrong = "alice@contoso.example signed in instead of dave@outlook.example"
             #expect(other.errors.contains(wrong), "\(other)")
             let kept = "alice@contoso.example stays signed in; to use it: lanyard use alice@contoso.example"
             let signOut = "lanyard: hint: to sign it out: lanyard logout alice@contoso.example\n"

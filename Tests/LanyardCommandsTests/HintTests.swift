@@ -113,7 +113,7 @@ import TokenStore
         ),
         Lack(
             prompt: "login",
-            message: ": the request wants bob;$(reboot)@x.example to be asked (prompt login) at https://login.example/b"
+            message: ": bob;$(reboot)@x.example must be asked at https://login.example/b (prompt login)"
         ),
         Lack(
             cause: PluginError(.interactionRequired, "AADSTS50076: MFA"),

@@ -82,10 +82,7 @@ struct CacheClearCommand: Command {
     private func confirmed(_ question: String, _ session: Session) async throws(Failure) -> Bool {
         if yes { return true }
         guard session.presence.hasTerminal, ControllingTerminal.isThere else {
-            throw Failure(
-                "nobody can be asked whether to \(question.dropLast())",
-                hints: [Hint("say so yourself", write: "--yes")],
-                status: .usage)
+            throw Failure("refusing to \(question.dropLast()) without --yes", status: .usage)
         }
         return await Prompt(session.context.console).decision(question, suggesting: false) ?? false
     }
