@@ -162,14 +162,15 @@ public enum SignInParameterError: Error, Sendable, Equatable {
     /// What is wrong, for a person.
     public var reason: String {
         switch self {
-        case .malformedParameter(let text): "`\(text.displayable(limit: 80))` is no NAME=VALUE of plain characters"
-        case .reservedParameter(let name): "the parameter `\(name.displayable(limit: 40))` is the protocol's own"
-        case .tooManyParameters: "there are more than \(SignInParameters.mostParameters) further parameters"
+        case .malformedParameter(let text): "`\(text.displayable(limit: 80))` is not NAME=VALUE in plain characters"
+        case .reservedParameter(let name):
+            "the parameter `\(name.displayable(limit: 40))` is set by the protocol itself"
+        case .tooManyParameters: "there are more than \(SignInParameters.mostParameters) extra parameters"
         case .badPort: "a redirect port is a number from 1024 to 65535"
-        case .unknownPrompt(let text): "`\(text.displayable(limit: 40))` is no prompt"
-        case .badDomain(let text): "`\(text.displayable(limit: 80))` is no domain"
+        case .unknownPrompt(let text): "`\(text.displayable(limit: 40))` is not a prompt"
+        case .badDomain(let text): "`\(text.displayable(limit: 80))` is not a domain"
         case .badLoginHint: "a login hint is a user name on one line"
-        case .badPolicy(let text): "`\(text.displayable(limit: 80))` is no name of a policy"
+        case .badPolicy(let text): "`\(text.displayable(limit: 80))` is not the name of a policy"
         }
     }
 
@@ -177,8 +178,8 @@ public enum SignInParameterError: Error, Sendable, Equatable {
     public var hint: String {
         switch self {
         case .malformedParameter: "write it like dc=ESTS-PUB-WEULR1"
-        case .tooManyParameters: "take some out; those of the rule and those of the request count together"
-        case .reservedParameter: "take it out: lanyard sets it where it is needed"
+        case .tooManyParameters: "remove some; the rule's and the request's are added up"
+        case .reservedParameter: "remove it: lanyard sets it when needed"
         case .badPort: "register http://localhost with the application, and choose a free port such as 8400"
         case .unknownPrompt: "use one of \(AuthorizationParameters.prompts.joined(separator: ", "))"
         case .badDomain: "write it like contoso.com, or consumers or organizations"

@@ -25,8 +25,8 @@ package enum FileProblem: Error, Equatable, Sendable {
         switch self {
         case .refused(let number): number.description
         case .irregular: "it is not a regular file"
-        case .foreign: "it belongs to somebody else"
-        case .exposed: "others may write to it"
+        case .foreign: "it belongs to another user"
+        case .exposed: "other users can write to it"
         case .tooLong: "it is too long"
         }
     }

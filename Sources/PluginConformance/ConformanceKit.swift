@@ -64,15 +64,15 @@ public struct ConformanceKit: Sendable {
                 }
             ),
             ("refuses a state machine that it doesn't know with status 64", { await self.refusesOtherMachines() }),
-            ("survives a line that is no key=value", { await self.survives("operation\n\n") }),
-            ("survives bytes that are no UTF-8", { await self.survives([0xFF, 0xFE, 0x00, 0x0A, 0x0A]) }),
+            ("survives a line that is not key=value", { await self.survives("operation\n\n") }),
+            ("survives bytes that are not UTF-8", { await self.survives([0xFF, 0xFE, 0x00, 0x0A, 0x0A]) }),
             (
                 "survives a line of 70,000 bytes",
                 { await self.survives("operation=" + String(repeating: "a", count: 70_000) + "\n\n") }
             ),
-            ("ends where the host goes away before the request", { await self.survives("", closing: true) }),
+            ("ends if the host goes away before the request", { await self.survives("", closing: true) }),
             (
-                "ends where the host goes away within the request",
+                "ends if the host goes away within the request",
                 { await self.survives("operation=desc", closing: true) }
             ),
         ]
@@ -160,7 +160,7 @@ public struct ConformanceKit: Sendable {
     private func survives(_ request: [UInt8], closing: Bool = false) async -> String? {
         guard let outcome = await tryout.run(request, closing: closing) else { return "it could not be started" }
         guard outcome.isAnswered else { return "it did not answer in time" }
-        guard outcome.isWellFormed else { return "it wrote something that is no block to standard output" }
+        guard outcome.isWellFormed else { return "it wrote something other than a block to standard output" }
         if outcome.answer?["event"] == "result" { return "it gave a result" }
         guard let ended = outcome.ended else { return "it did not exit" }
         if case .signaled = ended { return "it \(ended.words)" }
@@ -170,7 +170,7 @@ public struct ConformanceKit: Sendable {
     /// What is wrong with an answer whatever it says.
     private func fault(of outcome: Tryout.Outcome) -> String? {
         guard outcome.isAnswered else { return "it did not answer in time" }
-        guard outcome.isWellFormed else { return "it wrote something that is no block to standard output" }
+        guard outcome.isWellFormed else { return "it wrote something other than a block to standard output" }
         guard let ended = outcome.ended else { return "it did not exit after its answer" }
         if case .signaled = ended { return "it \(ended.words)" }
         return nil

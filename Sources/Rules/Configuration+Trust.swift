@@ -15,7 +15,7 @@ extension Configuration {
         if !isSystem { try requireOwner(status.owner, path) }
         guard !status.grants(S_IWOTH), isSystem || !status.isWritableByGroup else {
             throw SettingsError(
-                file: path, line: nil, message: "others may write to it, and could have commands run as you",
+                file: path, line: nil, message: "other users can write to it, and could have commands run as you",
                 command: ["chmod", "go-w", path])
         }
     }
@@ -26,7 +26,7 @@ extension Configuration {
         throw SettingsError(
             file: path, line: nil, message: "belongs to another user, who could have commands run as you",
             hint: user == 0
-                ? "as root, go by root's own file: sudo -H"
+                ? "to use root's own file: sudo -H"
                 : "copy it to a file of your own, and name that with LANYARD_CONFIG")
     }
 }

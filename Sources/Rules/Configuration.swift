@@ -70,7 +70,7 @@ public struct Configuration: Sendable, Equatable {
     /// - Throws: `SettingsError` if a key is unknown or wrong.
     public mutating func apply(_ file: SettingsTable, isSystem: Bool) throws(SettingsError) {
         for key in file.keys where !Self.keys.contains(key) && Rule.keys.contains(key) {
-            throw file.error(key, "unknown key `\(key)`", hint: "`\(key)` belongs to a rule, below its line [[rule]]")
+            throw file.error(key, "unknown key `\(key)`", hint: "`\(key)` belongs to a rule, below its [[rule]] line")
         }
         try file.allow(only: Self.keys)
         try applyIdentity(file)
@@ -118,7 +118,7 @@ public struct Configuration: Sendable, Equatable {
         if let hosts = try file.strings("known-authorities") {
             if let wrong = hosts.firstIndex(where: { RequestHost($0) == nil }) {
                 throw file.error(
-                    "known-authorities", element: wrong, "`known-authorities` holds hosts, and this is none",
+                    "known-authorities", element: wrong, "`known-authorities` takes hosts, and this is not one",
                     hint: "write it like \"login.contoso.com\", without https:// and path")
             }
             if !isLocked("known-authorities") { knownAuthorities = hosts }
@@ -155,7 +155,8 @@ extension SettingsTable {
     /// The error for a key that only the system's file may have.
     fileprivate func systemOnly(_ key: String, as name: String? = nil) -> SettingsError {
         error(
-            key, "`\(name ?? key)` counts in the system's file only", hint: "move it to \(Configuration.systemFile)")
+            key, "`\(name ?? key)` is allowed only in the system's file", hint: "move it to \(Configuration.systemFile)"
+        )
     }
 
     /// A key whose value is one of a few words.

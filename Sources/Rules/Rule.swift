@@ -40,8 +40,8 @@ public struct Rule: Sendable, Equatable {
     init(_ table: SettingsTable) throws(SettingsError) {
         for key in table.keys where !Self.keys.contains(key) && Configuration.keys.contains(key) {
             throw table.error(
-                key, "`\(key)` is no key of a rule",
-                hint: "move it above the first [[rule]]: all below that is the rule's")
+                key, "`\(key)` is not a key of a rule",
+                hint: "move it above the first [[rule]]; everything below that belongs to the rule")
         }
         try table.allow(only: Self.keys)
         guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }
@@ -62,8 +62,8 @@ public struct Rule: Sendable, Equatable {
         }
         if let wrong = scopes.firstIndex(where: { !$0.isScopeToken }) {
             throw table.error(
-                "scopes", element: wrong, "a scope holds no space, quote or control character",
-                hint: "one string a scope")
+                "scopes", element: wrong, "a scope cannot contain spaces, quotes or control characters",
+                hint: "one string per scope")
         }
         self.pattern = pattern
         self.authority = try table.authority(authority)

@@ -144,7 +144,7 @@ struct KeyScanner {
         var count = 0
         while let byte = nextOfContent(), byte != UInt8(ascii: "]") {
             let before = index
-            if byte == UInt8(ascii: "}") || byte >= 0x80 { return fail("an array holds something that is no value") }
+            if byte == UInt8(ascii: "}") || byte >= 0x80 { return fail("an array holds something that is not a value") }
             if byte != UInt8(ascii: ",") {
                 value(at: notesLines ? note(.element(count), of: place, at: line) : [])
                 count += 1

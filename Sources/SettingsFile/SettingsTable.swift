@@ -108,7 +108,7 @@ public struct SettingsTable: Sendable {
         case nil: return nil
         case .strings(let texts)?: return texts
         case .mixed(let index)?:
-            throw error(key, element: index, "`\(key)` holds something that is no string in quotes")
+            throw error(key, element: index, "`\(key)` holds something other than a quoted string")
         default: throw error(key, "`\(key)` must be a list of strings, such as [\"one\", \"two\"]")
         }
     }

@@ -23,7 +23,7 @@ extension PluginError {
 
     /// What stands for the authority's word if nothing but the server's is known.
     static func missing(_ claims: String) -> PluginError {
-        var error = PluginError(.interactionRequired, "the server misses claims in the token")
+        var error = PluginError(.interactionRequired, "the token lacks claims that the server wants")
         error.claims = claims
         return error
     }

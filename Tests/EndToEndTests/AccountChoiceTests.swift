@@ -175,7 +175,7 @@ import Testing
             let url = "\(world.sandbox.resource)/\(Self.path)"
             let login = try await world.lanyard(["login", url], world.browser(as: Self.alice))
             #expect(login.status == 0 && login.errors.contains("signed in as \(Self.alice)\n"), "\(login)")
-            let reason = "\(world.folder)/home/.local/state/lanyard cannot be used: others may write to it\n"
+            let reason = "\(world.folder)/home/.local/state/lanyard cannot be used: other users can write to it\n"
             #expect(login.errors.contains("lanyard: error: \(reason)"), "\(login)")
             #expect(try await Self.user(world) == Self.alice)
             let use = try await world.lanyard(["use", Self.alice])

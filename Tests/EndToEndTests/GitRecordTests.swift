@@ -115,7 +115,7 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: home.gitFile))
             try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: home.recordFile)
             let open = try await home.lanyard(["unconfigure", "git", "--yes"])
-            #expect(open.status == 1 && open.errors.contains("others may write to it"), "\(open)")
+            #expect(open.status == 1 && open.errors.contains("other users can write to it"), "\(open)")
         }
     }
 

@@ -93,7 +93,7 @@ import Testing
                 #expect(ended.status == 1, "\(ended)")
                 #expect(
                     ended.errors == """
-                        lanyard: error: \(world.configFile):1: `device-mode` counts in the system's file only
+                        lanyard: error: \(world.configFile):1: `device-mode` is allowed only in the system's file
                         lanyard: hint: move it to /etc/lanyard/config.toml
 
                         """, "\(ended)")

@@ -50,15 +50,18 @@ import Testing
     }
 
     static let refusals: [(option: [String], status: Int32, error: String)] = [
-        (["--query-parameter", "state=1"], 64, "the parameter `state` is the protocol's own"),
-        (["--query-parameter", "CODE_challenge=1"], 64, "the parameter `CODE_challenge` is the protocol's own"),
+        (["--query-parameter", "state=1"], 64, "the parameter `state` is set by the protocol itself"),
+        (
+            ["--query-parameter", "CODE_challenge=1"], 64,
+            "the parameter `CODE_challenge` is set by the protocol itself"
+        ),
         (["--query-parameter", "redirect_uri=https://evil.example"], 64, "the parameter `redirect_uri` is"),
-        (["--query-parameter", "no value"], 64, "`no value` is no NAME=VALUE"),
-        (["--query-parameter", "a b=1"], 64, "`a b=1` is no NAME=VALUE"),
+        (["--query-parameter", "no value"], 64, "`no value` is not NAME=VALUE"),
+        (["--query-parameter", "a b=1"], 64, "`a b=1` is not NAME=VALUE"),
         (["--redirect-port", "80"], 64, "a redirect port is a number from 1024 to 65535"),
         (["--redirect-port", "http"], 64, "a redirect port is a number from 1024 to 65535"),
-        (["--domain-hint", "a b"], 64, "`a b` is no domain"),
-        (["--reset-policy", "../x"], 64, "`../x` is no name of a policy"),
+        (["--domain-hint", "a b"], 64, "`a b` is not a domain"),
+        (["--reset-policy", "../x"], 64, "`../x` is not the name of a policy"),
         (["--prompt", "often"], 64, "often"),
     ]
 

@@ -118,7 +118,7 @@ import TokenStore
         Lack(
             cause: PluginError(.interactionRequired, "AADSTS50076: MFA"),
             message: ": bob;$(reboot)@x.example at https://login.example/b: AADSTS50076: MFA"),
-        Lack(cause: .missing("{}"), hasAccount: false, message: ": the server misses claims in the token"),
+        Lack(cause: .missing("{}"), hasAccount: false, message: ": the token lacks claims that the server wants"),
     ]
 
     @Test(arguments: lacks)

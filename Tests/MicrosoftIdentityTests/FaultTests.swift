@@ -39,16 +39,16 @@ struct FaultTests {
         (#"{"path":"/token","status":503,"headers":{"retry-after":"120"}}"#, "HTTP 503"),
         (
             #"{"path":"/token","status":200,"body":"<html>Welcome</html>","content_type":"text/html"}"#,
-            "no token response"
+            "not a token response"
         ),
-        (#"{"path":"/token","status":200,"body":"{\"access_token\":\"a"}"#, "no token response"),
+        (#"{"path":"/token","status":200,"body":"{\"access_token\":\"a"}"#, "not a token response"),
         (
             #"{"path":"/token","truncate":true,"status":200,"body":"{\"access_token\":\"abcdef\"}"}"#,
             "before its answer"
         ),
         (#"{"path":"/token","close":true}"#, "closed the connection"),
         (#"{"path":"/token","delay":5}"#, "did not answer in time"),
-        (#"{"path":"/token","status":302,"headers":{"location":"https://evil.example/"}}"#, "no token response"),
+        (#"{"path":"/token","status":302,"headers":{"location":"https://evil.example/"}}"#, "not a token response"),
         (#"{"path":"openid-configuration","status":200,"body":"<html>Hotel</html>"}"#, "no OpenID configuration"),
     ])
     func `an authority that does not work is unavailable`(_ fault: String, _ words: String) async throws {

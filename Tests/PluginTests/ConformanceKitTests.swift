@@ -84,7 +84,7 @@ import Testing
     @Test func `a plugin that stops in the middle of a line`() async {
         let faults = await faults("dies-mid-line")
         let name = "describes itself as its manifest does"
-        #expect(faults[name] == "it wrote something that is no block to standard output")
+        #expect(faults[name] == "it wrote something other than a block to standard output")
     }
 
     @Test func `a program that isn't there`() async {

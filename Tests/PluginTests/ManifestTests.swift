@@ -135,7 +135,7 @@ struct ManifestTests {
     @Test(arguments: [
         Fault(
             old: "session-bus", new: "a-pony", line: 6,
-            message: "the plugin needs a-pony, which this lanyard cannot give", hint: "install a newer lanyard"),
+            message: "the plugin needs a-pony, which this lanyard does not support", hint: "install a newer lanyard"),
         Fault(
             old: "IDENTITY_HEADER", new: "NOT-A-NAME", line: 12, message: "`variables` holds a value that can't be used"
         ),
@@ -187,7 +187,7 @@ struct ManifestTests {
         let problem = #expect(throws: PluginProblem.self) {
             try read(Self.full + "\n" + Self.shared.replacingFirst("uuid", with: "guid"))
         }
-        #expect(problem?.message == "`narrows-to` holds guid, which is no form of a realm")
+        #expect(problem?.message == "`narrows-to` holds guid, which is not a form of realm")
         #expect(throws: PluginProblem.self) {
             try read(Self.full + "\n" + Self.shared.replacingFirst("name", with: "#name"))
         }
@@ -236,7 +236,7 @@ struct ManifestTests {
         Fault(old: "name = \"aad-tenant\"", new: "", line: nil, message: "`name` is missing"),
         Fault(
             old: "hosts = [\"login.example\"]", new: "hosts = []", line: 16,
-            message: "`hosts` must hold one string at least"),
+            message: "`hosts` must hold at least one string"),
         Fault(
             old: "hosts = [\"login.example\"]", new: "hosts = [\"*foo\"]", line: 16,
             message: "`hosts` holds a value that can't be used"),
@@ -251,7 +251,7 @@ struct ManifestTests {
             message: "`path` is not of segments such as /tfp/{realm}/{policy}"),
         Fault(
             old: "flows = [\"browser\"", new: "flows = [7", line: 8,
-            message: "`flows` holds something that is no string in quotes"),
+            message: "`flows` holds something other than a quoted string"),
         Fault(old: "\"dev.azure.com\"", new: "\"*\"", line: 25, message: "`hosts` holds a value that can't be used"),
     ])
     func `a fault is told with its line`(_ fault: Fault) throws {

@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [0o602, 0o646, 0o666])
     func `a file that others may write to is refused`(mode: mode_t) throws {
         let error = try #require(throws: SettingsError.self) { try Self.load(mode: mode) }
-        #expect(error.message == "others may write to it, and could have commands run as you")
+        #expect(error.message == "other users can write to it, and could have commands run as you")
         #expect(error.command.prefix(2) == ["chmod", "go-w"] && error.command.last?.hasPrefix("/") == true)
         #expect(error.command.last?.hasSuffix("/it's mine.toml") == true)
     }
@@ -44,7 +44,7 @@ import Testing
     @Test(.enabled(if: isRoot)) func `another user's file is refused, by root too`() throws {
         let error = try #require(throws: SettingsError.self) { try Self.load(mode: 0o600, owner: Self.stranger) }
         #expect(error.message == "belongs to another user, who could have commands run as you")
-        #expect(error.hint == "as root, go by root's own file: sudo -H")
+        #expect(error.hint == "to use root's own file: sudo -H")
     }
 
     @Test func `/dev/null stands for an empty file, and a folder for none`() throws {

@@ -279,16 +279,18 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(text: "flow = \"Browser\"", line: 1, message: "`flow` must be", hint: "did you mean \"browser\"?"),
         Case(
             text: "known-authorities = [\n  \"a\",\n  3,\n]", line: 3,
-            message: "`known-authorities` holds something that is no string in quotes", hint: nil),
+            message: "`known-authorities` holds something other than a quoted string", hint: nil),
         Case(
             text: "known-authorities = [\n  \"login.a.example:8443\",\n  \"https://login.b.example\",\n]", line: 3,
-            message: "`known-authorities` holds hosts, and this is none", hint: "write it like \"login.contoso.com\""),
+            message: "`known-authorities` takes hosts, and this is not one", hint: "write it like \"login.contoso.com\""
+        ),
         Case(
             text: "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\",\n\"a b\"]\n", line: 5,
-            message: "a scope holds no space", hint: nil),
+            message: "a scope cannot contain spaces", hint: nil),
         Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
         Case(
-            text: "[[rule]]\nurl = \"https://h\"\nflow = \"browser\"\n", line: 3, message: "`flow` is no key of a rule",
+            text: "[[rule]]\nurl = \"https://h\"\nflow = \"browser\"\n", line: 3,
+            message: "`flow` is not a key of a rule",
             hint: "move it above the first [[rule]]"),
         Case(text: "timeout = \"5\"", line: 1, message: "`timeout` must be a whole number", hint: nil),
         Case(text: "timeout = 5", line: 1, message: "`timeout` must be 10 to 86400", hint: nil),
@@ -302,7 +304,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
                 "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\"]\n[[rule]]\nurl = \"https://i\"\nauthority = \"http://a/b\"\nscopes = [\"s\"]\n",
             line: 7, message: "`authority` must be an https URL", hint: "such as"),
         Case(
-            text: "[policy]\nlock = [\"flow\"]\n", line: 1, message: "`[policy]` counts in the system's file",
+            text: "[policy]\nlock = [\"flow\"]\n", line: 1, message: "`[policy]` is allowed only in the system's file",
             hint: "move"),
         Case(text: "ca-file = \"ca.pem\"", line: 1, message: "`ca-file` must be an absolute path", hint: nil),
     ]

@@ -46,7 +46,7 @@ import TokenStore
         }
     }
 
-    @Test func `where no lock can be had it goes on without one`() async throws {
+    @Test func `where no lock is available it goes on without one`() async throws {
         let acquirer = Self.acquirer(900, SingleFlight(environment: [:]))
         #expect(try await acquirer.exclusively("k") { 1 } == 1)
     }

@@ -141,7 +141,7 @@ import Testing
             try file.select(try Self.account("alice"))
             chmod(folder, 0o777)
             #expect(file.read().isEmpty)
-            #expect(throws: SelectionError(path: folder, reason: "others may write to it")) {
+            #expect(throws: SelectionError(path: folder, reason: "other users can write to it")) {
                 try file.select(try Self.account("bob"))
             }
         }

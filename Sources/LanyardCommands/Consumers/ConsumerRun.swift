@@ -87,7 +87,7 @@ struct ConsumerRun<Protocol: Consumer>: Sendable {
                 count = try context.input.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
         } catch {
-            context.console.report(Failure("stdin cannot be read"))
+            context.console.report(Failure("standard input cannot be read"))
             return nil
         }
     }

@@ -21,14 +21,14 @@ struct KeyringDoor {
         guard let found else { throw Failure(StoreError(.noProvider)) }
         guard let name = found.programName, name == Self.daemon else {
             throw Failure(
-                "the keyring is that of \((found.programName ?? "another program").displayable(limit: 60)), "
+                "the keyring belongs to \((found.programName ?? "another program").displayable(limit: 60)), "
                     + "which alone can unlock it",
                 hints: ["unlock its database or wallet in its window"])
         }
         provider = found
         guard let control = GnomeKeyringControl(of: found, environment: context.environment) else {
             throw Failure(
-                "\(Self.daemon) listens at no control socket of this session",
+                "\(Self.daemon) has no control socket in this session",
                 hints: [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
         }
         self.control = control
@@ -74,7 +74,8 @@ struct KeyringDoor {
             try? await Task.sleep(for: .milliseconds(100))
         }
         throw Failure(
-            "\(Self.daemon) made no keyring", hints: [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
+            "\(Self.daemon) did not create a keyring",
+            hints: [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
     }
 
     /// How often it is looked whether the keyring is there, ten times a second.

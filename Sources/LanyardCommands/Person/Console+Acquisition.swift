@@ -24,6 +24,6 @@ extension Console {
     private static func noteDamaged(on console: Console) {
         guard !hasNotedDamaged.exchange(true, ordering: .relaxed) else { return }
         console.note(
-            Hint("what is damaged in the keyring is left out; remove it", run: "lanyard cache clear --damaged"))
+            Hint("damaged items in the keyring are left out; to remove them", run: "lanyard cache clear --damaged"))
     }
 }

@@ -58,8 +58,8 @@ enum InstanceDiscovery {
 
     private static var unreadable: OAuthError {
         OAuthError(
-            .unavailable, "\(trustedHost) answered with something that is no instance discovery",
-            hint: "check that no proxy or network sign-in page stands between")
+            .unavailable, "\(trustedHost) answered with something that is not instance discovery metadata",
+            hint: "check that no proxy or network sign-in page is in between")
     }
 
     private static func unknown(_ authority: Authority) -> OAuthError {

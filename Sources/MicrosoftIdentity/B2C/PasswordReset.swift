@@ -35,7 +35,7 @@ struct PasswordReset: Sendable {
             return try session.authority.replacingPolicy(policy)
         } catch {
             throw PluginError(
-                .invalidRequest, "\(policy.displayable(limit: 80)) is no name of a policy",
+                .invalidRequest, "\(policy.displayable(limit: 80)) is not the name of a policy",
                 hint: "name the tenant's password-reset policy as reset-policy, such as B2C_1_password_reset")
         }
     }

@@ -148,11 +148,11 @@ extension ClaimsError {
             PluginError(.invalidRequest, "claims is not a JSON object", hint: "decode it first if it is still base64")
         case .unknownTarget(let name):
             PluginError(
-                .invalidRequest, "claims asks \(name.displayable(limit: 40)), which can't be asked",
-                hint: "ask id_token or access_token")
+                .invalidRequest, "claims asks \(name.displayable(limit: 40)), which can't be requested",
+                hint: "use id_token or access_token")
         case .malformedTarget(let name), .malformedClaim(let name), .malformedShortForm(let name):
             PluginError(
-                .invalidRequest, "claims has a wrong \(name.displayable(limit: 40))",
+                .invalidRequest, "claims has an invalid \(name.displayable(limit: 40))",
                 hint: "a claim is null, or says essential, value or values")
         }
     }

@@ -27,8 +27,8 @@ package struct DeviceAuthorization: Sendable, Equatable {
             let page = members.verificationURI ?? members.verificationURL
         else {
             throw OAuthError(
-                .unavailable, "\(host) answered with something that is no device code (HTTP \(answer.status))",
-                hint: "check that no proxy or network sign-in page stands between")
+                .unavailable, "\(host) answered with something that is not a device code (HTTP \(answer.status))",
+                hint: "check that no proxy or network sign-in page is in between")
         }
         guard (try? HTTPSAddress(page)) != nil else {
             throw OAuthError(.broken, "\(host) names a sign-in page that is not https")

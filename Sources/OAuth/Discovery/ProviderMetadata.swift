@@ -42,7 +42,7 @@ package struct ProviderMetadata: Sendable, Equatable, Decodable {
     package static func unreadable(from authority: String) -> OAuthError {
         OAuthError(
             .unavailable, "\(authority) answered with something that is no OpenID configuration",
-            hint: "check that no proxy or network sign-in page stands between, and that the authority is right")
+            hint: "check that no proxy or network sign-in page is in between, and that the authority is right")
     }
 
     private enum CodingKeys: String, CodingKey {

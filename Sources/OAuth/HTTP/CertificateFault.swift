@@ -38,7 +38,7 @@ enum CertificateFault: Sendable, Equatable {
         case .otherName(let names):
             OAuthError(
                 .unavailable, "the certificate of \(host) is for another name\(Self.list(names))",
-                hint: "check the authority's name, and that no proxy or network sign-in page stands between")
+                hint: "check the authority's name, and that no proxy or network sign-in page is in between")
         case .expired(let day):
             OAuthError(
                 .unavailable, "the certificate of \(host) expired on \(day)", hint: "check this computer's clock")

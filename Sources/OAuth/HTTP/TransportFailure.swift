@@ -103,12 +103,12 @@ enum TransportFailure: Error, Sendable, Equatable {
         case .garbled:
             OAuthError(
                 .unavailable, "\(host) answered with something that is not HTTP",
-                hint: "check that no proxy or network sign-in page stands between")
+                hint: "check that no proxy or network sign-in page is in between")
         case .distrusted(let fault): fault.oauthError(host: host)
         case .withoutTLS:
             OAuthError(
                 .unavailable, "\(host) does not speak TLS at this port",
-                hint: "check the authority's URL, and that no network sign-in page stands between")
+                hint: "check the authority's URL, and that no network sign-in page is in between")
         case .refusedByProxy:
             OAuthError(
                 .unavailable, "the proxy \(proxy ?? "") refused to connect to \(host)",

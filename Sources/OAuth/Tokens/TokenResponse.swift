@@ -58,8 +58,8 @@ package struct TokenResponse: Sendable, Equatable {
     /// The error for an answer that isn't one.
     package static func unreadable(from authority: String, status: Int = 200) -> OAuthError {
         OAuthError(
-            .unavailable, "\(authority) answered with something that is no token response (HTTP \(status))",
-            hint: "check that no proxy or network sign-in page stands between")
+            .unavailable, "\(authority) answered with something that is not a token response (HTTP \(status))",
+            hint: "check that no proxy or network sign-in page is in between")
     }
 
     /// A lifetime that was told in seconds, or until a time since 1970; nil if neither was.

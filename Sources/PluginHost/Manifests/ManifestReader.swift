@@ -70,7 +70,7 @@ struct ManifestReader {
         try table.list("needs", .pluginName).map { name throws(SettingsError) in
             guard let need = PluginNeed(rawValue: name) else {
                 throw table.error(
-                    "needs", "the plugin needs \(name), which this lanyard cannot give",
+                    "needs", "the plugin needs \(name), which this lanyard does not support",
                     hint: "install a newer lanyard")
             }
             return need
@@ -131,7 +131,7 @@ struct ManifestReader {
         realm.exceptHomes = try table.list("except-homes", .token(256)).map { $0.lowercased() }
         realm.narrowsTo = try table.list("narrows-to", .pluginName).map { name throws(SettingsError) in
             guard let form = RealmForm(rawValue: name) else {
-                throw table.error("narrows-to", "`narrows-to` holds \(name), which is no form of a realm")
+                throw table.error("narrows-to", "`narrows-to` holds \(name), which is not a form of realm")
             }
             return form
         }

@@ -63,7 +63,7 @@ struct PluginFolder {
         case .writable(let culprit):
             throw PluginProblem(
                 file: path, "\(culprit.displayable()) could have been written by another user",
-                hint: "make it yours or root's, and let nobody else write to it")
+                hint: "make it yours or root's, and let no one else write to it")
         }
     }
 

@@ -29,7 +29,7 @@ extension SettingsTable {
     /// Texts of the form, one at least.
     func requiredList(_ key: String, _ form: WireForm) throws(SettingsError) -> [String] {
         let texts = try list(key, form)
-        guard !texts.isEmpty else { throw error(key, "`\(key)` must hold one string at least") }
+        guard !texts.isEmpty else { throw error(key, "`\(key)` must hold at least one string") }
         return texts
     }
 

@@ -52,7 +52,7 @@ public struct RuleFile: Sendable {
     ///
     /// - Throws: `SettingsError` if the file can't be changed so that nothing else changes.
     public func remove(_ rule: Rule) throws(SettingsError) {
-        let hint = "take out the rule at \(file.path)\(rule.line.map { ":\($0)" } ?? "") by hand"
+        let hint = "remove the rule at \(file.path)\(rule.line.map { ":\($0)" } ?? "") by hand"
         guard let index = rules.firstIndex(of: rule), blocks.lines.count == rules.count else { throw unsure(hint) }
         let changed = blocks.removing(index)
         var expected = rules
@@ -66,7 +66,7 @@ public struct RuleFile: Sendable {
 
     private func unsure(_ hint: String) -> SettingsError {
         SettingsError(
-            file: file.path, line: nil, message: "cannot be changed by itself: its rules are not [[rule]] tables",
+            file: file.path, line: nil, message: "cannot be changed automatically: its rules are not [[rule]] tables",
             hint: hint)
     }
 

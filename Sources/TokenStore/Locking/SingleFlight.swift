@@ -44,7 +44,7 @@ public struct SingleFlight: Sendable {
             let isLocked = try await file.lock(within: deadline, quietFor: Self.quietWait, waiting: waiting)
             guard isLocked else { throw SingleFlightError.timedOut }
         } catch let problem as FileProblem {
-            throw SingleFlightError.unusable("no lock can be had: \(problem.reason)")
+            throw SingleFlightError.unusable("no lock is available: \(problem.reason)")
         }
         defer { withExtendedLifetime(file) {} }
         return try await body()
@@ -60,7 +60,7 @@ public struct SingleFlight: Sendable {
         do throws(FileProblem) {
             isLocked = try file.lock(within: seconds)
         } catch {
-            throw SingleFlightError.unusable("no lock can be had: \(error.reason)")
+            throw SingleFlightError.unusable("no lock is available: \(error.reason)")
         }
         guard isLocked else { throw SingleFlightError.timedOut }
         defer { withExtendedLifetime(file) {} }
