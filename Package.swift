@@ -176,8 +176,8 @@ let package = Package(
         .executableTarget(
             name: "lanyard-sandbox",
             dependencies: [
-                "Addresses", "CLinux", "Files", "JSON", "Secrets", "SettingsFile", argumentParser, logging, subprocess,
-                system, toml,
+                "Addresses", "CLinux", "Files", "JSON", "Secrets", "SettingsFile", "Terminal", argumentParser, logging,
+                subprocess, system, toml,
                 crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

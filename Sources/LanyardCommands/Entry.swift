@@ -5,6 +5,7 @@ import ConsumerProtocols
 import Dispatch
 import Glibc
 import PluginHost
+import Rules
 import Terminal
 
 /// The program: argv[0] and argv[1] pick a consumer's protocol or a command.
@@ -82,27 +83,25 @@ public enum Lanyard {
 }
 
 /// A command that does something: it works in the context that it is given, and nowhere else.
-protocol Command: AsyncParsableCommand {
+protocol Command: AsyncParsableCommand, WithExamples {
     mutating func run(in context: CommandContext) async throws
 }
 
 /// `lanyard`, for people.
-struct LanyardCommand: AsyncParsableCommand {
+struct LanyardCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "lanyard",
-        abstract: "Gives every developer tool the right credential.",
+        abstract: "Sign git and other tools in to Microsoft Entra ID.",
         discussion: """
-            As git's credential helper it answers get, store and erase. People sign in and out, see their accounts \
-            and get tokens for other tools.
+            lanyard is a git credential helper. It gets access tokens from Microsoft Entra ID and Azure AD B2C, renews them \
+            in the background, and keeps them in your keyring, for git and for any other tool that needs one.
             """,
-        version: Version.description,
         groupedSubcommands: [
             CommandGroup(
                 name: "Setup",
                 subcommands: [
                     ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, ConfigCommand.self,
-                    DoctorCommand.self, ExplainCommand.self, PluginCommand.self,
-                    SandboxCommand.self,
+                    DoctorCommand.self, ExplainCommand.self, PluginCommand.self, SandboxCommand.self,
                 ]),
             CommandGroup(
                 name: "Account",
@@ -120,13 +119,31 @@ struct LanyardCommand: AsyncParsableCommand {
                 ]),
         ])
 
+    static let examples: KeyValuePairs = [
+        "Make git use lanyard for an organisation": """
+        lanyard configure git \(Example.url) --yes \\
+          --authority \(Example.authority) \\
+          --client-id \(Example.clientID)
+        """,
+        "Clone; the first time, you sign in": "git clone \(Example.url)/project/_git/repo",
+        "Find out what is wrong": "lanyard doctor",
+    ]
+
+    @Flag(name: [.customShort("V"), .long], help: "Show the version.")
+    var version = false
+
+    mutating func validate() throws {
+        if version { throw CleanExit.message(Version.description) }
+    }
+
     /// Parses and runs, and turns every way to end into an exit status.
     static func run(_ arguments: [String], in context: CommandContext) async -> Int32 {
-        // The parser prints its own help for a command that it doesn't know.
-        if arguments.first == "help", let unknown = CommandTree.lanyard.unknownCommand(in: Array(arguments.dropFirst()))
-        {
-            let usage = fullMessage(for: ValidationError("help"))
-            context.console.complain(unknown.complaint(instead: usage))
+        let console = context.console
+        let arguments = arguments == ["version"] ? ["--version"] : arguments
+        let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
+        // The parser shows its own help for a command that it doesn't know.
+        if words.count < arguments.count, let unknown = CommandTree.lanyard.unknownCommand(in: words) {
+            console.error(unknown.error)
             return ExitStatus.usage.rawValue
         }
         do {
@@ -140,21 +157,27 @@ struct LanyardCommand: AsyncParsableCommand {
             }
             return ExitStatus.done.rawValue
         } catch let failure as Failure {
-            context.console.report(failure)
+            console.report(failure)
             return failure.status.rawValue
         } catch {
-            let status = exitCode(for: error)
-            let text = fullMessage(for: error)
-            let console = context.console
-            guard status != .success else {
-                console.print(text)
-                return status.rawValue
-            }
-            let complaint = CommandTree.lanyard.unknownCommand(in: arguments)?.complaint(instead: text) ?? text
-            // A command that has told what is wrong itself ends with a status only.
-            if !complaint.isEmpty { console.complain(complaint) }
+            return end(by: error, of: words, console)
+        }
+    }
+
+    /// Ends as the argument parser wants to: with help, a complaint, or the status of a command that has told the rest itself.
+    private static func end(by error: any Error, of words: [String], _ console: Console) -> Int32 {
+        let status = exitCode(for: error)
+        let text = fullMessage(for: error)
+        guard status != .success else {
+            console.print(text.hasPrefix("OVERVIEW: ") ? help(text, of: words) : text)
             return status.rawValue
         }
+        if let unknown = CommandTree.lanyard.unknownCommand(in: words) {
+            console.error(unknown.error)
+        } else if !text.isEmpty {
+            console.error(UsageError(message: message(for: error), text: text))
+        }
+        return status.rawValue
     }
 }
 
@@ -162,5 +185,5 @@ extension Failure {
     /// `git-credential-lanyard` without one of git's verbs.
     fileprivate static let noVerb = Failure(
         "git-credential-lanyard takes one of git's verbs: get, store, erase or capability",
-        hints: [Hint("what people run is", run: "lanyard --help")], status: .usage)
+        hints: [Hint("for people there is", run: "lanyard --help")], status: .usage)
 }

@@ -35,6 +35,9 @@ struct Failure: Error, Sendable, Equatable {
         self.status = status
         self.cause = cause
     }
+
+    /// The same with another exit status.
+    func with(_ status: ExitStatus) -> Failure { Failure(message, hints: hints, status: status, cause: cause) }
 }
 
 /// How a process ends.
@@ -67,6 +70,6 @@ extension Console {
 extension Failure {
     /// What is wrong if not all of the result is on stdout.
     init(undelivered reason: String) {
-        self.init("the result can't be written: \(reason)", hints: ["see where stdout leads, and try again"])
+        self.init("the result can't be written: \(reason)", hints: ["check where standard output goes, then try again"])
     }
 }

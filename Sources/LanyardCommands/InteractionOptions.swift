@@ -10,13 +10,13 @@ struct InteractionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The command that opens a browser.", valueName: "command"))
     var browser: String?
 
-    @Flag(help: "Open no browser; print the page's address, and take the one that it ends at.")
+    @Flag(help: "Print the page's URL instead of opening it; the URL it ends at can be pasted.")
     var noBrowser = false
 
-    @Option(help: ArgumentHelp("How long you have to sign in.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long to wait for you.", valueName: "seconds"))
     var timeout: Int?
 
-    @Flag(help: "Never ask; fail with exit status 2 where only you could go on.")
+    @Flag(help: "Never prompt; exit 2 if a person is needed.")
     var nonInteractive = false
 
     mutating func validate() throws {

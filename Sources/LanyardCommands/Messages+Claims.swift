@@ -14,7 +14,7 @@ extension Failure {
     init(challengeOf host: String, _ error: ClaimsError) {
         self.init(
             "\(host.displayable(limit: 255)) asks for claims that are not valid: \(Self.reason(error))",
-            hints: [Hint("tell whoever runs it, or name the claims yourself", run: "lanyard login --claims JSON")])
+            hints: [Hint("tell its administrator, or name the claims yourself", run: "lanyard login --claims JSON")])
     }
 
     private static func reason(_ error: ClaimsError) -> String {
@@ -34,7 +34,7 @@ extension Failure {
         case .malformedShortForm:
             "write it like id_token.auth_time=essential, access_token.acrs=value:c1 or id_token.acr=values:a,b"
         case .notAnObject:
-            #"write it like {"id_token":{"auth_time":{"essential":true}}}; a server's claims are to be decoded first"#
+            #"write it like {"id_token":{"auth_time":{"essential":true}}}; decode a server's claims first"#
         case .tooLong, .unknownTarget, .malformedTarget, .malformedClaim:
             #"write it like {"id_token":{"auth_time":{"essential":true}}}"#
         }

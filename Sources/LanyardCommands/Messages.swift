@@ -73,7 +73,8 @@ extension Failure {
                 "a token needs both an authority and a scope",
                 hints: [
                     Hint(
-                        "give a URL that a rule maps, or name them", run: "lanyard token --authority URL --scope SCOPE")
+                        "give a URL that a rule maps, or name the token",
+                        run: "lanyard token --authority URL --client-id ID --scope SCOPE")
                 ])
         case .notMapped(let host, let scope):
             self.init(
@@ -105,7 +106,8 @@ extension Failure {
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
         case .badScope:
-            self.init("a scope holds no space, quote or control character", hints: ["give each scope on its own"])
+            self.init(
+                "a scope cannot contain spaces, quotes or control characters", hints: ["give each scope separately"])
         }
     }
 
@@ -133,8 +135,8 @@ extension Failure {
             (
                 "there is no D-Bus session, so no keyring can be reached",
                 [
-                    Hint("where you are logged in", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)"),
-                    Hint("else start one", run: "dbus-run-session -- bash"),
+                    Hint("in a desktop session", run: "export XDG_RUNTIME_DIR=/run/user/$(id -u)"),
+                    Hint("otherwise", run: "dbus-run-session -- bash"),
                 ]
             )
         case .noProvider:
@@ -142,7 +144,7 @@ extension Failure {
                 "no keyring service is installed or running",
                 [Hint("install one", run: "sudo apt install gnome-keyring")]
             )
-        case .noDefaultCollection: ("there is no default keyring yet", [Hint("make one", run: "lanyard unlock")])
+        case .noDefaultCollection: ("there is no default keyring yet", [Hint("create one", run: "lanyard unlock")])
         case .timedOut:
             ("the keyring service does not answer", [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
         case .denied: ("the keyring service refused", ["answer its prompt, or try again"])
@@ -151,8 +153,8 @@ extension Failure {
                 "libsecret, or a library it needs, is not installed",
                 [Hint("install it", run: "sudo apt install libsecret-1-0")]
             )
-        case .badBackend: ("SECRET_BACKEND names no backend", [Hint(run: "unset SECRET_BACKEND")])
-        case .broken: ("the keyring service failed", ["try again; if it stays so, restart the keyring service"])
+        case .badBackend: ("SECRET_BACKEND does not name a backend", [Hint(run: "unset SECRET_BACKEND")])
+        case .broken: ("the keyring service failed", ["try again; if that doesn't help, restart the keyring service"])
         }
     }
 

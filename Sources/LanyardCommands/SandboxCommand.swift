@@ -5,12 +5,12 @@ import Terminal
 
 struct SandboxCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "sandbox", abstract: "Run a local Entra, to try things without a tenant.",
-        discussion:
-            "It has git repositories that need a token. Without arguments it serves until Ctrl-C; see: lanyard sandbox -- --help"
-    )
+        commandName: "sandbox", abstract: "Run a local Entra to try things without a tenant.",
+        discussion: "Serves git repositories that need a token, until Ctrl-C. For its options: lanyard sandbox --help")
 
-    @Argument(parsing: .captureForPassthrough, help: "Arguments of lanyard-sandbox.")
+    static let examples: KeyValuePairs = ["Start it, then follow what it prints": "lanyard sandbox"]
+
+    @Argument(parsing: .captureForPassthrough, help: "The sandbox's arguments.")
     var arguments: [String] = []
 
     mutating func run(in context: CommandContext) async throws {

@@ -4,6 +4,12 @@ public enum Example {
     public static let url = "https://dev.azure.com/contoso"
     /// The domain of an organisation.
     public static let domain = "contoso.com"
+    /// A URL of an organisation's own server.
+    public static let ownURL = "https://git.contoso.com/team"
+    /// The scope of that server's tokens.
+    public static let ownScope = "api://git.contoso.com/.default"
+    /// The client ID of an app registration.
+    public static let clientID = "11111111-2222-3333-4444-555555555555"
     /// An authority of one organisation.
     public static let authority = "https://login.microsoftonline.com/contoso.com"
     /// The same, with a word in the organisation's place.

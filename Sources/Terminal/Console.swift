@@ -94,9 +94,10 @@ package struct Console: Sendable {
         say("lanyard: \(label("hint:", colour: 36)) \(hint.wrapped(columns: screen.columns, indent: 9, from: 15))")
     }
 
-    /// Passes on the argument parser's complaint, which has a form of its own.
-    package func complain(_ text: String) {
-        say(text)
+    /// Tells the person what is wrong with the command line.
+    package func error(_ usage: UsageError) {
+        error(usage.message)
+        for hint in usage.hints { self.hint(hint) }
     }
 
     // MARK: What is going on

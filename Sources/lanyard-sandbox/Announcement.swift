@@ -20,7 +20,7 @@ actor Announcement {
             try world.home.write(description + "\n", to: world.home.description)
             _ = try? FileDescriptor.standardOutput.writeAll(Greeting(world).text.utf8)
         } catch {
-            _ = try? FileDescriptor.standardError.writeAll("lanyard-sandbox: error: \(error)\n".utf8)
+            _ = Complaint.exit(after: error)
         }
     }
 

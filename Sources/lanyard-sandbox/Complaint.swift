@@ -1,13 +1,17 @@
 import ArgumentParser
+import FoundationEssentials
 import Secrets
 import SystemPackage
+import Terminal
 
 /// Tells a person on stderr why a command ends.
 enum Complaint {
-    /// Writes one line and returns how the process is to end.
+    static let console = Console(
+        output: .standardOutput, errors: .standardError, environment: ProcessInfo.processInfo.environment)
+
+    /// Tells it and returns how the process is to end.
     static func exit(after error: any Error) -> ExitCode {
-        let line = "lanyard-sandbox: error: \("\(error)".displayable())\n"
-        _ = try? FileDescriptor.standardError.writeAll(line.utf8)
+        console.error("\(error)".displayable())
         return .failure
     }
 }

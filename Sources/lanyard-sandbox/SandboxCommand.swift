@@ -1,21 +1,38 @@
 import ArgumentParser
+import Glibc
+import Terminal
 
 /// A local Entra to try lanyard with, or to test against.
 @main
 struct SandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lanyard sandbox",
-        abstract: "A local Microsoft Entra with made-up people, to try sign-ins without a tenant.",
+        abstract: "Run a local Microsoft Entra with made-up people, to try sign-ins without a tenant.",
         discussion: """
-            `serve` starts an authority (what login.microsoftonline.com is in the real world) and, on a second port, \
-            what its tokens open: git repositories and a little of Microsoft Graph. Everything runs on this computer, \
-            over HTTPS with a certificate authority that lives as long as the sandbox.
+            `serve` starts an authority (login.microsoftonline.com in the real world) and, on a second port, what its \
+            tokens open: git repositories and a little of Microsoft Graph. Everything runs on this computer, over HTTPS, \
+            with a certificate authority that lives as long as the sandbox.
 
             `sign-in` is a browser that fills in the pages by itself, for tests and scripts.
 
-            Try it:
+            Start it, then follow what it prints:
               lanyard sandbox serve --directory /tmp/sandbox
-            and do what it prints.
+
+            See 'man lanyard-sandbox' for the manual.
             """,
         subcommands: [ServeCommand.self, SignInCommand.self])
+
+    /// The same as the argument parser's, save that a wrong command line is told as lanyard tells it.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+        } catch {
+            let status = exitCode(for: error)
+            let text = fullMessage(for: error)
+            guard status != .success, !text.isEmpty else { exit(withError: error) }
+            Complaint.console.error(UsageError(message: message(for: error), text: text))
+            Glibc.exit(status.rawValue)
+        }
+    }
 }

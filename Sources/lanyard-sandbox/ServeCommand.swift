@@ -13,14 +13,17 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Start the authority and the resources, until Ctrl-C.",
         discussion: """
-            Everything it makes goes into the directory: ca.pem (trust this), config.toml (a configuration for \
-            lanyard), sandbox.json (ports and ids for programs; there when the sandbox is ready), users.toml (who \
-            can sign in; copy it, change it and hand it over with --users), repositories and requests.log.
+            Everything it makes goes into the directory: ca.pem (the certificate to trust), config.toml (a configuration \
+            for lanyard), sandbox.json (ports and IDs for programs; written when the sandbox is ready), users.toml (who can \
+            sign in; copy it, edit it and pass it with --users), repositories and requests.log.
+
+            Start it, then follow what it prints:
+              lanyard sandbox serve --directory /tmp/sandbox
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Where to keep everything; made if it isn't there. A temporary one, removed at the end, unless given.",
+            "The directory for everything, created if needed. Without it, a temporary one is removed at the end.",
             valueName: "dir"))
     var directory: String?
 
@@ -30,7 +33,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The resources' port; 0 picks a free one.", valueName: "number"))
     var resourcePort = 0
 
-    @Option(help: ArgumentHelp("Who can sign in, and to what, instead of the built-in people.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The people who can sign in, and to what, instead of the built-in ones.", valueName: "file"))
     var users: String?
 
     @Flag(

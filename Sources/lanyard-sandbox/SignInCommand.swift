@@ -3,33 +3,35 @@ import FoundationEssentials
 
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sign-in", abstract: "Sign in on a sandbox's pages without a person: a scripted browser.",
+        commandName: "sign-in", abstract: "Sign in to a sandbox with a scripted browser.",
         discussion: """
-            Loads the page, follows its redirects, fills in and sends its forms as a person would, down to the \
-            program that waits for the answer. As your browser it makes sign-ins happen by themselves:
+            Loads the page, follows its redirects, and fills in and sends its forms as a person would, until the waiting \
+            program has its answer. As your browser, it signs in by itself:
 
               export LANYARD_SANDBOX_DIR=/tmp/sandbox
               export BROWSER="lanyard sandbox sign-in --as alice@contoso.example"
 
-            Prints nothing on stdout, but with --elsewhere. Ends with 0 if the last page loaded fine.
+            Prints nothing to standard output, except with --elsewhere. The exit status is 0 if the last page loaded.
             """)
 
-    @Argument(help: "The page to start from: what a program wants to open in a browser.")
+    @Argument(help: "The page to open: the URL that a program passes to a browser.")
     var url: String
 
-    @Option(name: .customLong("as"), help: "Who signs in. Without: LANYARD_SANDBOX_USER, or whom the page suggests.")
+    @Option(
+        name: .customLong("as"),
+        help: "The user who signs in; by default LANYARD_SANDBOX_USER, or whom the page suggests.")
     var username: String?
 
-    @Option(help: "Their password. Without: LANYARD_SANDBOX_PASSWORD, or that of the built-in people.")
+    @Option(help: "Their password; by default LANYARD_SANDBOX_PASSWORD, or that of the built-in people.")
     var password: String?
 
-    @Flag(help: "Press Decline, Cancel or Deny where a page offers it.")
+    @Flag(help: "Press Decline, Cancel or Deny if a page offers it.")
     var decline = false
 
-    @Flag(help: "Close the browser as soon as the first page is there.")
+    @Flag(help: "Close the browser as soon as the first page has loaded.")
     var close = false
 
-    @Flag(help: "Be on another computer: don't call the program that waits, but print the address to paste there.")
+    @Flag(help: "Act as a browser on another computer: print the URL to paste instead of calling the waiting program.")
     var elsewhere = false
 
     @Flag(help: "Press Cancel on a B2C sign-in page.")
@@ -38,13 +40,17 @@ struct SignInCommand: AsyncParsableCommand {
     @Flag(help: "Press \"Forgot your password?\" on a B2C sign-in page.")
     var forgotPassword = false
 
-    @Option(help: ArgumentHelp("The code that a device shows.", valueName: "usercode"))
+    @Option(help: ArgumentHelp("The code that the device shows.", valueName: "usercode"))
     var code: String?
 
-    @Option(help: ArgumentHelp("The certificate to trust. Without: ca.pem in LANYARD_SANDBOX_DIR.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The certificate to trust; by default ca.pem in LANYARD_SANDBOX_DIR.", valueName: "file"))
     var ca: String?
 
-    @Option(help: ArgumentHelp("Where to keep cookies, so that the next run is the same browser.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The file for cookies, so that the next run is the same browser; by default LANYARD_SANDBOX_COOKIES.",
+            valueName: "file"))
     var cookies: String?
 
     func run() async throws {

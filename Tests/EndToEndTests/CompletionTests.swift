@@ -81,7 +81,7 @@ import Testing
             ("lanyard \t", "Sign an account out"),
             ("lanyard logout \t", "Alice: \"Al\" Ånders, work or school, contoso"),
             ("lanyard logout twin-\t", "Twin@contoso.example, The Other, work or school, contoso"),
-            ("lanyard token --\t", "Never ask; fail with exit status 2"),
+            ("lanyard token --\t", "Never prompt; exit 2 if a person is needed"),
         ]
         try await CompletionWorld.with(.unlocked) { world in
             var left = notes

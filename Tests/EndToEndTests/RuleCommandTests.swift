@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["login"], "there are no rules yet"), (["token", "--json"], "there are no rules yet"),
+        (["login"], "there is no rule yet"), (["token", "--json"], "there is no rule yet"),
         (["rule", "add", "git.example"], "a rule needs an authority"),
         (
             ["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com"],
@@ -45,7 +45,7 @@ import Testing
         (["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com/x"], "a rule needs a scope"),
         (
             ["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com/x", "--scope", "a b"],
-            "a scope holds no space"
+            "a scope cannot contain spaces"
         ),
         (
             ["rule", "add", "dev.azure.com", "--authority", "https://login.microsoftonline.com/x"],
@@ -55,7 +55,7 @@ import Testing
         (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL holds a password"),
         (["configure", "git", "https://bob:geheim@git.example/x", "--yes"] + options, "the URL holds a password"),
         (["rule", "add", "git.example", "--redirect-port", "80"], "a redirect port is a number"),
-        (["rule", "add", "git.example", "--query-parameter", "state=1"], "is the protocol's own"),
+        (["rule", "add", "git.example", "--query-parameter", "state=1"], "is set by the protocol itself"),
     ])
     func `what is missing or wrong is said, and nothing is written`(arguments: [String], message: String) async throws {
         try await Home.with { home in

@@ -26,7 +26,7 @@ import Testing
             #expect(own.status == 1 && own.errors.contains("there is no rule for \(Self.url) in "), "\(own)")
             #expect(
                 own.errors.contains(
-                    "everybody at /etc/lanyard/config.toml:3: sudo lanyard rule remove --system \(Self.url)\n"),
+                    "all users at /etc/lanyard/config.toml:3: sudo lanyard rule remove --system \(Self.url)\n"),
                 "\(own)")
             let twice = try await home.system(["rule", "add", "--system", Self.url] + Self.options)
             #expect(twice.status == 1, "\(twice)")

@@ -43,7 +43,7 @@ import Testing
     @Test func `where there is no keyring yet, one is made that the next session finds`() async throws {
         try await KeyringFixture.with(.noKeyring) { keyring in
             let made = try await keyring.run(Built.lanyard, ["unlock"], input: "new one")
-            #expect(made.status == 0 && made.errors == "lanyard: the keyring is made, and unlocked\n", "\(made)")
+            #expect(made.status == 0 && made.errors == "lanyard: the keyring was created and is unlocked\n", "\(made)")
             _ = try await keyring.run(Built.lanyard, ["store"], input: Self.stored)
             try await keyring.endProvider()
             let right = try await keyring.run(Built.lanyard, ["unlock"], input: "new one\n")
@@ -100,7 +100,7 @@ import Testing
                 terminal in
                 try await terminal.sees("lanyard: password of the new keyring: ")
                 try terminal.type(first + "\r")
-                try await terminal.sees("lanyard: the same once more: ")
+                try await terminal.sees("lanyard: the same again: ")
                 try terminal.type(second + "\r")
             }
             #expect(ended.status == status, "\(ended) \(terminal.text)")

@@ -24,18 +24,81 @@ import Testing
         }
     }
 
-    private static let mistyped = [
-        (["help", "lgin"], "Error: There is no command 'lgin'. Did you mean 'login'?\n"),
-        (["help", "rule", "ad"], "Error: There is no command 'ad'. Did you mean 'add'?\n"),
-        (["help", "frobnicate"], "Error: There is no command 'frobnicate'.\n"),
+    private static let wrong: [(arguments: [String], error: String, hints: [String])] = [
+        (
+            ["help", "lgin"], "there is no command 'lgin'",
+            ["did you mean: lanyard login", "for all commands: lanyard --help"]
+        ),
+        (
+            ["help", "rule", "ad"], "there is no command 'ad'",
+            ["did you mean: lanyard rule add", "for all commands: lanyard rule --help"]
+        ),
+        (["frobnicate"], "there is no command 'frobnicate'", ["for all commands: lanyard --help"]),
+        (
+            ["auth", "login"], "there is no command 'auth'",
+            ["did you mean: lanyard login", "for all commands: lanyard --help"]
+        ),
+        (
+            ["setup"], "there is no command 'setup'",
+            ["did you mean: lanyard configure git", "for all commands: lanyard --help"]
+        ),
+        (["\u{1B}[31m"], "there is no command '?[31m'", ["for all commands: lanyard --help"]),
+        (
+            ["doctor", "--\u{1B}[31m"], "unknown option '--?[31m'",
+            ["usage: lanyard doctor [--json] [--report]", "for help: lanyard doctor --help"]
+        ),
+        (
+            ["login", "--acount", "alice"], "unknown option '--acount'",
+            ["did you mean '--account'?", "for help: lanyard login --help"]
+        ),
+        (
+            ["rule", "add"], "missing argument '<url>'",
+            ["usage: lanyard rule add [<options>] <url>", "for help: lanyard rule add --help"]
+        ),
+        (
+            ["login", "--flow", "carrier-pigeon"], "the value 'carrier-pigeon' is invalid for '--flow <flow>'",
+            ["use one of 'auto', 'browser' or 'device-code'", "for help: lanyard login --help"]
+        ),
+        (
+            ["import"], "give a file, or --from and a program",
+            [
+                "usage: lanyard import [<options>] <document>", "usage: lanyard import [<options>] --from <program>",
+                "for help: lanyard import --help",
+            ]
+        ),
+        (
+            ["token", "--scope", "foo"], "a token needs both an authority and a scope",
+            [
+                "give a URL that a rule maps, or name the token: lanyard token --authority URL --client-id ID --scope SCOPE"
+            ]
+        ),
+        (["login", "https://"], "https:// is not a URL", ["write it like https://dev.azure.com/contoso"]),
     ]
 
-    @Test(arguments: mistyped)
-    func `help for a command that there isn't names the nearest`(_ arguments: [String], _ error: String) async throws {
+    @Test(arguments: wrong)
+    func `a wrong command line is an error with hints like any other, and status 64`(
+        _ arguments: [String], _ error: String, _ hints: [String]
+    ) async throws {
         try await Home.with { home in
             let ended = try await home.lanyard(arguments)
             #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
-            #expect(ended.errors.hasPrefix(error) && ended.errors.contains("\nUsage: lanyard"), "\(ended)")
+            let lines = ["error: \(error)"] + hints.map { "hint: \($0)" }
+            #expect(ended.errors == lines.map { "lanyard: \($0)\n" }.joined())
+            let coloured = try await home.lanyard(arguments, ["CLICOLOR_FORCE": "1"])
+            #expect(coloured.errors.hasPrefix("lanyard: \u{1B}[1;31merror:\u{1B}[0m "), "\(coloured)")
+        }
+    }
+
+    @Test func `the version is told however it is asked for`() async throws {
+        try await Home.with { home in
+            let told = try await home.lanyard(["--version"])
+            #expect(told.status == 0 && told.output.hasPrefix("lanyard "), "\(told)")
+            for arguments in [["-V"], ["version"]] {
+                #expect(try await home.lanyard(arguments).output == told.output)
+            }
+            // Other programs' options are theirs.
+            let other = try await home.lanyard(["exec", "--authority", "x", "--", "true", "--version"])
+            #expect(other.status != 0 && other.output.isEmpty, "\(other)")
         }
     }
 

@@ -1,37 +1,49 @@
+import Terminal
 import Testing
 
 @testable import LanyardCommands
 
-/// Commands that are mistyped.
+/// Commands that are mistyped, or called as other programs call theirs.
 @Suite struct UnknownCommandTests {
     private static let lines: [(String, UnknownCommand?)] = [
-        ("lgin", UnknownCommand(word: "lgin", nearest: "login")),
-        ("config git", UnknownCommand(word: "git", nearest: "configure git")),
-        ("whoami", UnknownCommand(word: "whoami", nearest: "status")),
-        ("auth", UnknownCommand(word: "auth", nearest: "status")),
-        ("auth login --web", UnknownCommand(word: "auth", nearest: "login")),
-        ("auth switch", UnknownCommand(word: "auth", nearest: "use")),
-        ("auth refresh", UnknownCommand(word: "auth", nearest: "status")),
-        ("signout", UnknownCommand(word: "signout", nearest: "logout")),
-        ("rule whoami", UnknownCommand(word: "whoami", nearest: nil)),
-        ("rules lst", UnknownCommand(word: "lst", nearest: "list")),
-        ("cache claer --yes", UnknownCommand(word: "claer", nearest: "clear")),
-        ("frobnicate", UnknownCommand(word: "frobnicate", nearest: nil)),
+        ("lgin", UnknownCommand(word: "lgin", parents: ["lanyard"], meant: ["login"])),
+        ("config git", UnknownCommand(word: "config git", parents: ["lanyard"], meant: ["configure", "git"])),
+        ("rules lst", UnknownCommand(word: "lst", parents: ["lanyard", "rule"], meant: ["list"])),
+        ("cache claer --yes", UnknownCommand(word: "claer", parents: ["lanyard", "cache"], meant: ["clear"])),
+        ("whoami", UnknownCommand(word: "whoami", parents: ["lanyard"], meant: ["status"])),
+        ("auth", UnknownCommand(word: "auth", parents: ["lanyard"], meant: ["status"])),
+        ("auth login --web", UnknownCommand(word: "auth", parents: ["lanyard"], meant: ["login"])),
+        ("auth switch", UnknownCommand(word: "auth", parents: ["lanyard"], meant: ["use"])),
+        ("auth refresh", UnknownCommand(word: "auth", parents: ["lanyard"], meant: ["status"])),
+        ("rule whoami", UnknownCommand(word: "whoami", parents: ["lanyard", "rule"], meant: [])),
+        ("setup git", UnknownCommand(word: "setup", parents: ["lanyard"], meant: ["configure", "git"])),
+        ("frobnicate", UnknownCommand(word: "frobnicate", parents: ["lanyard"], meant: [])),
         ("", nil), ("rule", nil), ("login lgin", nil), ("--frobnicate lgin", nil), ("doctor --jsn", nil),
     ]
 
     @Test(arguments: lines)
-    func `the nearest command is found`(_ line: String, _ unknown: UnknownCommand?) {
+    func `the command that is meant is found`(_ line: String, _ unknown: UnknownCommand?) {
         #expect(CommandTree.lanyard.unknownCommand(in: line.split(separator: " ").map(String.init)) == unknown)
     }
 
-    @Test func `the complaint names it instead of an unexpected argument`() {
-        let text = "Error: Unexpected argument 'lgin'\nUsage: lanyard <subcommand>"
+    @Test func `what other programs call a command leads to one that there is`() {
+        for (name, meant) in CommandTree.otherNames {
+            let lanyard = CommandTree.lanyard
+            #expect(lanyard.subcommand(name) == nil, "\(name)")
+            let found = meant.split(separator: " ").reduce(lanyard as CommandTree?) { $0?.subcommand(String($1)) }
+            #expect(found != nil && found?.subcommands.isEmpty == true, "\(meant)")
+        }
+    }
+
+    @Test func `the error is fit to show and names what is meant whole`() {
+        let unknown = UnknownCommand(word: "\u{1B}x", parents: ["lanyard", "rule"], meant: ["add"])
         #expect(
-            UnknownCommand(word: "lgin", nearest: "login").complaint(instead: text)
-                == "Error: There is no command 'lgin'. Did you mean 'login'?\nUsage: lanyard <subcommand>")
-        #expect(
-            UnknownCommand(word: "\u{1B}x", nearest: nil).complaint(instead: text)
-                == "Error: There is no command '?x'.\nUsage: lanyard <subcommand>")
+            unknown.error
+                == UsageError(
+                    "there is no command '?x'",
+                    hints: [
+                        Hint("did you mean", run: "lanyard rule add"),
+                        Hint("for all commands", run: "lanyard rule --help"),
+                    ]))
     }
 }

@@ -1,17 +1,23 @@
 import Addresses
 import ArgumentParser
 import JSON
+import Rules
 import Terminal
 import TokenAcquisition
 import TokenStore
 
 struct AccountsCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "List who has signed in.",
+        commandName: "accounts", abstract: "List the accounts that have signed in.",
         discussion: """
-            `*` marks the accounts that are used, `-` the one that `lanyard use -` goes back to. USED FOR tells the \
-            authorities that an account was chosen for.
+            `*` marks the accounts in use, `-` the one that `lanyard use -` goes back to. USED FOR lists the authorities \
+            that an account was chosen for.
             """)
+
+    static let examples: KeyValuePairs = [
+        "See who has signed in": "lanyard accounts",
+        "See who can be used for a URL": "lanyard accounts \(Example.url)",
+    ]
 
     @Argument(help: "A URL that a rule maps: only accounts of its authority.")
     var url: String?

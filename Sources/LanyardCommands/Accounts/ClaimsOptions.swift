@@ -3,14 +3,14 @@ import Claims
 
 /// The options that ask for claims.
 struct ClaimsOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A claims request.", valueName: "json"))
+    @Option(help: ArgumentHelp("A claims request, as JSON.", valueName: "json"))
     var claims: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            A claim of id_token or access_token: TARGET.NAME with nothing, =essential, =value:V or =values:A,B; may be \
-            given several times.
+            A claim of id_token or access_token: TARGET.NAME, TARGET.NAME=essential, =value:V or =values:A,B; may be \
+            repeated.
             """, valueName: "claim"))
     var claim: [String] = []
 

@@ -7,20 +7,22 @@ import TokenStore
 struct LoginCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "login", abstract: "Sign in.",
-        discussion: "For a URL that a rule maps, or for an authority, a client id and scopes given by name.")
+        discussion: "For a URL that a rule maps, or for an authority, client ID and scopes given as options.")
+
+    static let examples: KeyValuePairs = [
+        "Sign in for a URL that a rule maps": "lanyard login \(Example.url)",
+        "Show a code to enter on another device": "lanyard login --flow device-code \(Example.url)",
+    ]
 
     @OptionGroup var token: TokenOptions
-    @OptionGroup var interaction: InteractionOptions
-
-    @Option(help: ArgumentHelp("What the authority asks anew.", valueName: "prompt"))
-    var prompt: PromptValue?
+    @OptionGroup(title: "Sign-in") var page: PromptOptions
 
     mutating func run(in context: CommandContext) async throws {
-        var options = interaction.values
+        var options = token.interaction.values
         options.isAskedFor = true
         let session = try Session(context, options: options)
         var (request, url) = try await token.request(in: session)
-        request.prompt = prompt?.rawValue
+        request.prompt = page.prompt?.rawValue
         // An authority that no plugin serves is the sign-in's to refuse.
         let place = try? NamedPlace(request, in: session)
         let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }
@@ -44,6 +46,12 @@ struct LoginCommand: Command {
         let text = "using it for \(place.place.urlForPeople) from now on; to go back"
         console.note(Hint(text, run: "lanyard use -"))
     }
+}
+
+/// `login`'s own option of a sign-in.
+struct PromptOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Force a prompt.", valueName: "prompt"))
+    var prompt: PromptValue?
 }
 
 /// `--prompt`'s values.

@@ -10,29 +10,35 @@ struct LogoutCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "logout", abstract: "Sign an account out.", usage: "lanyard logout [<options>] [<account>]",
         discussion: """
-            Removes the account's tokens of the clients in your configuration, and no other client's; on a shared \
-            device, every client's.
+            Removes the account's tokens for the clients in your configuration, and no other client's; on a shared \
+            device, for every client.
             """)
 
+    static let examples: KeyValuePairs = [
+        "Sign an account out": "lanyard logout alice@contoso.com",
+        "Sign out everyone, here and in the browser": "lanyard logout --all --browser",
+    ]
+
     @Argument(
-        help: "The account, by user name or identifier or the beginning of one; may be left out if there is only one.")
+        help: "The account: a user name, an identifier or the beginning of one. May be left out if there is only one."
+    )
     var account: String?
 
     @OptionGroup var place: PlaceOptions
 
-    @Flag(help: "Sign every account out.")
+    @Flag(help: "Sign out every account.")
     var all = false
 
-    @Option(help: ArgumentHelp("Only this client's tokens, by id or name.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only this client's tokens, by ID or name.", valueName: "id"))
     var clientId: String?
 
-    @Flag(help: "Drop the account for every client, not only for those in your configuration.")
+    @Flag(help: "Remove the account for every client, not only for those in your configuration.")
     var forget = false
 
-    @Flag(help: "End the browser's session too.")
+    @Flag(help: "Also end the browser's session.")
     var browser = false
 
-    @Flag(help: "Never ask which account.")
+    @Flag(help: "Never prompt for the account.")
     var nonInteractive = false
 
     mutating func validate() throws {

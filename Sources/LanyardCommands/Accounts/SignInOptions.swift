@@ -5,7 +5,7 @@ import Terminal
 
 /// The options that shape a sign-in, if there is one.
 struct SignInOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Who is likely to sign in.", valueName: "user"))
+    @Option(help: ArgumentHelp("The user name to fill in.", valueName: "user"))
     var loginHint: String?
 
     @OptionGroup var page: SignInPageOptions
@@ -25,20 +25,20 @@ struct SignInOptions: ParsableArguments {
 struct SignInPageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The domain of who is likely to sign in, or consumers or organizations.", valueName: "domain"))
+            "The domain of the account, or consumers or organizations.", valueName: "domain"))
     var domainHint: String?
 
     @Option(
         help: ArgumentHelp(
-            "A further parameter of the sign-in page; may be given several times.", valueName: "name=value"))
+            "An extra parameter; may be repeated.", valueName: "name=value"))
     var queryParameter: [String] = []
 
     @Option(
-        help: ArgumentHelp("The port of this computer that the sign-in comes back to.", valueName: "port"))
+        help: ArgumentHelp("Local port for the redirect.", valueName: "port"))
     var redirectPort: String?
 
     @Option(
-        help: ArgumentHelp("The B2C policy that resets a forgotten password.", valueName: "policy"))
+        help: ArgumentHelp("The B2C policy for a forgotten password.", valueName: "policy"))
     var resetPolicy: String?
 
     /// What was given.

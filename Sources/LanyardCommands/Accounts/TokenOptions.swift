@@ -3,30 +3,14 @@ import Rules
 import Secrets
 import Terminal
 
-/// What says which token is meant: a URL that a rule maps, or authority and scopes by name.
+/// What says which token is meant, and how to sign in for it.
 struct TokenOptions: ParsableArguments {
-    @Argument(help: "The URL that needs the token; a rule or a plugin says which.")
+    @Argument(help: "The URL that needs the token; a rule or a plugin maps it.")
     var url: String?
 
-    @Option(help: ArgumentHelp("The authority.", valueName: "url"))
-    var authority: String?
-
-    @Option(help: ArgumentHelp("The application's client id.", valueName: "id"))
-    var clientId: String?
-
-    @Option(help: ArgumentHelp("A scope; may be given several times.", valueName: "scope"))
-    var scope: [String] = []
-
-    @Option(help: ArgumentHelp("The account, by user name or identifier; its beginning will do.", valueName: "account"))
-    var account: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A resource, short for its scope RESOURCE/.default; may be given several times.", valueName: "resource"))
-    var resource: [String] = []
-
-    @OptionGroup var claims: ClaimsOptions
-    @OptionGroup var signIn: SignInOptions
+    @OptionGroup(title: "Token") var named: NamedTokenOptions
+    @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
+    @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
 
     /// The request that the options come to.
     ///
@@ -36,16 +20,14 @@ struct TokenOptions: ParsableArguments {
         if let url = try place(in: session) {
             asked = try CredentialRequest(url: url)
         }
-        asked.wish.authority = authority
-        asked.wish.clientID = clientId
-        asked.wish.scopes = scope + resource.map(Self.scope(ofResource:))
+        try named.write(to: &asked.wish)
         asked.wish.account = try await accountMeant(in: session)
-        asked.wish.claims = try claims.request()
         try signIn.write(to: &asked.wish)
-        guard let request = try session.resolve(asked) else {
-            guard asked.host != nil else { throw Failure(.incomplete, in: session.context) }
-            throw Failure(noRuleMaps: asked)
+        // A script's request may be as incomplete; only here is it the command line that lacks something.
+        guard asked.host != nil || named.isComplete(in: session.configuration) else {
+            throw Failure(.incomplete, in: session.context).with(.usage)
         }
+        guard let request = try session.resolve(asked) else { throw Failure(noRuleMaps: asked) }
         return (request, asked.host == nil ? nil : asked.url)
     }
 
@@ -53,30 +35,71 @@ struct TokenOptions: ParsableArguments {
     ///
     /// Only what may be the beginning of a name is worth a look at who has signed in.
     private func accountMeant(in session: Session) async throws(Failure) -> String? {
-        guard let account, !account.isWholeAddress else { return account }
+        guard let account = named.account, !account.isWholeAddress else { return named.account }
         return try await session.unlocking(for: url) { () throws(Failure) in
             try session.accounts().name(typed: account)
         }
     }
 
-    /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.
-    static func scope(ofResource resource: String) -> String { resource + "/.default" }
-
     private func place(in session: Session) throws(Failure) -> String? {
         if let url { return url }
-        guard authority == nil, scope.isEmpty, resource.isEmpty else { return nil }
+        guard !named.isTokenNamed else { return nil }
         let rules = session.configuration.rules
         if rules.count == 1 { return rules[0].pattern.text }
         guard !rules.isEmpty else {
             throw Failure(
-                "there are no rules yet that say which token is meant",
+                "there is no rule yet that says which token is meant",
                 hints: [
-                    Hint("make one for git", run: "lanyard configure git URL"),
+                    Hint("add one for git", run: "lanyard configure git URL"),
                     Hint("or for other tools", run: "lanyard rule add URL"),
                     Hint("or name the token", write: "--authority URL --client-id ID --scope SCOPE"),
                 ], status: .usage)
         }
         let urls = rules.map { $0.pattern.text.displayable(limit: 200) }.joined(separator: ", ")
-        throw Failure("which of them: \(urls)?", hints: ["add one of them to the command"], status: .usage)
+        throw Failure(
+            "several rules could be meant: \(urls)", hints: ["add the URL of one to the command"], status: .usage)
     }
+}
+
+/// A token that is named instead of mapped, and what narrows down which one is meant.
+struct NamedTokenOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The authority, such as \(Example.wideAuthority).", valueName: "url"))
+    var authority: String?
+
+    @Option(help: ArgumentHelp("The client ID of your app registration, or a client's name.", valueName: "id"))
+    var clientId: String?
+
+    @Option(help: ArgumentHelp("A scope; may be repeated.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("Short for the scope RESOURCE/.default; may be repeated.", valueName: "resource"))
+    var resource: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The account: a user name or an identifier, or the beginning of one.", valueName: "account"))
+    var account: String?
+
+    @OptionGroup var claims: ClaimsOptions
+
+    /// Whether the token is named, and no rule's.
+    var isTokenNamed: Bool { authority != nil || !scope.isEmpty || !resource.isEmpty }
+
+    /// Whether the options name all that it takes without a URL.
+    func isComplete(in configuration: Configuration) -> Bool {
+        (authority ?? configuration.authority) != nil && !(scope.isEmpty && resource.isEmpty)
+    }
+
+    /// Puts the options into a wish; the account as it was typed.
+    ///
+    /// - Throws: `Failure` with the status of a wrong command line.
+    func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
+        wish.authority = authority
+        wish.clientID = clientId
+        wish.scopes = scope + resource.map(Self.scope(ofResource:))
+        wish.account = account
+        wish.claims = try claims.request()
+    }
+
+    /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.
+    static func scope(ofResource resource: String) -> String { resource + "/.default" }
 }

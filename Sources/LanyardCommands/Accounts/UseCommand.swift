@@ -9,14 +9,22 @@ import TokenStore
 
 struct UseCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "use", abstract: "Choose the account that is used from now on.",
+        commandName: "use", abstract: "Choose the account to use from now on.",
         discussion: """
             It is used wherever nothing names another and the authority accepts it; with a URL or an authority, only \
-            there. `-` goes back to the one used before. Without an account it asks you at a terminal, and elsewhere \
-            prints the one that is used.
+            there. `-` goes back to the account used before. Without an account you are asked at a terminal; elsewhere \
+            the account in use is printed.
             """)
 
-    @Argument(help: "The account, by user name or identifier or the beginning of one; or `-`.")
+    static let examples: KeyValuePairs = [
+        "Work as another account, then go back": """
+        lanyard use admin@contoso.com
+        lanyard use -
+        """,
+        "Use an account for one URL's authority only": "lanyard use alice@contoso.com \(Example.url)",
+    ]
+
+    @Argument(help: "The account: a user name or an identifier, or the beginning of one; or `-`.")
     var account: String?
 
     @Argument(help: "A URL that a rule maps: choose for its authority only.")
@@ -24,7 +32,7 @@ struct UseCommand: Command {
 
     @OptionGroup var place: PlaceOptions
 
-    @Flag(help: "Never ask; without an account, print the current one.")
+    @Flag(help: "Never prompt; without an account, print the one in use.")
     var nonInteractive = false
 
     mutating func run(in context: CommandContext) async throws {

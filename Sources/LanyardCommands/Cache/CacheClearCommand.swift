@@ -8,23 +8,28 @@ import TokenStore
 
 struct CacheClearCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "clear", abstract: "Remove the tokens and accounts that are stored.",
+        commandName: "clear", abstract: "Remove stored tokens and accounts.",
         usage: "lanyard cache clear [<options>]",
         discussion: """
-            All of them, of every client in the group, or those that the options narrow it down to. Passwords that git \
-            stored stay. The authority isn't told; its sessions and consents stay too.
+            Removes those of every client in the group, or only what the options select. Passwords that git stored stay. \
+            The authority isn't told, so its sessions and consents stay too.
             """)
 
-    @Flag(help: "Only access tokens that serve no more.")
+    static let examples: KeyValuePairs = [
+        "Remove expired access tokens": "lanyard cache clear --expired",
+        "Remove an account's tokens, without asking": "lanyard cache clear --yes --account alice@contoso.com",
+    ]
+
+    @Flag(help: "Only expired access tokens.")
     var expired = false
 
-    @Flag(help: "Only items that hold no record, or characters that tokens don't have.")
+    @Flag(help: "Only items that hold no record, or characters that no token has.")
     var damaged = false
 
-    @Option(help: ArgumentHelp("Only this account's, by user name or identifier.", valueName: "account"))
+    @Option(help: ArgumentHelp("Only this account's: a user name or an identifier.", valueName: "account"))
     var account: String?
 
-    @Option(help: ArgumentHelp("Only this authority's; of one tenant, its tokens.", valueName: "url"))
+    @Option(help: ArgumentHelp("Only this authority's; for a single tenant, only its tokens.", valueName: "url"))
     var authority: String?
 
     @Option(help: ArgumentHelp("Only this client's, by id or name.", valueName: "id"))
@@ -72,7 +77,7 @@ struct CacheClearCommand: Command {
     private func clearDamaged(_ session: Session) async throws {
         let console = session.context.console
         guard try session.storedRecords().hasDamaged else { return console.note("nothing is damaged") }
-        guard try await confirmed("remove what is damaged?", session) else {
+        guard try await confirmed("remove the damaged items?", session) else {
             return console.note("nothing was removed")
         }
         let removed = try session.keeping { () throws(StoreError) in try session.store.deleteDamaged() }

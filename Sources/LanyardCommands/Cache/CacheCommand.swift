@@ -1,9 +1,11 @@
 import ArgumentParser
 
-struct CacheCommand: AsyncParsableCommand {
+struct CacheCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "See and remove what is stored.",
+        commandName: "cache", abstract: "List and remove stored tokens and accounts.",
         discussion:
-            "Passwords that git stored are neither shown nor removed; git's own `git credential reject` does that.",
+            "Passwords that git stored are neither listed nor removed; `git credential reject` removes them.",
         subcommands: [CacheListCommand.self, CacheClearCommand.self])
+
+    static let examples: KeyValuePairs = ["See what is stored": "lanyard cache list"]
 }

@@ -6,7 +6,9 @@ import TokenStore
 
 struct CacheListCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List what is stored, without secrets.")
+        commandName: "list", abstract: "List stored tokens and accounts, without secrets.")
+
+    static let examples: KeyValuePairs = ["See what is stored": "lanyard cache list"]
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -25,7 +27,7 @@ struct CacheListCommand: Command {
             for line in RecordListing(facts: facts, now: now).lines { console.print(line) }
         }
         for reason in stored.unreadable { console.note("not shown: \(reason.displayable(limit: 200))") }
-        if stored.hasDamaged { console.note(Hint("remove what is damaged", run: "lanyard cache clear --damaged")) }
+        if stored.hasDamaged { console.note(Hint("to remove damaged items", run: "lanyard cache clear --damaged")) }
     }
 }
 

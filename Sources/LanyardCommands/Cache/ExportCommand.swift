@@ -7,21 +7,25 @@ import TokenStore
 
 struct ExportCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write what is stored as MSAL's unified JSON cache.",
+        commandName: "export", abstract: "Export tokens and accounts as MSAL's unified JSON cache.",
         discussion: """
-            The document holds refresh tokens: whoever has it can act as you until they end. Passwords that git stored \
-            are not in it.
+            The document holds refresh tokens: anyone who has it can act as you until they expire. Passwords that git \
+            stored are not in it.
             """)
 
-    @Option(help: ArgumentHelp("Only this account's, by user name or identifier.", valueName: "account"))
+    static let examples: KeyValuePairs = [
+        "Encrypt an export for another machine": "lanyard export | gpg --symmetric --output lanyard.gpg"
+    ]
+
+    @Option(help: ArgumentHelp("Only this account's: a user name or an identifier.", valueName: "account"))
     var account: String?
 
     @Option(
-        help: ArgumentHelp("The file to write, readable by nobody else; stdout without it.", valueName: "file"),
+        help: ArgumentHelp("The file to write, readable only by you; standard output if left out.", valueName: "file"),
         completion: .file())
     var output: String?
 
-    @Flag(help: "Print the document on a terminal too.")
+    @Flag(help: "Print the document even on a terminal.")
     var force = false
 
     mutating func run(in context: CommandContext) async throws {

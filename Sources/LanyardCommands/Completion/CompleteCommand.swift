@@ -10,6 +10,8 @@ struct CompleteCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "complete", abstract: "Tell a shell what may stand at the cursor.", shouldDisplay: false)
 
+    static let examples: KeyValuePairs<String, String> = [:]
+
     @Argument(parsing: .captureForPassthrough, help: "bash LINE BREAKS, zsh WORD... or fish WORD...")
     var words: [String] = []
 

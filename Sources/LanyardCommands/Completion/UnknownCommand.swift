@@ -1,46 +1,62 @@
+import Addresses
 import Secrets
 import SettingsFile
+import Terminal
 
 /// A word that stands where a command is expected and is none.
 struct UnknownCommand: Equatable {
     let word: String
-    /// The command that may be meant.
-    let nearest: String?
+    /// The commands that lead there, from `lanyard` on.
+    let parents: [String]
+    /// What may be meant: the words below `parents` that make up a command.
+    let meant: [String]
 
-    /// The argument parser's complaint with this for its reason; the parser knows unexpected arguments only.
-    func complaint(instead text: String) -> String {
-        let rest = Substring(text.utf8.drop { $0 != UInt8(ascii: "\n") })
-        let suggestion = nearest.map { " Did you mean '\($0)'?" } ?? ""
-        return "Error: There is no command '\(word.displayable(limit: 60))'.\(suggestion)\(rest)"
+    /// The argument parser only knows of unexpected arguments.
+    var error: UsageError {
+        let suggestion = meant.isEmpty ? [] : [Hint("did you mean", run: ShellCommand(words: parents + meant))]
+        return UsageError(
+            "there is no command '\(word.displayable(limit: 60))'",
+            hints: suggestion + [Hint("for all commands", run: ShellCommand(words: parents + ["--help"]))])
     }
 }
 
 extension CommandTree {
+    /// What other programs call the commands.
+    static let otherNames = [
+        "auth": "status", "config git": "configure git", "diagnose": "doctor", "env": "exec",
+        "get-access-token": "token", "init": "configure git", "install": "configure git", "list": "accounts",
+        "log-in": "login", "log-out": "logout", "logoff": "logout", "logon": "login", "ls": "accounts",
+        "print-access-token": "token", "purge": "cache clear", "run": "exec", "setup": "configure git",
+        "sign-in": "login", "sign-out": "logout", "signin": "login", "signout": "logout",
+        "switch": "use", "uninstall": "unconfigure git", "whoami": "status", "why": "explain",
+    ]
+
     /// The first of the arguments that had to be a command and is none; nil if all that had to be are.
     func unknownCommand(in arguments: [String]) -> UnknownCommand? {
         var command = self
+        var parents = [name]
         for (index, word) in arguments.enumerated() {
             guard !command.subcommands.isEmpty, !word.hasPrefix("-") else { return nil }
             guard let next = command.subcommand(word) else {
-                let names = command.subcommands.flatMap { [$0.name] + $0.aliases }
-                let habit = habit(Array(arguments[...index]), before: arguments.dropFirst(index + 1).first)
-                return UnknownCommand(word: word, nearest: habit ?? names.nearest(to: word))
+                return otherCommand(Array(arguments[...index]), before: arguments.dropFirst(index + 1).first)
+                    ?? UnknownCommand(word: word, parents: parents, meant: command.nearest(to: word))
             }
             command = next
+            parents.append(next.name)
         }
         return nil
     }
 
-    /// The command for what is called so elsewhere, by gh or az for example.
-    private func habit(_ words: [String], before next: String?) -> String? {
-        switch words {
-        case ["whoami"]: "status"
-        case ["auth"]: next.flatMap { subcommand($0)?.name ?? habit([$0], before: nil) } ?? "status"
-        case ["signin"], ["sign-in"], ["logon"]: "login"
-        case ["signout"], ["sign-out"], ["logoff"]: "logout"
-        case ["switch"]: "use"
-        case ["config", "git"]: "configure git"
-        default: nil
-        }
+    /// What is meant by the words that a command line begins with; nil unless another program calls a command so.
+    private func otherCommand(_ words: [String], before next: String?) -> UnknownCommand? {
+        let name = words.joined(separator: " ")
+        // Of other programs' commands below `auth`, some are called as here.
+        let below = name == "auth" ? next.flatMap { subcommand($0)?.name ?? Self.otherNames[$0] } : nil
+        guard let meant = below ?? Self.otherNames[name] else { return nil }
+        return UnknownCommand(word: name, parents: [self.name], meant: meant.pieces(between: " ").map(String.init))
+    }
+
+    private func nearest(to word: String) -> [String] {
+        [subcommands.flatMap { [$0.name] + $0.aliases }.nearest(to: word)].compactMap(\.self)
     }
 }

@@ -5,17 +5,21 @@ import Secrets
 import SettingsFile
 import Terminal
 
-struct ConfigCommand: AsyncParsableCommand {
+struct ConfigCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show and change the settings that are not rules.",
         subcommands: [
             ConfigGetCommand.self, ConfigSetCommand.self, ConfigUnsetCommand.self, ConfigListCommand.self,
         ])
+
+    static let examples: KeyValuePairs = ["See every setting, and what sets it": "lanyard config list"]
 }
 
 struct ConfigListCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the settings, and what sets each.")
+
+    static let examples: KeyValuePairs = ["See every setting, and what sets it": "lanyard config list"]
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -40,6 +44,8 @@ struct ConfigGetCommand: Command {
         discussion: "Each value is on a line of its own. If there is none, nothing is printed and the exit status is 1."
     )
 
+    static let examples: KeyValuePairs = ["See how long you have to sign in": "lanyard config get timeout"]
+
     @Argument(help: "The setting's key.")
     var key: String
 
@@ -56,6 +62,13 @@ struct ConfigSetCommand: Command {
         commandName: "set", abstract: "Set a setting in your configuration, or in the system's.",
         usage: "lanyard config set [--system] <key> <value> ...",
         discussion: "Nothing that is wrong is written. Comments and all else in the file stay as they are.")
+
+    static let examples: KeyValuePairs = [
+        "Open no browser on this machine, and have more time to sign in": """
+        lanyard config set browser none
+        lanyard config set timeout 1800
+        """
+    ]
 
     @OptionGroup var place: SystemSettingOptions
 
@@ -83,6 +96,8 @@ struct ConfigUnsetCommand: Command {
         commandName: "unset", abstract: "Take a setting out of your configuration, or out of the system's.",
         usage: "lanyard config unset [--system] <key>",
         discussion: "A comment behind it on its line goes too; comments above it, and all else in the file, stay.")
+
+    static let examples: KeyValuePairs = ["Go back to the default": "lanyard config unset timeout"]
 
     @OptionGroup var place: SystemSettingOptions
 

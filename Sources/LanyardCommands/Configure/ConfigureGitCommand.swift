@@ -3,9 +3,11 @@ import Rules
 import Secrets
 import Terminal
 
-struct ConfigureCommand: AsyncParsableCommand {
+struct ConfigureCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "configure", abstract: "Make a tool use lanyard.", subcommands: [ConfigureGitCommand.self])
+
+    static let examples: KeyValuePairs = ["Make git use lanyard": "lanyard configure git"]
 }
 
 struct ConfigureGitCommand: Command {
@@ -13,18 +15,27 @@ struct ConfigureGitCommand: Command {
         commandName: "git", abstract: "Make git use lanyard as a credential helper.",
         usage: "lanyard configure git [<options>] [<url>]",
         discussion: """
-            Adds lanyard to the helpers that git asks, and has git send the path along for hosts where a rule or the \
-            service tells repositories apart by it. With a URL, git asks lanyard for its host only, and a rule that says \
-            which token it needs can be made at once. Shows what is written first; `lanyard unconfigure git` takes it back.
+            Adds lanyard to git's credential helpers, and has git send the path to hosts where a rule or the service needs \
+            it. With a URL, git asks lanyard for that host only, and lanyard can add the rule that says which token the URL \
+            needs. Shows the changes and asks first; `lanyard unconfigure git` undoes them.
             """)
 
-    @Argument(help: "The URL to use lanyard for; every URL unless given.")
+    static let examples: KeyValuePairs = [
+        "Make git use lanyard for every host": "lanyard configure git",
+        "For one host, with its rule, and without questions": """
+        lanyard configure git \(Example.url) --yes \\
+          --authority \(Example.authority) \\
+          --client-id \(Example.clientID)
+        """,
+    ]
+
+    @Argument(help: "The URL to use lanyard for; every URL if left out.")
     var url: String?
 
     @OptionGroup var scope: GitScopeOptions
-    @OptionGroup(title: "The rule for the URL") var rule: RuleOptions
+    @OptionGroup(title: "Rule for the URL") var rule: RuleOptions
 
-    @Flag(help: "Have git ask no other helper there.")
+    @Flag(help: "Make lanyard the only helper there.")
     var only = false
 
     mutating func validate() throws {
@@ -83,13 +94,13 @@ struct ConfigureGitCommand: Command {
 
 /// Where git is configured, and whether to ask first.
 struct GitScopeOptions: ParsableArguments {
-    @Flag(help: "For everybody on this machine: in git's system configuration, and lanyard's.")
+    @Flag(help: "For all users of this machine: in git's system configuration and lanyard's.")
     var system = false
 
-    @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Only show what would be done.")
+    @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Show the changes without making them.")
     var dryRun = false
 
-    @Flag(name: .shortAndLong, help: "Don't ask before it is done.")
+    @Flag(name: .shortAndLong, help: "Don't ask first.")
     var yes = false
 
     var scope: GitConfiguration.Scope { system ? .system : .global }

@@ -4,18 +4,25 @@ import Rules
 import Secrets
 import Terminal
 
-struct UnconfigureCommand: AsyncParsableCommand {
+struct UnconfigureCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "unconfigure",
-        abstract: "Take back what `lanyard configure` wrote.", subcommands: [UnconfigureGitCommand.self])
+        abstract: "Undo `lanyard configure`.", subcommands: [UnconfigureGitCommand.self])
+
+    static let examples: KeyValuePairs = ["Make git stop using lanyard": "lanyard unconfigure git"]
 }
 
 struct UnconfigureGitCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "git", abstract: "Take back what `lanyard configure git` wrote.",
-        discussion: "That, and nothing else: what you wrote yourself stays, and so do rules, tokens and passwords.")
+        commandName: "git", abstract: "Undo `lanyard configure git`.",
+        discussion: "Removes only what lanyard wrote: your own settings stay, and so do rules, tokens and passwords.")
 
-    @Argument(help: "The URL whose host is meant; everything that was written unless given.")
+    static let examples: KeyValuePairs = [
+        "Make git stop using lanyard for one host": "lanyard unconfigure git \(Example.url)",
+        "Show what would be removed everywhere": "lanyard unconfigure git --dry-run",
+    ]
+
+    @Argument(help: "The URL whose host is meant; every host if left out.")
     var url: String?
 
     @OptionGroup var scope: GitScopeOptions

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ConsumerProtocols
+import Rules
 
 /// What stdin and stdout hold.
 private enum CredentialFormat {
@@ -8,27 +9,47 @@ private enum CredentialFormat {
 
 struct GetCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Answer the credential request on stdin.", usage: "lanyard get [<options>]",
-        discussion: CredentialFormat.note)
-    @OptionGroup var interaction: InteractionOptions
+        commandName: "get", abstract: "Answer the credential request on standard input.",
+        usage: "lanyard get [<options>]", discussion: CredentialFormat.note)
+
+    static let examples: KeyValuePairs = [
+        "Ask for a credential as git does": #"printf 'url=\#(Example.url)\n' | lanyard get"#
+    ]
+
+    @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
+
     mutating func run(in context: CommandContext) async throws { try await serve(.get, interaction.values, context) }
 }
 
 struct StoreCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Keep the password on stdin.", discussion: CredentialFormat.note)
+        commandName: "store", abstract: "Store the password on standard input.", discussion: CredentialFormat.note)
+
+    static let examples: KeyValuePairs = [
+        "Store a password from a file with url, username and password": "lanyard store <credential.txt"
+    ]
+
     mutating func run(in context: CommandContext) async throws { try await serve(.store, .init(), context) }
 }
 
 struct EraseCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "erase", abstract: "Forget the password or token on stdin.", discussion: CredentialFormat.note)
+        commandName: "erase", abstract: "Forget the password or token on standard input.",
+        discussion: CredentialFormat.note)
+
+    static let examples: KeyValuePairs = [
+        "Forget a password": #"printf 'url=https://git.contoso.com\nusername=alice\n' | lanyard erase"#
+    ]
+
     mutating func run(in context: CommandContext) async throws { try await serve(.erase, .init(), context) }
 }
 
 struct CapabilityCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "capability", abstract: "Tell what of git's protocol lanyard understands.")
+        commandName: "capability", abstract: "List what lanyard understands of git's protocol.")
+
+    static let examples: KeyValuePairs = ["See what lanyard understands": "lanyard capability"]
+
     mutating func run(in context: CommandContext) async throws { try await serve(.capability, .init(), context) }
 }
 

@@ -4,16 +4,21 @@ import Terminal
 
 struct DoctorCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Look at everything that lanyard needs.",
+        commandName: "doctor", abstract: "Check the set-up and suggest fixes.",
         discussion: """
-            Says what to do about what is missing. Asks nothing, unlocks nothing and connects to nothing but the \
-            session bus. Exit status 1 where something doesn't work, 0 otherwise.
+            Asks nothing, unlocks nothing, and connects to nothing but the session bus. The exit status is 1 if something \
+            doesn't work, 0 otherwise.
             """)
+
+    static let examples: KeyValuePairs = [
+        "Check everything": "lanyard doctor",
+        "Write a report for a bug report": "lanyard doctor --report >report.txt",
+    ]
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    @Flag(help: "Print a report to attach to a bug: no secret, no name of yours, your machine's or your employer's.")
+    @Flag(help: "Print a report for a bug report: no secrets, and no names of people, machines or organisations.")
     var report = false
 
     mutating func run(in context: CommandContext) async throws {

@@ -1,17 +1,21 @@
 import ArgumentParser
 import JSON
+import Rules
 import Terminal
 
 struct ExplainCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Say which token a URL gets, and why.",
+        commandName: "explain", abstract: "Explain which token a URL gets, and why.",
         discussion:
-            "Says what is stored and what `get` would do, too. Prints no secret, asks nothing and signs in nobody.")
+            "Also shows what is stored and what `get` would do. Prints no secrets, asks nothing, and signs no one in.")
+
+    static let examples: KeyValuePairs = ["Explain a repository": "lanyard explain \(Example.url)/project/_git/repo"]
 
     @Argument(help: "The URL, as git would use it.")
     var url: String
 
-    @Option(help: ArgumentHelp("The account, by user name or identifier; its beginning will do.", valueName: "account"))
+    @Option(
+        help: ArgumentHelp("The account: a user name or an identifier, or the beginning of one.", valueName: "account"))
     var account: String?
 
     @Flag(help: "List every rule that is not the one, not only near misses.")

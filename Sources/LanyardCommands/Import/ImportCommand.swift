@@ -9,31 +9,35 @@ import TokenStore
 
 struct ImportCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Take over tokens from a file or another program.",
+        commandName: "import", abstract: "Import tokens and accounts from a file or another program.",
         usage: """
             lanyard import [<options>] <document>
             lanyard import [<options>] --from <program>
             """,
         discussion: """
-            A file is what lanyard export or one of MSAL's libraries wrote. From another program only what the clients in \
-            your configuration may use is taken. What is stored is replaced by newer tokens only, and nothing is changed \
-            where it comes from.
+            A file is what `lanyard export` or one of MSAL's libraries wrote. From another program, only what the clients in \
+            your configuration may use is imported. Stored tokens are replaced only by newer ones. The source stays as it is.
             """)
 
-    @Argument(help: "The file; - for stdin.", completion: .file())
+    static let examples: KeyValuePairs = [
+        "Import what another machine exported": "gpg --decrypt lanyard.gpg | lanyard import -",
+        "See what could be imported from the Azure CLI": "lanyard import --from azure-cli --dry-run",
+    ]
+
+    @Argument(help: "The file; - for standard input.", completion: .file())
     var document: String?
 
     @Option(
         name: .customLong("from"),
-        help: ArgumentHelp("The program to take from.", valueName: "program"))
+        help: ArgumentHelp("The program to import from.", valueName: "program"))
     var source: ImportSource?
 
     @Option(
-        help: ArgumentHelp("With --from, the file to read in place of the program's own.", valueName: "file"),
+        help: ArgumentHelp("With --from, the file to read instead of the program's own.", valueName: "file"),
         completion: .file())
     var file: String?
 
-    @Flag(name: [.customShort("n"), .long], help: "Only show what would be taken and what not.")
+    @Flag(name: [.customShort("n"), .long], help: "Show what would be imported, without importing it.")
     var dryRun = false
 
     @Flag(help: "Print JSON.")
@@ -101,6 +105,6 @@ struct ImportCommand: Command {
         guard !report.isEmpty else { return "nothing was found" }
         let taken = report.takenCount == 0 ? "nothing" : String(report.takenCount)
         return dryRun
-            ? "would take \(taken), skip \(report.skippedCount)" : "took \(taken), skipped \(report.skippedCount)"
+            ? "would import \(taken), skip \(report.skippedCount)" : "imported \(taken), skipped \(report.skippedCount)"
     }
 }

@@ -44,7 +44,7 @@ struct SourceReader {
         guard file != nil || SourceFile.exists(path) else { throw Self.nothing(.adal, at: path) }
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(adal: source.contents) else {
-            throw Failure("\(Self.name(path)) is no cache of ADAL's for Python")
+            throw Failure("\(Self.name(path)) is not a cache of ADAL for Python")
         }
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: Self.azureRemedy))
     }
@@ -65,7 +65,7 @@ struct SourceReader {
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(unified: source.contents) else {
             throw Failure(
-                "\(Self.name(path)) is no cache of MSAL's: neither JSON nor base64 of it",
+                "\(Self.name(path)) is not an MSAL cache: neither JSON nor base64 of it",
                 hints: [Hint("lanyard export writes one; for another program's", run: "lanyard import --from PROGRAM")])
         }
         return ImportFindings(cache: cache, notes: Self.warning(source, path, remedy: remedy))
@@ -98,7 +98,7 @@ struct SourceReader {
 
     private func gitLibsecret() throws(Failure) -> ImportFindings {
         guard file == nil else {
-            throw Failure("git-credential-libsecret keeps no file", hints: ["leave --file out"], status: .usage)
+            throw Failure("git-credential-libsecret has no file", hints: ["leave --file out"], status: .usage)
         }
         let listed = try session.keeping { () throws(StoreError) in try session.passwords.listed() }
         let passwords = listed.compactMap { OtherPassword($0) }

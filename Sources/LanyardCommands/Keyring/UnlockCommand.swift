@@ -9,11 +9,16 @@ import TokenStore
 
 struct UnlockCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "unlock", abstract: "Unlock the keyring where no window can ask for its password.",
+        commandName: "unlock", abstract: "Unlock the keyring without a desktop.",
         discussion: """
-            Asks for the password at the terminal, or reads it from stdin. Where there is no keyring yet, makes one. \
-            Only for gnome-keyring; another keyring service unlocks in its own window.
+            Asks for the password at a terminal, or reads it from standard input. Creates the keyring if there is none. \
+            For gnome-keyring only; other keyring services unlock in a window of their own.
             """)
+
+    static let examples: KeyValuePairs = [
+        "Unlock it at a terminal, such as over SSH": "lanyard unlock",
+        "In a systemd service, with a credential as the password": #"lanyard unlock <"$CREDENTIALS_DIRECTORY/keyring""#,
+    ]
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: .init(isAskedFor: true))
@@ -32,8 +37,8 @@ struct UnlockCommand: Command {
         case .noDefaultCollection:
             let door = try KeyringDoor(session.context, group: session.configuration.group)
             try await door.make(
-                with: try await password(session.context, ["password of the new keyring", "the same once more"]))
-            console.note("the keyring is made, and unlocked")
+                with: try await password(session.context, ["password of the new keyring", "the same again"]))
+            console.note("the keyring was created and is unlocked")
         default: throw Failure(StoreError(state: state) ?? StoreError(.broken))
         }
     }
@@ -55,7 +60,8 @@ struct UnlockCommand: Command {
     }
 
     fileprivate static let noPassword = Failure(
-        "no password was given", hints: [Hint("type it at a terminal, or give it on stdin", run: "lanyard unlock")])
+        "no password was given",
+        hints: [Hint("type it at a terminal, or pass it on standard input", run: "lanyard unlock")])
 }
 
 extension CommandContext {
@@ -65,7 +71,7 @@ extension CommandContext {
     /// Reads a password from stdin: all of it, less a line feed at its end.
     fileprivate func readPassword() throws(Failure) -> Secret {
         guard var bytes = try? OpenFile.bytes(from: input.rawValue, atMost: Self.longestPassword + 2) else {
-            throw Failure("stdin cannot be read")
+            throw Failure("standard input cannot be read")
         }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         guard !bytes.isEmpty else { throw UnlockCommand.noPassword }
@@ -73,8 +79,8 @@ extension CommandContext {
             let text = String(validating: bytes, as: UTF8.self)
         else {
             throw Failure(
-                "what is on stdin is no password",
-                hints: ["one line of UTF-8 is expected, of \(Self.longestPassword) bytes at most"])
+                "standard input holds no valid password",
+                hints: ["it must be one line of UTF-8, of at most \(Self.longestPassword) bytes"])
         }
         return Secret(text)
     }

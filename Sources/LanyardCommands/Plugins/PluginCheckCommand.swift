@@ -9,10 +9,15 @@ import Terminal
 
 struct PluginCheckCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Try whether a plugin keeps to the protocol.",
-        discussion: "Starts it a dozen times, without network or sign-in. Exit status 1 where it fails a trial.")
+        commandName: "check", abstract: "Check that a plugin follows the protocol.",
+        discussion: "Runs it a dozen times, without network or sign-in. The exit status is 1 if it fails a trial.")
 
-    @Argument(help: "An installed plugin's name, or the folder of a plugin.toml.")
+    static let examples: KeyValuePairs = [
+        "Check an installed plugin": "lanyard plugin check aad-tenant",
+        "Check a plugin that you are writing": "lanyard plugin check ./my-plugin",
+    ]
+
+    @Argument(help: "The name of an installed plugin, or the folder with its plugin.toml.")
     var plugin: String
 
     @Flag(help: "Print JSON.")

@@ -6,15 +6,19 @@ import PluginWire
 import Secrets
 import Terminal
 
-struct PluginCommand: AsyncParsableCommand {
+struct PluginCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "plugin", abstract: "See and check the authority plugins.",
+        commandName: "plugin", abstract: "List and check authority plugins.",
         subcommands: [PluginListCommand.self, PluginCheckCommand.self], aliases: ["plugins"])
+
+    static let examples: KeyValuePairs = ["See which plugins are installed": "lanyard plugin list"]
 }
 
 struct PluginListCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the installed plugins, what they serve, and what is wrong with others.")
+        commandName: "list", abstract: "List the installed plugins, and those that can't be used.")
+
+    static let examples: KeyValuePairs = ["See which plugins are installed": "lanyard plugin list"]
 
     @Flag(help: "Print JSON.")
     var json = false

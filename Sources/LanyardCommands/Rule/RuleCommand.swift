@@ -5,19 +5,31 @@ import Rules
 import Secrets
 import Terminal
 
-struct RuleCommand: AsyncParsableCommand {
+struct RuleCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "rule", abstract: "Say which URL needs a token from where.",
+        commandName: "rule", abstract: "Manage the rules that map URLs to tokens.",
         subcommands: [RuleAddCommand.self, RuleListCommand.self, RuleRemoveCommand.self], aliases: ["rules"])
+
+    static let examples: KeyValuePairs = ["See the rules": "lanyard rule list"]
 }
 
 struct RuleAddCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a rule to your configuration, or to the system's.",
+        commandName: "add", abstract: "Add a rule.",
         usage: "lanyard rule add [<options>] <url>",
-        discussion: "What is not given is asked for on a terminal. The rest of the file stays as it is.")
+        discussion: "At a terminal, you are asked for what the options leave open. The rest of the file stays as it is."
+    )
 
-    @Argument(help: "The URLs: scheme, host (* is one label), port, path by whole segments.")
+    static let examples: KeyValuePairs = [
+        "Map a git server": """
+        lanyard rule add \(Example.ownURL) \\
+          --authority \(Example.authority) \\
+          --client-id \(Example.clientID) \\
+          --scope \(Example.ownScope)
+        """
+    ]
+
+    @Argument(help: "The URLs: scheme, host (* stands for one label), port, and a path of whole segments.")
     var url: String
 
     @OptionGroup var place: RulePlaceOptions
@@ -54,7 +66,10 @@ extension URLPattern {
 }
 
 struct RuleListCommand: Command {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the rules.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the rules, and where each one is.")
+
+    static let examples: KeyValuePairs = ["See each rule's URL": "lanyard rule list --json | jq --raw-output '.[].url'"]
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -121,8 +136,10 @@ extension SignInParameter.Value {
 
 struct RuleRemoveCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a rule from your configuration, or from the system's.",
-        discussion: "The comment right above it goes too; the rest of the file stays as it is.")
+        commandName: "remove", abstract: "Remove a rule.",
+        discussion: "Also removes the comment right above it; the rest of the file stays as it is.")
+
+    static let examples: KeyValuePairs = ["Remove the rule for a URL": "lanyard rule remove \(Example.url)"]
 
     @Argument(help: "The rule's URL, as `lanyard rule list` shows it.")
     var url: String
@@ -141,7 +158,7 @@ struct RuleRemoveCommand: Command {
         let other = session.configuration.rules.first { $0.pattern.means(pattern) }
         let hint = other.map { other in
             Hint(
-                "there is one for everybody at \(other.place(session.context))",
+                "there is one for all users at \(other.place(session.context))",
                 run: "sudo lanyard rule remove --system \(other.pattern.text)")
         }
         return Failure(

@@ -8,11 +8,11 @@ struct RuleOptions: ParsableArguments {
         help: ArgumentHelp("The authority, such as \(Example.authority), or a tenant's domain.", valueName: "url"))
     var authority: String?
 
-    @Option(help: ArgumentHelp("The client id of your app registration, or a client's name.", valueName: "id"))
+    @Option(help: ArgumentHelp("The client ID of your app registration, or a client's name.", valueName: "id"))
     var clientId: String?
 
     @Option(
-        help: ArgumentHelp("A scope; may be given several times. Well-known hosts need none.", valueName: "scope"))
+        help: ArgumentHelp("A scope; may be repeated. Well-known hosts need none.", valueName: "scope"))
     var scope: [String] = []
 
     @Option(
@@ -20,16 +20,16 @@ struct RuleOptions: ParsableArguments {
             "A resource instead of scopes: its identifier, or a name such as \"Azure DevOps\".", valueName: "resource"))
     var resource: String?
 
-    @Option(help: ArgumentHelp("The account, by user name or identifier.", valueName: "account"))
+    @Option(help: ArgumentHelp("The account: a user name or an identifier.", valueName: "account"))
     var account: String?
 
-    @Option(help: ArgumentHelp("The kind of authority where its URL doesn't tell: aad or b2c.", valueName: "kind"))
+    @Option(help: ArgumentHelp("The kind of authority, if its URL doesn't show it: aad or b2c.", valueName: "kind"))
     var kind: String?
 
     @Flag(help: "Take an authority at a host that no plugin knows.")
     var trustAuthority = false
 
-    @OptionGroup var page: SignInPageOptions
+    @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
     mutating func validate() throws {
         if resource != nil, !scope.isEmpty { throw ValidationError("give --scope or --resource, not both") }

@@ -5,7 +5,7 @@ import Terminal
 
 /// Whose rules a command changes.
 struct RulePlaceOptions: ParsableArguments {
-    @Flag(help: "For everybody on this machine, in /etc/lanyard/config.toml.")
+    @Flag(help: "For all users of this machine, in /etc/lanyard/config.toml.")
     var system = false
 
     var scope: Session.Scope { system ? .system : .user }

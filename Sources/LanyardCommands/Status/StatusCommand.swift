@@ -11,6 +11,14 @@ struct StatusCommand: Command {
             answer silently; 2: a person is needed, to sign in or to unlock the keyring; 1: something is wrong.
             """)
 
+    static let examples: KeyValuePairs = [
+        "See who is signed in, and what each rule would return": "lanyard status",
+        "Sign in before a long job starts, if that is necessary": """
+        lanyard status \(Example.url) ||
+          lanyard login \(Example.url)
+        """,
+    ]
+
     @Argument(help: "Only what this URL gets.")
     var url: String?
 

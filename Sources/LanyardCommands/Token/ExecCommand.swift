@@ -1,16 +1,24 @@
 import ArgumentParser
+import Rules
 import Secrets
 import TokenAcquisition
 
 struct ExecCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "exec", abstract: "Run a command with a token in its environment.",
+        commandName: "exec", abstract: "Run a command with an access token in its environment.",
         usage: "lanyard exec [<options>] [<url>] -- <command> [<argument> ...]",
         discussion: """
-            The command takes lanyard's place: its signals and exit status are its own. Without a token it isn't run. \
-            When the token expires is in \(ExecCommand.expiryVariable), in seconds since 1970; it is empty for a token whose end \
-            nobody knows.
+            The command replaces lanyard, so signals and the exit status are its own. Without a token it doesn't run. \
+            \(ExecCommand.expiryVariable) holds the time when the token expires, in seconds since 1970; it is empty if \
+            that isn't known.
             """)
+
+    static let examples: KeyValuePairs = [
+        "List an organisation's repositories with the Azure CLI": """
+        lanyard exec \(Example.url) --env AZURE_DEVOPS_EXT_PAT -- \\
+          az repos list --organization \(Example.url)
+        """
+    ]
 
     /// Where the token is unless `--env` says.
     static let tokenVariable = "LANYARD_ACCESS_TOKEN"
@@ -18,16 +26,15 @@ struct ExecCommand: Command {
     static let expiryVariable = "LANYARD_TOKEN_EXPIRES_ON"
 
     @OptionGroup var token: TokenOptions
-    @OptionGroup var interaction: InteractionOptions
 
     @Option(
         help: ArgumentHelp(
-            "The variable to put the token into, in place of \(ExecCommand.tokenVariable); may be given several times.",
+            "The variable for the token instead of \(ExecCommand.tokenVariable); may be repeated.",
             valueName: "name"))
     var env: [String] = []
 
     @Argument(
-        parsing: .postTerminator, help: ArgumentHelp("After --, the command and its arguments.", valueName: "command"))
+        parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
     var command: [String] = []
 
     mutating func validate() throws {
@@ -43,7 +50,7 @@ struct ExecCommand: Command {
     }
 
     mutating func run(in context: CommandContext) async throws {
-        let session = try Session(context, options: interaction.values)
+        let session = try Session(context, options: token.interaction.values)
         let (request, url) = try await token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import JSON
+import Rules
 import Secrets
 import Terminal
 import TokenAcquisition
@@ -9,17 +10,25 @@ struct TokenCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Print an access token.",
         discussion: """
-            For a URL that a rule maps, or for an authority, a client id and scopes given by name. With --decode, prints \
-            what the token says of itself in place of the token.
+            For a URL that a rule maps, or for an authority, client ID and scopes given as options. With --decode, prints \
+            what the token says of itself instead of the token.
             """)
 
-    @OptionGroup var token: TokenOptions
-    @OptionGroup var interaction: InteractionOptions
+    static let examples: KeyValuePairs = [
+        "Print the token for a URL": "lanyard token \(Example.url)",
+        "Call Microsoft Graph, with the token kept off the command line": """
+        lanyard token --header https://graph.microsoft.com |
+          curl --header @- https://graph.microsoft.com/v1.0/me
+        """,
+        "See whom a token is for, and what it permits": "lanyard token --decode https://graph.microsoft.com",
+    ]
 
-    @Flag(help: "Print JSON in the shape of `az account get-access-token`.")
+    @OptionGroup var token: TokenOptions
+
+    @Flag(help: "Print JSON as `az account get-access-token` does.")
     var json = false
 
-    @Flag(help: "Print an `Authorization` header, as curl takes it from a pipe with --header @-.")
+    @Flag(help: "Print an Authorization header, for `curl --header @-`.")
     var header = false
 
     @Flag(help: "Print the claims of a JWT, unverified, and not the token; with --json as JSON.")
@@ -31,7 +40,7 @@ struct TokenCommand: Command {
     }
 
     mutating func run(in context: CommandContext) async throws {
-        let session = try Session(context, options: interaction.values)
+        let session = try Session(context, options: token.interaction.values)
         let (request, url) = try await token.request(in: session)
         let acquired = try await session.token(for: request, url: url)
         let console = session.context.console

@@ -1,0 +1,47 @@
+import Addresses
+import ArgumentParser
+import ConsumerProtocols
+
+/// A command whose help ends with examples.
+protocol WithExamples: ParsableCommand {
+    /// What somebody may want to do, and the commands that do it, which work as they are printed.
+    static var examples: KeyValuePairs<String, String> { get }
+}
+
+extension LanyardCommand {
+    /// The argument parser's help with what it has no place for: examples, and the manual page.
+    ///
+    /// `words` is the command line, which begins with the command that the help is for. Examples stay as they are, however narrow
+    /// the terminal is, so that they can be copied.
+    static func help(_ text: String, of words: [String]) -> String {
+        let path = commands(of: words)
+        let examples = (path.last as? any WithExamples.Type)?.examples ?? [:]
+        let shown = examples.map { purpose, command in
+            "  \(purpose):\n" + command.pieces(between: "\n").map { "    \($0)\n" }.joined() + "\n"
+        }
+        let body = text.utf8.last == UInt8(ascii: "\n") ? String(text.dropLast()) : text
+        return """
+            \(body)
+
+            \(shown.isEmpty ? "" : "EXAMPLES:\n\(shown.joined())")  See 'man \(manualPage(of: path))' for the manual.
+            """
+    }
+
+    /// The commands that the first words name, from `lanyard` on.
+    private static func commands(of words: [String]) -> [any ParsableCommand.Type] {
+        var path: [any ParsableCommand.Type] = [LanyardCommand.self]
+        for word in words {
+            let below = path[path.count - 1].configuration.subcommands
+            guard let next = below.first(where: { $0._commandName == word || $0.configuration.aliases.contains(word) })
+            else { break }
+            path.append(next)
+        }
+        return path
+    }
+
+    /// git's verbs have a page together, every other command one of its own.
+    private static func manualPage(of path: [any ParsableCommand.Type]) -> String {
+        guard let command = path.dropFirst().first?._commandName else { return "lanyard" }
+        return GitConsumer.Verb(rawValue: command) == nil ? "lanyard-\(command)" : "git-credential-lanyard"
+    }
+}

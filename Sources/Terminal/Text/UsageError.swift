@@ -1,0 +1,60 @@
+import Addresses
+import Secrets
+
+/// What is wrong with a command line: the argument parser's complaint in the form that all errors have.
+package struct UsageError: Sendable, Equatable {
+    /// The error, fit to show.
+    package let message: String
+    /// What was meant, else how the command is used; then how to get help.
+    package let hints: [Hint]
+
+    /// A command line that is wrong for this reason.
+    package init(_ message: String, hints: [Hint]) {
+        self.message = message
+        self.hints = hints
+    }
+
+    /// Reads a complaint of the argument parser's.
+    ///
+    /// - Parameters:
+    ///   - message: the reason, perhaps followed by a suggestion: `Unknown option '--jsn'. Did you mean '--json'?`
+    ///   - text: the whole complaint: below the reason it has the command's usage and the option that shows its help.
+    package init(message: String, text: String) {
+        let reason = message.pieces(between: "\n").joined(separator: ",")
+        let end = reason.utf8.firstRange(of: ". ".utf8)
+        let suggestion = end.map { String(reason[$0.upperBound...]).inOurStyle }
+        let complaint = Complaint(text)
+        self.init(
+            String(end.map { reason[..<$0.lowerBound] } ?? reason[...]).inOurStyle,
+            hints: (suggestion.map { [Hint($0)] } ?? complaint.usage) + complaint.help)
+    }
+}
+
+/// The part of the argument parser's complaint below the reason.
+private struct Complaint {
+    private(set) var usage: [Hint] = []
+    private(set) var help: [Hint] = []
+
+    /// Reads `Usage: lanyard login [<options>] [<url>]`, further usages below it, and `  See 'lanyard login --help' for …`.
+    init(_ text: String) {
+        for line in text.pieces(between: "\n").drop(while: { !$0.hasPrefix("Usage: ") }) {
+            if line.hasPrefix("  See '") {
+                let command = line.pieces(between: "'").dropFirst().first ?? ""
+                help = [Hint("for help", run: ShellCommand(words: command.pieces(between: " ").map(String.init)))]
+            } else {
+                // The first line is as far indented by its label as the others are by blanks.
+                usage.append(Hint("usage", write: String(line.dropFirst("Usage: ".utf8.count)).displayable()))
+            }
+        }
+    }
+}
+
+extension String {
+    /// A sentence of the argument parser's with a small letter, no full stop and our words, fit to show.
+    fileprivate var inOurStyle: String {
+        let text = replacing(bytes: "Missing expected argument", with: "missing argument")
+            .replacing(bytes: "Please provide", with: "use")
+        let body = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text[...]
+        return (body.prefix(1).lowercased() + body.dropFirst()).displayable()
+    }
+}
