@@ -36,9 +36,7 @@ import Testing
     }
 
     @Test func `each command's help is recorded`() async throws {
-        let ended = try await run(Built.lanyard, ["--experimental-dump-help"], environment: [:])
-        let lanyard = try JSONDecoder().decode(Help.self, from: Data(ended.output.utf8)).command
-        let wanted = Set(lanyard.paths().map { "lanyard help " + $0.joined(separator: " ") })
+        let wanted = Set(try await Help.all().map { $0.command.replacing(/^lanyard/, with: "lanyard help") })
         let recorded = try Transcript("help").commands
         #expect(!wanted.isEmpty && wanted.subtracting(recorded).isEmpty)
     }
@@ -47,24 +45,6 @@ import Testing
         let files = try FileManager.default.contentsOfDirectory(atPath: Transcript.folder)
         #expect(Set(files) == ["help.txt", "usage.txt", "no-keyring.txt", "first-day.txt", "two-accounts.txt"])
     }
-}
-
-/// What lanyard says of its commands.
-private struct Help: Decodable {
-    struct Command: Decodable {
-        let commandName: String
-        let shouldDisplay: Bool
-        let subcommands: [Command]?
-
-        /// The commands below this one that people see, each as the words that lead to it.
-        func paths() -> [[String]] {
-            (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap { command in
-                [[command.commandName]] + command.paths().map { [command.commandName] + $0 }
-            }
-        }
-    }
-
-    let command: Command
 }
 
 /// Commands and what they printed.

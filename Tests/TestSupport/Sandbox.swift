@@ -36,8 +36,16 @@ package final class Sandbox: Sendable {
     /// The password of every user.
     package static let password = "lanyard"
 
-    /// Starts a sandbox in a folder and waits until it serves.
-    package init(folder: String) async throws {
+    /// Starts a sandbox in a folder and waits until it serves; `people` changes the users file that it begins with.
+    package init(folder: String, people: ((String) -> String)? = nil) async throws {
+        if let people {
+            // The first one writes the file, the second reads what has become of it.
+            _ = try await SandboxPool.start(in: folder)
+            try await SandboxPool.stop(in: folder)
+            let file = folder + "/users.toml"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try people(text).write(toFile: file, atomically: true, encoding: .utf8)
+        }
         description = try await SandboxPool.start(in: folder)
         self.folder = folder
     }

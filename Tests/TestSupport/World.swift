@@ -16,12 +16,13 @@ package final class World: Sendable {
     ///
     /// All lanyards of a user share the kernel's key of remembered answers, so what one test changes takes away what another's
     /// lanyard was told. With keys of its own, a world's lanyards meet only each other; that takes root.
+    /// `people` changes the sandbox's users file.
     package static func with(
         _ state: KeyringFixture.State = .unlocked, ownKernelKeys: Bool = false,
-        _ body: @Sendable (World) async throws -> Void
+        people: (@Sendable (String) -> String)? = nil, _ body: @Sendable (World) async throws -> Void
     ) async throws {
         try await KeyringFixture.with(state) { keyring in
-            let sandbox = try await Sandbox(folder: keyring.scratch.path + "/sandbox")
+            let sandbox = try await Sandbox(folder: keyring.scratch.path + "/sandbox", people: people)
             let keys = ownKernelKeys && geteuid() == 0 ? try KernelKeys() : nil
             defer { keys?.release() }
             let result: Result<Void, any Error>

@@ -18,7 +18,7 @@ struct ExplainCommand: Command {
         help: ArgumentHelp("The account: a user name or an identifier, or the beginning of one.", valueName: "account"))
     var account: String?
 
-    @Flag(help: "List every rule that is not the one, not only near misses.")
+    @Flag(help: "List every rule that doesn't map the URL, not only close ones.")
     var all = false
 
     @Flag(help: "Print JSON.")

@@ -1,0 +1,257 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The examples of documents, run as they are printed.
+///
+/// They are for contoso.com, which stands for the reader's organisation. Here it is the sandbox's, and rules and git lead there what is
+/// for Azure DevOps and Graph; so whatever only asks lanyard, git or curl works. What can't be run so is in `leftOut`, with the reason.
+@Suite struct DocumentedCommandTests {
+    private static let folder = Built.checkout + "/man"
+    static let manualPages =
+        (try? FileManager.default.contentsOfDirectory(atPath: folder))?.filter { $0.hasSuffix(".1") } ?? []
+
+    /// What isn't run, by what it has in it, and why.
+    private static let leftOut = [
+        "sudo ": "changes the machine; SystemScopeTests does what it does",
+        "dbus-run-session -- bash": "starts a shell to type in",
+        "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
+        "--flow device-code": "waits for another device; TerminalTests has one",
+    ]
+
+    @Test(arguments: manualPages)
+    func `a manual page's examples work`(page: String) async throws {
+        let text = try String(contentsOfFile: "\(Self.folder)/\(page)", encoding: .utf8)
+        let examples = DocumentedCommands.all(inManualPage: text, named: page)
+        #expect(!examples.isEmpty)
+        try await Self.run(examples)
+    }
+
+    @Test func `the examples of each command's help work, and are as wide as a terminal`() async throws {
+        let helps = try await Help.all()
+        let examples = helps.flatMap { DocumentedCommands.all(inHelp: $0.text, named: $0.command) }
+        #expect(Set(examples.map(\.source)) == Set(helps.map(\.command)))
+        for line in examples.flatMap({ $0.script.split(separator: "\n") }) { #expect(line.count <= 76, "\(line)") }
+        try await Self.run(examples)
+    }
+
+    @Test func `everything left out is documented`() async throws {
+        var documented = try await Help.all().map(\.text)
+        for page in Self.manualPages {
+            documented.append(try String(contentsOfFile: "\(Self.folder)/\(page)", encoding: .utf8))
+        }
+        for part in Self.leftOut.keys { #expect(documented.contains { $0.contains(part) }, "\(part)") }
+    }
+
+    /// Runs each of the examples once, in a state of its own.
+    static func run(_ examples: [DocumentedCommands]) async throws {
+        var seen: Set<String> = []
+        let wanted = examples.filter { example in
+            !leftOut.keys.contains { example.script.contains($0) } && seen.insert(example.script).inserted
+        }
+        guard !wanted.isEmpty else { return }
+        try await DocumentedWorld.with { world in
+            for example in wanted { try await world.run(example) }
+        }
+    }
+}
+
+/// A command's help.
+struct Help {
+    let command: String
+    let text: String
+
+    /// The help of lanyard and of every command that it shows.
+    static func all() async throws -> [Help] {
+        let environment = ["PATH": "/usr/bin:/bin"]
+        let dump = try await TestSupport.run(Built.lanyard, ["--experimental-dump-help"], environment: environment)
+        let lanyard = try JSONDecoder().decode(CommandDescription.self, from: Data(dump.output.utf8)).command
+        var all: [Help] = []
+        for path in [[]] + lanyard.paths() {
+            let ended = try await TestSupport.run(Built.lanyard, ["help"] + path, environment: environment)
+            all.append(Help(command: (["lanyard"] + path).joined(separator: " "), text: ended.output))
+        }
+        return all
+    }
+}
+
+/// What lanyard says of its commands.
+struct CommandDescription: Decodable {
+    struct Command: Decodable {
+        let commandName: String
+        let shouldDisplay: Bool
+        let subcommands: [Command]?
+
+        /// The commands below this one that people see, each as the words that lead to it.
+        func paths() -> [[String]] {
+            (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap { command in
+                [[command.commandName]] + command.paths().map { [command.commandName] + $0 }
+            }
+        }
+    }
+
+    let command: Command
+}
+
+/// A world in which the documents' names are real: the organisation is the sandbox's, and its people are signed in.
+private struct DocumentedWorld: Sendable {
+    private let world: World
+    private let environment: [String: String]
+    private let configuration: String
+    private let git: String
+
+    static func with(_ body: @Sendable (DocumentedWorld) async throws -> Void) async throws {
+        try await World.with(people: { $0.replacing("contoso.example", with: "contoso.com") + admin }) { world in
+            try await body(DocumentedWorld(world))
+        }
+    }
+
+    private static let admin = """
+
+        [[user]]
+        username = "admin@contoso.com"
+        name = "Admin"
+        password = "\(Sandbox.password)"
+        tenant = "contoso.com"
+        id = "ad314000-0000-4000-8000-00000000c0a7"
+
+        """
+
+    private init(_ world: World) throws {
+        self.world = world
+        let variables = [
+            "CREDENTIALS_DIRECTORY": world.folder + "/credentials", "TERM": "dumb",
+            "GNUPGHOME": world.folder + "/gnupg",
+        ]
+        environment = world.environment.merging(world.browser(as: "alice@contoso.com")) { $1 }.merging(variables) { $1 }
+        configuration = try String(contentsOfFile: world.configFile, encoding: .utf8)
+        git = try String(contentsOfFile: world.folder + "/home/.gitconfig", encoding: .utf8)
+        try write("\(KeyringFixture.password)", to: "credentials/keyring")
+        // The sandbox's certificate is for localhost.
+        try write(
+            "connect-to = \"graph.microsoft.com:443:\(world.sandbox.resourceHost)\"\ninsecure\n", to: "home/.curlrc")
+        try write(
+            "batch\npinentry-mode loopback\npassphrase-file \(world.folder)/credentials/keyring\n", to: "gnupg/gpg.conf"
+        )
+        // Programs that need not be installed; each does what the example relies on.
+        try write(
+            "#!/bin/sh\n[ \"$1\" = -P ] && exec \(Built.sandbox) sign-in --ca \(world.sandbox.caFile) --as \"$2@contoso.com\" \"$3\"\n",
+            to: "bin/firefox", isProgram: true)
+        try write("#!/bin/sh\nexec test -n \"$AZURE_DEVOPS_EXT_PAT\"\n", to: "bin/az", isProgram: true)
+        for (language, name) in [("toml", "plugin.toml"), ("sh", "acme.sh")] {
+            let file = try Self.pluginExample(in: language).replacing("\"acme\"", with: "\"my-plugin\"")
+            try write(
+                file.replacing("name=acme", with: "name=my-plugin"), to: "my-plugin/\(name)",
+                isProgram: language == "sh")
+        }
+    }
+
+    /// A file of the plugin that the protocol's document has for an example.
+    private static func pluginExample(in language: String) throws -> String {
+        let page = try String(contentsOfFile: Built.checkout + "/docs/plugin-protocol.md", encoding: .utf8)
+        let start = try #require(page.firstRange(of: "```\(language)\n"))
+        return String(
+            page[start.upperBound...].prefix(
+                upTo: try #require(page[start.upperBound...].firstRange(of: "```")).lowerBound))
+    }
+
+    private func write(_ text: String, to path: String, isProgram: Bool = false) throws {
+        let file = URL(filePath: "\(world.folder)/\(path)")
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        if isProgram { try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path) }
+    }
+
+    /// Runs an example as a reader does who has followed the documentation so far.
+    func run(_ example: DocumentedCommands) async throws {
+        try await prepare(for: example.script)
+        let shell = ["/bin/sh", "-ec", "cd here\n\(example.script)"]
+        // What is asked is agreed to, as a reader would.
+        let terminal = ["\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal", "[Y/n]", "", "--"]
+        let command = example.script.asks ? terminal + shell : shell
+        let ended = try await world.runInside(command[0], Array(command.dropFirst()), environment: environment)
+        #expect(ended.status == 0, "\(example)\n\(ended)")
+        let words = Set((ended.output + ended.errors).split(separator: "\n").map(\.firstWord))
+        for line in example.output {
+            #expect(words.contains(line.firstWord), "\(example.source): no line is like: \(line)\n\(ended)")
+        }
+    }
+
+    private func prepare(for script: String) async throws {
+        let here = world.folder + "/work/here"
+        try? FileManager.default.removeItem(atPath: here)
+        try write("url=https://git.contoso.com\nusername=alice\npassword=secret\n", to: "work/here/credential.txt")
+        try FileManager.default.createSymbolicLink(
+            atPath: here + "/my-plugin", withDestinationPath: world.folder + "/my-plugin")
+        try configure(with: Self.rules)
+        try await signIn()
+        try await configureGit(for: script)
+        for preparation in Self.preparations where script.contains(preparation.part) {
+            let ended = try await world.runInside(
+                "/bin/sh", ["-ec", preparation.script], environment: environment)
+            #expect(ended.status == 0, "\(ended)")
+        }
+        try configure(with: Self.rules.filter { !script.adds(ruleFor: $0.url) })
+    }
+
+    private func configure(with rules: [(url: String, scope: String)]) throws {
+        try configuration.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+        for (url, scope) in rules { try world.configure(rule: url, at: "contoso.com", scope: scope) }
+    }
+
+    /// Signs in whom the example before has signed out; alice is the one who is used, and admin the one before.
+    private func signIn() async throws {
+        let accounts = try await world.lanyard(["accounts"]).output
+        guard !accounts.contains("* alice@") || !accounts.contains("admin@") else { return }
+        for name in ["admin@contoso.com", "alice@contoso.com"] {
+            let ended = try await world.lanyard(
+                ["login", "https://dev.azure.com/contoso", "--account", name], world.browser(as: name))
+            #expect(ended.status == 0, "\(ended)")
+        }
+    }
+
+    /// The reader's git asks lanyard, unless that is what the example does.
+    private func configureGit(for script: String) async throws {
+        let repository = "\(world.sandbox.resource)/contoso/hello.git"
+        try write(
+            "\(git)[url \"\(repository)\"]\n\tinsteadOf = https://dev.azure.com/contoso/project/_git/repo\n",
+            to: "home/.gitconfig")
+        guard !script.contains("lanyard configure git") else { return }
+        let ended = try await world.lanyard(["configure", "git", "--yes"])
+        #expect(ended.status == 0, "\(ended)")
+    }
+
+    /// What examples rely on, by what they have in them.
+    private static let preparations = [
+        (part: "gpg --decrypt", script: "lanyard export | gpg --yes --symmetric --output here/lanyard.gpg"),
+        (part: "gpg --symmetric", script: "rm -f here/lanyard.gpg"),
+        (
+            part: "--from azure-cli",
+            script: "mkdir -p ~/.azure && rm -f ~/.azure/* && lanyard export --output ~/.azure/msal_token_cache.json"
+        ),
+    ]
+
+    private static let rules = [
+        (url: "https://dev.azure.com/contoso", scope: "api://sandbox-git/.default"),
+        (url: "https://git.contoso.com/guarded", scope: "api://sandbox-git/.default"),
+        (url: "https://graph.microsoft.com", scope: "https://graph.microsoft.com/User.Read"),
+    ]
+}
+
+extension StringProtocol {
+    /// Whether a script adds the rule for a URL itself.
+    fileprivate func adds(ruleFor url: String) -> Bool {
+        contains("--authority") && (contains("configure git \(url)") || contains("rule add \(url)"))
+    }
+
+    /// Whether a command of it asks before it changes something.
+    fileprivate var asks: Bool {
+        split(separator: "\n").contains { line in
+            line.contains("configure git") && !line.contains("--yes") && !line.contains("--dry-run")
+        }
+    }
+
+    fileprivate var firstWord: Substring { Substring(self).split(separator: " ").first ?? "" }
+}
