@@ -48,6 +48,10 @@ public struct ConformanceKit: Sendable {
                 { await self.fails("operation=renew\n\n", with: nil) }
             ),
             (
+                "answers a probe of no authority with an error",
+                { await self.fails("operation=probe\n\n", with: nil) }
+            ),
+            (
                 "answers an identity of a kind that it doesn't know with unsupported",
                 { await self.fails(self.strangeIdentity, with: ["unsupported"]) }
             ),

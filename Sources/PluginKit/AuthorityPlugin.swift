@@ -27,6 +27,11 @@ public protocol AuthorityPlugin: Sendable {
     ///
     /// - Throws: `unsupported` for an exchange that the plugin doesn't know.
     func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential
+
+    /// Finds out whether the authority can be asked from here, without anybody and without getting a token.
+    ///
+    /// - Throws: why it can't.
+    func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe
 }
 
 extension AuthorityPlugin {
@@ -38,6 +43,11 @@ extension AuthorityPlugin {
     /// Does no exchanges.
     public func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         throw PluginError(.unsupported, "\(description.name) exchanges no tokens")
+    }
+
+    /// Finds out nothing.
+    public func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
+        throw PluginError(.unsupported, "\(description.name) cannot be probed")
     }
 }
 

@@ -37,6 +37,9 @@ struct OperationRunner {
             case .exchange:
                 let credential = try await plugin.exchange(request)
                 return Self.encode { () throws(ProtocolError) in try credential.wire() }
+            case .probe:
+                let found = try await plugin.probe(request)
+                return Self.encode { () throws(ProtocolError) in try found.wire() }
             case .signOut:
                 try await plugin.signOut(request, conversation)
                 return Self.done

@@ -15,6 +15,8 @@ public struct PluginRequest: Sendable, Equatable {
         case authenticate
         /// Turn a token into what a resource takes.
         case exchange
+        /// Find out whether the authority can be asked at all, without anybody and without getting a token.
+        case probe
         /// Tell name, version, protocol versions and flows.
         case describe
     }

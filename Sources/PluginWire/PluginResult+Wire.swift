@@ -121,6 +121,26 @@ extension WireForm {
     }
 }
 
+extension PluginProbe {
+    /// What was found out as a result block.
+    package func wire() throws(ProtocolError) -> Attributes {
+        var writer = WireWriter()
+        try writer.put("event", "result")
+        try writer.put("checked[]", list: checks.map(\.rawValue))
+        try writer.put("time", time)
+        try writer.put("proxy", proxy)
+        return writer.block
+    }
+
+    /// Reads what was found out.
+    package init(_ reader: WireReader) throws(WireFault) {
+        self.init(
+            try reader.list("checked[]", .token(64)).map(Check.init(rawValue:)),
+            time: try reader.number("time", in: Lifetime.ofClocks),
+            proxy: try reader.optional("proxy", .token(261)))
+    }
+}
+
 extension PluginDescription {
     /// The description as a result block.
     package func wire() throws(ProtocolError) -> Attributes {

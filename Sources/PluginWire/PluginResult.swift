@@ -109,6 +109,35 @@ public struct PluginMemo: Sendable, Equatable {
     }
 }
 
+/// What `probe` found out; that it failed is an error.
+public struct PluginProbe: Sendable, Equatable {
+    /// Something that was tried and works.
+    public struct Check: RawRepresentable, Sendable, Hashable {
+        /// The name on the wire.
+        public let rawValue: String
+        /// Makes a check of any name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The authority answers, and what it says of itself is right.
+        public static let authority = Check(rawValue: "authority")
+        /// The authority knows the client, and takes the scopes for it.
+        public static let client = Check(rawValue: "client")
+    }
+
+    /// What was tried and works; checks that nobody knows are ignored.
+    public var checks: [Check]
+    /// What time it is by the authority's clock, in seconds since 1970; nil if it doesn't tell.
+    public var time: Int?
+    /// The proxy that the authority was reached through, as `HOST:PORT`; nil for none.
+    public var proxy: String?
+
+    /// Makes what a probe found out.
+    public init(_ checks: [Check], time: Int? = nil, proxy: String? = nil) {
+        self.checks = checks
+        self.time = time
+        self.proxy = proxy
+    }
+}
+
 /// What `describe` gave.
 public struct PluginDescription: Sendable, Equatable {
     /// The plugin's name; the manifest's.

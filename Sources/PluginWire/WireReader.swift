@@ -59,6 +59,8 @@ package struct WireReader {
 package enum Lifetime {
     /// Ten years is more than any authority gives.
     package static let range = 0...315_360_000
+    /// What a clock may show, in seconds since 1970: up to the year 9999.
+    package static let ofClocks = 0...253_402_300_799
     /// How long the host remembers something for a plugin: a month at most.
     package static let ofMemo = 1...2_592_000
 }

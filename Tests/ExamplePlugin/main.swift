@@ -21,6 +21,10 @@ struct Acme: AuthorityPlugin {
 
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
 
+    func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
+        PluginProbe([.authority])  // a real plugin asks its service here, too
+    }
+
     private func tokens(_ code: Secret, for request: PluginRequest) -> PluginResult {
         var account = PluginAccount(homeAccountID: "fob.acme", username: "fob@acme.example")
         account.homeRealms = ["acme"]

@@ -49,6 +49,10 @@ case "application", "machine":
 case "credential":
     let token = hear().split(separator: "\n").first { $0.hasPrefix("access_token=") } ?? ""
     say("event=result\nusername=u-\(token.dropFirst(13))\nsecret=s3cret\nfield[]=NAME=hidden\n\n")
+case "probed":
+    let isProbe = hear().contains("operation=probe\n")
+    let time = "checked[]=authority\nchecked[]=weather\ntime=1700000000\nproxy=proxy.example:8080\n"
+    say(isProbe ? "event=result\n\(time)\n" : polite)
 case "grease":
     let request = hear()
     say("event=x-unheard-of\nfoo=bar\n\n")

@@ -69,6 +69,11 @@ extension FuzzTarget {
                 accepted({ try PluginCredential(WireReader(credential.wire())) }) == credential,
                 "a credential is another after a round trip")
         }
+        if let probe = accepted({ try PluginProbe(WireReader(block)) }) {
+            try require(
+                accepted({ try PluginProbe(WireReader(probe.wire())) }) == probe,
+                "what a probe found is another after a round trip")
+        }
         for operation in [PluginRequest.Operation.authorize, .authenticate] { try requireResult(block, of: operation) }
     }
 

@@ -178,6 +178,10 @@ struct PluginMainTests {
             "operation=exchange\nauthority=https://a.b\nclient_id=x\nexchange=e\naudience=c.d\naccess_token=t\n\n",
             "event=result|username=c.d|secret=t|field[]=A=1=2"
         ),
+        (
+            "operation=probe\nauthority=https://a.b\nclient_id=x\n\n",
+            "event=error|code=unsupported|message=scripted cannot be probed"
+        ),
         ("grease_q=1\n\n", "event=error|code=invalid-request|message=the request has no operation"),
     ])
     func `a request gets one answer`(_ request: String, _ answer: String) async throws {

@@ -156,6 +156,21 @@ struct PluginRunnerTests {
         #expect(log.text.contains("username=<redacted>"))
     }
 
+    @Test func `a probe tells what works, and one that takes long is ended`() async throws {
+        func probe(_ behaviour: String) async throws -> PluginProbe {
+            let plugin = Built.plugin("FakePlugin", name: "fake", arguments: [behaviour])
+            var timeouts = PluginTimeouts()
+            timeouts.probe = behaviour == "hangs" ? .seconds(1) : .seconds(60)
+            let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"], timeouts: timeouts)
+            return try await host.probe(.sample(.probe), on: try .of(plugin))
+        }
+        let found = try await probe("probed")
+        #expect(found.checks == [.authority, .init(rawValue: "weather")])
+        #expect(found.time == 1_700_000_000 && found.proxy == "proxy.example:8080")
+        let error = await #expect(throws: PluginError.self) { try await probe("hangs") }
+        #expect(error?.message == "the fake plugin did not answer within a second")
+    }
+
     @Test func `only a plugin that needs the session bus is told where it is`() async throws {
         let surroundings = ["PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": "/run/user/7"]
         for (environment, isTold) in [

@@ -198,6 +198,21 @@ struct WireTests {
         #expect(try PluginDescription(WireReader(try description.wire())) == description)
     }
 
+    @Test func `what a probe found survives the wire`() throws {
+        for probe in [PluginProbe([]), PluginProbe([.authority, .client], time: 0, proxy: "p:1")] {
+            #expect(try PluginProbe(WireReader(try probe.wire())) == probe)
+        }
+        for (key, value) in [("time", "-1"), ("time", "soon"), ("proxy", "a b"), ("checked[]", "a b")] {
+            let wrong = try block([("event", "result"), (key, value)])
+            #expect(throws: WireFault.invalid(key)) { try PluginProbe(WireReader(wrong)) }
+        }
+        var request = PluginRequest.sample(.probe)
+        #expect(try PluginRequest(wire: try request.wire()) == request)
+        request.authority = ""
+        let error = #expect(throws: PluginError.self) { try PluginRequest(wire: try request.wire()) }
+        #expect(error?.code == .invalidRequest)
+    }
+
     @Test func `a full error survives the wire`() throws {
         var error = PluginError(.declinedScopes, "declined", hint: "ask")
         error.error = "invalid_grant"

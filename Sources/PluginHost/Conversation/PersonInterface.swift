@@ -36,6 +36,8 @@ public struct PluginTimeouts: Sendable {
     /// For a plugin that says nothing and has no reason to wait for the person; `renew`, `exchange` and `describe` in all,
     /// and twice as long `authenticate` in all.
     public var silence = Duration.seconds(60)
+    /// For `probe` in all: whoever wants to know what is wrong doesn't want to wait for long.
+    public var probe = Duration.seconds(20)
     /// For the person, from the last page, code or question shown.
     public var person = Duration.seconds(15 * 60)
     /// For a whole conversation with a person.

@@ -20,9 +20,13 @@ struct PluginConversation {
 
         var hasPerson: Bool { operation == .authorize || operation == .signOut }
         var total: Duration {
-            if hasPerson { return timeouts.conversation }
+            switch operation {
+            case .authorize, .signOut: timeouts.conversation
             // A machine's platform may take more than a minute to come up.
-            return operation == .authenticate ? timeouts.silence * 2 : timeouts.silence
+            case .authenticate: timeouts.silence * 2
+            case .probe: timeouts.probe
+            case .renew, .exchange, .describe: timeouts.silence
+            }
         }
     }
 

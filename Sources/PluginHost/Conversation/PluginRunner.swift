@@ -89,6 +89,23 @@ public struct PluginRunner: Sendable {
         return try read(block, of: plugin) { reader throws(WireFault) in try PluginCredential(reader) }
     }
 
+    /// Runs `probe`.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its operation is `probe`.
+    ///   - match: The plugin, and the authority it is asked about.
+    /// - Returns: What the plugin found out.
+    /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
+    public func probe(
+        _ request: PluginRequest, on match: AuthorityMatch
+    ) async throws(PluginError) -> PluginProbe {
+        guard request.operation == .probe else {
+            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not probe an authority")
+        }
+        let block = try await converse(request, match.plugin, NobodyThere())
+        return try read(block, of: match.plugin) { reader throws(WireFault) in try PluginProbe(reader) }
+    }
+
     /// Runs an operation that gives tokens; they are for one of the hosts.
     private func tokens(
         _ request: PluginRequest, _ plugin: PluginManifest, at hosts: [String], _ person: any PersonInterface
