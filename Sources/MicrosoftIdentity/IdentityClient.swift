@@ -73,7 +73,12 @@ package struct IdentityClient: Sendable {
             ("return-client-request-id", "true"),
         ]
         settings.caFile = request.caFile
-        settings.whole = request.operation == .renew ? limits.renewal : nil
+        settings.whole =
+            switch request.operation {
+            case .renew: limits.renewal
+            case .probe: limits.probe
+            default: nil
+            }
         return settings
     }
 
@@ -89,6 +94,17 @@ package struct IdentityClient: Sendable {
         return try await connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
             return try await session.renew(with: refreshToken)
+        }
+    }
+
+    /// Finds out whether the authority can be asked from here, and whether it knows the client.
+    ///
+    /// - Parameter request: a `probe` request.
+    /// - Returns: what was tried and works.
+    /// - Throws: why it doesn't.
+    package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
+        try await connected(request) { transport throws(PluginError) in
+            try await AuthoritySession.open(request, profile: profile, over: transport).probe()
         }
     }
 

@@ -23,6 +23,11 @@ extension MicrosoftPlugin {
         try await client.renew(request)
     }
 
+    /// Reads what the authority says of itself, and asks whether it knows the client.
+    package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
+        try await client.probe(request)
+    }
+
     /// Opens the page that ends the browser's session.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
         try await client.signOut(request, person)

@@ -42,6 +42,40 @@ struct FlowTests {
         }
     }
 
+    @Test func `a probe finds out what it can without anybody`() async throws {
+        try await Sandbox.run { sandbox in
+            var request = sandbox.request(.probe, at: "/contoso.example")
+            let found = try await AADTenantPlugin().probe(request)
+            #expect(found.checks == [.authority, .client] && found.proxy == nil)
+            let now = Int(Date.now.timeIntervalSince1970)
+            #expect(abs(try #require(found.time) - now) < 60)
+            // A policy against device codes says nothing of the client, which is known by the browser.
+            request.clientID = Sandbox.withoutDeviceCode
+            #expect(try await AADTenantPlugin().probe(request).checks == [.authority])
+            request.clientID = "99999999-2222-3333-4444-555555555555"
+            let error = await #expect(throws: PluginError.self) { try await AADTenantPlugin().probe(request) }
+            #expect(error?.errorCodes == ["AADSTS700016"])
+            // Nobody has to do anything, and nothing was got.
+            #expect(try await sandbox.log().allSatisfy { $0.grant_type == nil && !$0.path.hasSuffix("/authorize") })
+        }
+    }
+
+    @Test func `a probe has little time`() async throws {
+        try await Sandbox.run { sandbox in
+            try await sandbox.plan(#"{"path":"/","delay":30}"#)
+            var limits = Transport.Limits()
+            limits.probe = .seconds(1)
+            let client = IdentityClient(
+                AuthorityProfile(name: "aad-tenant", kind: .aad), environment: [:], limits: limits)
+            let start = ContinuousClock.now
+            let error = await #expect(throws: PluginError.self) {
+                try await client.probe(sandbox.request(.probe, at: "/contoso.example"))
+            }
+            #expect(error?.message.contains("did not answer in time") == true)
+            #expect(ContinuousClock.now - start < .seconds(20))
+        }
+    }
+
     @Test func `a guest's tokens are of the tenant asked for, by its id`() async throws {
         try await Sandbox.run { sandbox in
             let request = sandbox.request(.authorize, at: "/fabrikam.example")

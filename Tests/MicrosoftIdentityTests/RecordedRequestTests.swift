@@ -128,6 +128,10 @@ struct RecordedRequestTests {
             request.account = RecordedAuthority.account
             _ = try await AADB2CPlugin().renew(request)
         },
+        Scenario(name: "probe") { authority, server in
+            let found = try await AADTenantPlugin().probe(request(.probe, at: "/contoso.example", of: server))
+            authority.note("= checked \(found.checks.map(\.rawValue).joined(separator: " "))")
+        },
         Scenario(name: "sign-out") { authority, server in
             var request = request(.signOut, at: "/common", of: server)
             request.signIn.loginHint = "alice@contoso.example"

@@ -6,6 +6,8 @@ struct OpenIDConfiguration: Sendable, Equatable {
     let endpoints: Endpoints
     /// May hold `{tenantid}`.
     let issuer: String
+    /// By how much the authority's clock is ahead of this computer's, in seconds; nil if it didn't tell the time.
+    let clockLead: Double?
 
     /// Asks the authority.
     ///
@@ -42,9 +44,11 @@ struct OpenIDConfiguration: Sendable, Equatable {
             throw OAuthError(
                 .broken,
                 "\(authority.environment) names an issuer that is not its own: "
-                    + document.issuer.displayable(limit: 200))
+                    + document.issuer.displayable(limit: 200),
+                hint: "check the authority's URL, and that nothing else answers in its place")
         }
         issuer = document.issuer
+        clockLead = document.clockLead
         let authorization = try checked(document.authorizationEndpoint)
         try Self.check(document.tokenEndpoint, of: authority, in: metadata)
         // B2C has no device codes; Entra has them where convention says, should its document not say so.

@@ -16,7 +16,7 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
         }
         let code: DeviceAuthorization
         do throws(OAuthError) {
-            code = try await start(at: endpoint)
+            code = try await signIn.client.deviceCode(from: endpoint)
         } catch {
             return try judge(error).get()
         }
@@ -39,12 +39,6 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
         case shown
         case refused(Outcome)
         case ended(Outcome)
-    }
-
-    private func start(at endpoint: String) async throws(OAuthError) -> DeviceAuthorization {
-        let client = signIn.client
-        let answer = try await client.transport.post(endpoint, client.deviceAuthorizationRequest, .harmless)
-        return try DeviceAuthorization(answer, from: client.authority)
     }
 
     private func show(_ code: DeviceAuthorization, to person: any Person) async -> Step {
@@ -92,4 +86,10 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
 extension OAuthClient {
     /// The form of a device authorization request (RFC 8628, 3.1).
     package var deviceAuthorizationRequest: [FormEncoding.Field] { identity + grantParameters }
+
+    /// Asks the device authorization endpoint for a code; one that nobody uses expires.
+    package func deviceCode(from endpoint: String) async throws(OAuthError) -> DeviceAuthorization {
+        let answer = try await transport.post(endpoint, deviceAuthorizationRequest, .harmless)
+        return try DeviceAuthorization(answer, from: authority)
+    }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What an authority says of itself (OpenID Connect Discovery 1.0, 3; RFC 8414, 2); nothing of it is checked.
 package struct ProviderMetadata: Sendable, Equatable, Decodable {
     /// The issuer, which is to be compared with the authority that was asked.
@@ -13,6 +15,9 @@ package struct ProviderMetadata: Sendable, Equatable, Decodable {
 
     /// Whether answers of the authorization endpoint always name the issuer (RFC 9207, 3); nil if it isn't said.
     package let namesIssuer: Bool?
+
+    /// By how much the authority's clock is ahead of this computer's, in seconds; nil if it didn't tell the time.
+    package private(set) var clockLead: Double?
 
     /// Asks an authority.
     ///
@@ -32,9 +37,10 @@ package struct ProviderMetadata: Sendable, Equatable, Decodable {
                 .notFound, "there is no authority at \(authority) (HTTP \(answer.status))",
                 hint: "check the authority's URL")
         }
-        guard let document = answer.json(ProviderMetadata.self) else {
+        guard var document = answer.json(ProviderMetadata.self) else {
             throw unreadable(from: (try? HTTPSAddress(url))?.environment ?? authority)
         }
+        document.clockLead = answer.date?.timeIntervalSinceNow
         return document
     }
 

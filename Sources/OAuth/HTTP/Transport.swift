@@ -43,6 +43,8 @@ package struct Transport: Sendable {
         package var exchange = Duration.seconds(50)
         /// Of everything that a renewal asks, for the same reason.
         package var renewal = Duration.seconds(55)
+        /// Of everything that a probe asks: whoever wants to know what is wrong doesn't want to wait for long.
+        package var probe = Duration.seconds(15)
         /// Of a body, in bytes.
         package var body = 1 << 20
 
@@ -103,6 +105,9 @@ package struct Transport: Sendable {
 
     /// Ends the connections.
     package func close() { clients.close() }
+
+    /// The proxy that a URL is asked through, as `HOST:PORT`; nil for none.
+    package func proxy(for url: String) -> String? { clients.proxy(for: url) }
 
     /// Gets a document.
     package func get(_ url: String) async throws(OAuthError) -> HTTPAnswer {
