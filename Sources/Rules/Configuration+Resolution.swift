@@ -123,6 +123,17 @@ extension Configuration {
         do throws(SignInParameterError) { try resolved.signIn.take(wish.signIn) } catch { throw .badParameter(error) }
     }
 
+    /// The token that a rule says is needed, whichever of its URLs is asked for; nil if there is no client id for it.
+    public func request(by rule: Rule) -> TokenRequest? {
+        guard let clientID = rule.clientID ?? clientID else { return nil }
+        var request = TokenRequest(
+            origin: .rule(rule.pattern.text), authority: rule.authority.withoutTrailingSlashes,
+            authorityIsConfigured: true, kind: rule.kind, clientID: clientID, scopes: rule.scopes,
+            account: rule.account ?? account, signIn: rule.signIn)
+        request.userHint = rule.pattern.request.username
+        return request
+    }
+
     /// Whether a rule, `authority` or `known-authorities` names the authority's host.
     public func names(authority url: String) -> Bool {
         url.hostOfURL.map { configuredHosts.contains($0.text) } ?? false

@@ -17,6 +17,14 @@ extension TokenAcquirer {
         var error: PluginError?
     }
 
+    /// When a refresh token is redeemed.
+    enum Urgency: Sendable {
+        /// If nothing that is stored can be handed out.
+        case whenNeeded
+        /// In any case, so that it shows whether it still works.
+        case always
+    }
+
     /// What came of one refresh token.
     private enum Attempt: Sendable {
         case ended(Renewal)
@@ -33,13 +41,13 @@ extension TokenAcquirer {
     /// - Throws: if neither a refresh token nor the person can help.
     func renew(
         _ request: TokenRequest, _ authority: MatchedAuthority, _ found: SilentAccount, since asked: Int,
-        after failed: FailedRenewal = FailedRenewal()
+        after failed: FailedRenewal = FailedRenewal(), _ urgency: Urgency = .whenNeeded
     ) async throws(AcquisitionError) -> Renewal {
         guard found.selection.mayRenew else { return .needsPerson(failed) }
         var failed = failed
         var found = found
         while let next = found.selection.redeemable.first(where: { !failed.tried.contains($0.secret) }) {
-            switch try await attempt(next, request, authority, since: asked, after: failed) {
+            switch try await attempt(next, request, authority, since: asked, after: failed, urgency) {
             case .ended(let renewal): return renewal
             case .changed(let now?): found = now
             case .changed(nil): return .needsPerson(failed)
@@ -50,38 +58,37 @@ extension TokenAcquirer {
         }
         let key = RecentFailures.Key(found.heeding(request), authority.place, account: found.account)
         failed.error = failed.error ?? recentFailures.failure(key, since: asked)
-        return try end(failed, found, authority)
+        return try end(failed, found, authority, urgency)
     }
 
     /// Redeems a refresh token under its lock, if it is still what is stored and needed then.
     private func attempt(
         _ next: RefreshTokenRecord, _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int,
-        after failed: FailedRenewal
+        after failed: FailedRenewal, _ urgency: Urgency
     ) async throws(AcquisitionError) -> Attempt {
         try await exclusively(lock(of: next, authority.place)) { () async throws(AcquisitionError) -> Attempt in
             // Whoever held the lock before may have done the work: what it stored counts.
             guard let found = try self.decide(request).stillMeant else { return .changed(nil) }
-            if let token = found.usable(renewsEarly: true) { return .ended(.renewed(token)) }
+            if urgency == .whenNeeded, let token = found.usable(renewsEarly: true) { return .ended(.renewed(token)) }
             guard let current = found.selection.redeemable.first(where: { $0.secret == next.secret }) else {
                 return .changed(found)
             }
             var failed = failed
             failed.tried.insert(current.secret)
-            return try await self.redeem(current, of: found, request, authority, since: asked, after: failed)
+            return try await self.redeem(current, of: found, request, authority, since: asked, after: failed, urgency)
         }
     }
 
     private func redeem(
         _ refreshToken: RefreshTokenRecord, of found: SilentAccount, _ request: TokenRequest,
-        _ authority: MatchedAuthority,
-        since asked: Int, after failed: FailedRenewal
+        _ authority: MatchedAuthority, since asked: Int, after failed: FailedRenewal, _ urgency: Urgency
     ) async throws(AcquisitionError) -> Attempt {
         let request = found.heeding(request)
         let key = RecentFailures.Key(request, authority.place, account: found.account)
         var failed = failed
         if let error = recentFailures.failure(key, since: asked) {
             failed.error = error
-            return .ended(try end(failed, found, authority))
+            return .ended(try end(failed, found, authority, urgency))
         }
         switch await redeem(refreshToken, request, authority) {
         case .success(let result):
@@ -92,20 +99,20 @@ extension TokenAcquirer {
             let isAnyLeft = found.selection.redeemable.contains { !failed.tried.contains($0.secret) }
             if try keepGoing(after: error, refreshToken, found, request, authority), isAnyLeft { return .failed(error) }
             failed.error = recentFailures.noted(error, key)
-            return .ended(try end(failed, found, authority))
+            return .ended(try end(failed, found, authority, urgency))
         }
     }
 
     /// What is left once no refresh token helped.
     private func end(
-        _ failed: FailedRenewal, _ found: SilentAccount, _ authority: MatchedAuthority
+        _ failed: FailedRenewal, _ found: SilentAccount, _ authority: MatchedAuthority, _ urgency: Urgency
     ) throws(AcquisitionError) -> Renewal {
         // A token that was only due early stays usable whatever became of its renewal.
-        if let token = found.usable(renewsEarly: false) { return .renewed(token) }
+        if urgency == .whenNeeded, let token = found.usable(renewsEarly: false) { return .renewed(token) }
         guard let last = failed.error, !last.code.wantsPerson else { return .needsPerson(failed) }
         // A family that this client turned out not to be in: it has yet to sign in itself.
         if last.isClientMismatch { return .needsPerson(FailedRenewal(tried: failed.tried)) }
-        if last.code.isOutage, let token = found.lastResort { return .renewed(token) }
+        if urgency == .whenNeeded, last.code.isOutage, let token = found.lastResort { return .renewed(token) }
         throw .plugin(last, name: authority.match.plugin.name)
     }
 

@@ -1,0 +1,45 @@
+import PluginHost
+public import PluginWire
+public import Rules
+
+// Whether what `get` would do works, tried without asking anybody.
+
+extension TokenAcquirer {
+    /// Has the plugin find out whether a request's authority can be asked from here.
+    public func probe(_ request: TokenRequest) async throws(AcquisitionError) -> PluginProbe {
+        let authority = try match(request)
+        var ask = PluginRequest(.probe)
+        fill(&ask, from: request, authority)
+        ask.claims = nil
+        ask.capabilities = []
+        do throws(PluginError) {
+            return try await host.probe(ask, on: authority.match)
+        } catch {
+            throw .plugin(error, name: authority.match.plugin.name)
+        }
+    }
+
+    /// Renews the token of a request, though what is stored may serve still, and stores what comes.
+    ///
+    /// It is the renewal that `get` does, by the same refresh tokens and under the same locks: a new refresh token is kept,
+    /// and a dead one is removed.
+    ///
+    /// - Parameters:
+    ///   - request: whose account is renewed, as `get` would choose it.
+    ///   - seconds: how long to wait for other processes that renew by the same refresh token.
+    /// - Returns: the new token.
+    /// - Throws: `interactionRequired` if there is nothing to renew by, or the authority wants the person.
+    public func renewNow(
+        _ request: TokenRequest, waitingAtMost seconds: Double
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        var brief = self
+        brief.longestWait = seconds
+        let asked = recentFailures.now
+        let authority = try match(request)
+        guard let found = try await decide(request).meant(person: { nil }) else { throw .interactionRequired(nil) }
+        switch try await brief.renew(request, authority, found, since: asked, .always) {
+        case .renewed(let token): return token
+        case .needsPerson(let failed): throw .interactionRequired(failed.error, account: found.account)
+        }
+    }
+}
