@@ -140,19 +140,12 @@ extension Failure {
                 ]
             )
         case .noProvider:
-            (
-                "no keyring service is installed or running",
-                [Hint("install one", run: "sudo apt install gnome-keyring")]
-            )
+            ("no keyring service is installed or running", [Package.gnomeKeyring.hint("install one")])
         case .noDefaultCollection: ("there is no default keyring yet", [Hint("create one", run: "lanyard unlock")])
-        case .timedOut:
-            ("the keyring service does not answer", [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
+        case .timedOut: ("the keyring service does not answer", [.restartingKeyring])
         case .denied: ("the keyring service refused", ["answer its prompt, or try again"])
         case .noLibrary:
-            (
-                "libsecret, or a library it needs, is not installed",
-                [Hint("install it", run: "sudo apt install libsecret-1-0")]
-            )
+            ("libsecret, or a library it needs, is not installed", [Package.libsecret.hint()])
         case .badBackend: ("SECRET_BACKEND does not name a backend", [Hint(run: "unset SECRET_BACKEND")])
         case .broken: ("the keyring service failed", ["try again; if that doesn't help, restart the keyring service"])
         }

@@ -20,7 +20,7 @@ struct SandboxCommand: Command {
             throw Failure(
                 "lanyard-sandbox is not installed",
                 hints: [
-                    Hint("install it", run: "sudo apt install lanyard-sandbox"),
+                    Package.sandbox.hint(),
                     Hint("from the sources", run: "script/install"),
                 ])
         }

@@ -46,7 +46,7 @@ enum Git {
         guard version >= oldest else {
             throw Failure(
                 "git \(version) is too old: lanyard needs \(oldest) or later",
-                hints: [Hint("install a newer one", run: "sudo apt install git")])
+                hints: [Package.git.hint("install a newer one")])
         }
         return version
     }
@@ -79,7 +79,7 @@ enum Git {
         // git has the process's own environment, whatever lanyard works in.
         let context = CommandContext.ofProcess()
         guard let path = context.program("git") else {
-            return Failure("git is not installed", hints: [Hint("install it", run: "sudo apt install git")])
+            return Failure("git is not installed", hints: [Package.git.hint()])
         }
         let reason = error.underlyingError.map { ": \($0.description.lowercased().displayable(limit: 200))" } ?? ""
         let shown = context.short(path)

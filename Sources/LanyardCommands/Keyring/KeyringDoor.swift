@@ -28,8 +28,7 @@ struct KeyringDoor {
         provider = found
         guard let control = GnomeKeyringControl(of: found, environment: context.environment) else {
             throw Failure(
-                "\(Self.daemon) has no control socket in this session",
-                hints: [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
+                "\(Self.daemon) has no control socket in this session", hints: [.restartingGnomeKeyring])
         }
         self.control = control
     }
@@ -44,7 +43,7 @@ struct KeyringDoor {
         case .failed?, nil:
             throw Failure(
                 "\(Self.daemon) could not unlock the keyring",
-                hints: [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
+                hints: [.restartingGnomeKeyring])
         }
         // Another keyring may be the default one, with a password of its own.
         guard store.state() == .unlocked else {
@@ -74,8 +73,7 @@ struct KeyringDoor {
             try? await Task.sleep(for: .milliseconds(100))
         }
         throw Failure(
-            "\(Self.daemon) did not create a keyring",
-            hints: [Hint("restart it and try again", run: "pkill gnome-keyring-d")])
+            "\(Self.daemon) did not create a keyring", hints: [.restartingGnomeKeyring])
     }
 
     /// How often it is looked whether the keyring is there, ten times a second.

@@ -1,0 +1,20 @@
+import Secrets
+import Terminal
+import TokenStore
+
+extension Hint {
+    /// How to restart the program that provides the keyring; the bus starts it again when it is next needed.
+    static var restartingKeyring: Hint {
+        let text = "restart it and try again"
+        let name = (try? KeyringProvider.running())?.programName
+        switch name {
+        case "gnome-keyring-daemon": return restartingGnomeKeyring
+        case "kwalletd5", "kwalletd6", "oo7-daemon": return Hint(text, run: "pkill -u $(id -u) -x \(name ?? "")")
+        case let name?: return Hint("restart \(name.displayable(limit: 60)) and try again")
+        case nil: return "log out and in again, and try again"
+        }
+    }
+
+    /// The same for GNOME's, whose process has no more of its name: the kernel keeps 15 bytes.
+    static let restartingGnomeKeyring = Hint("restart it and try again", run: "pkill -u $(id -u) -x gnome-keyring-d")
+}
