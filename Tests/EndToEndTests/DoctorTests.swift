@@ -118,6 +118,12 @@ import Testing
             Helpers(lines: all + "helper = store\n" + host + "helper =\n" + lanyard, level: "pass"),
             Helpers(lines: all + "helper = store\nhelper =\n" + lanyard, level: "pass"),
             Helpers(lines: all + lanyard + "[credential \"https://x.example\"]\nhelper = store\n", level: "pass"),
+            Helpers(
+                lines: all + lanyard + host + "helper =\nhelper = manager\n", level: "warn",
+                remedy: "lanyard configure git https://git.contoso.example/team"),
+            Helpers(
+                lines: all + lanyard + host + "helper =\nhelper = oauth\n" + lanyard, level: "warn",
+                remedy: "lanyard configure git https://git.contoso.example --only"),
             Helpers(lines: all + lanyard + "helper = oauth\n", level: "pass"),
             Helpers(lines: all + lanyard + "helper = !/usr/bin/gh auth git-credential\n", level: "pass"),
             Helpers(lines: all + lanyard + "helper = store\n", git: "2.46.0", level: "pass"),
@@ -148,18 +154,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("2.39.5 (Apple Git-154)", "warn", "2.39; takes tokens as passwords"),
+        ("2.39.5 (Apple Git-154)", "warn", "2.39; git before 2.41 hides server challenges"),
         ("2.41.0", "pass", "2.41; takes tokens as passwords"), ("2.46-rc1", "pass", "2.46; takes tokens as such"),
         ("2.45.0.windows.1", "pass", "2.45; takes tokens as passwords"),
     ])
-    func `a git that keeps servers' answers to itself is a warning`(
+    func `a git that hides server challenges is a warning only if a tenant is left to them`(
         version: String, level: String, text: String
     ) async throws {
         try await Home.with { home in
             try home.pretendGit(version)
-            let git = try #require(try await doctor(home).0.check("git"))
-            #expect(git.level == level && git.text.hasPrefix(text), "\(git)")
-            #expect(git.remedies.contains { $0.contains("lanyard login URL --claims") } == (level == "warn"))
+            #expect(try await doctor(home).0.check("git")?.level == "pass")
+            let authority = "https://login.microsoftonline.com/"
+            for (tenant, isLeftOpen) in [("organizations", true), ("contoso.com", false)] {
+                try home.write("authority = \"\(authority)\(tenant)\"\nclient-id = \"id\"\n", to: home.configFile)
+                let git = try #require(try await doctor(home).0.check("git"))
+                #expect(git.level == (isLeftOpen ? level : "pass"), "\(git)")
+                if isLeftOpen { #expect(git.text.hasPrefix(text), "\(git)") }
+                #expect(git.remedies.contains { $0.contains("TENANT") } == (git.level == "warn"))
+            }
         }
     }
 
@@ -189,6 +201,34 @@ import Testing
                 #expect(named.output.contains(" \(shown)lanyard.toml"), "\(named)")
             }
             #expect(ended.lines.first?.hasPrefix("pass  system") == true)
+            #expect(ended.output.contains("pass  TERM"), "\(ended)")
+        }
+    }
+
+    @Test func `problems come first, and all is shown on request`() async throws {
+        try await Home.with(.locked) { home in
+            let (report, _) = try await doctor(home)
+            let passing = report.checks.filter { $0.level == "pass" }.map(\.check)
+            try #require(report.warnings > 0 && passing.count > 5)
+            let brief = try await home.lanyard(["doctor"])
+            let words = brief.lines.filter { !$0.hasPrefix(" ") }.map { $0.prefix(4) }
+            let expected = [("fail", report.failures), ("warn", report.warnings), ("pass", 1)]
+            #expect(words == expected.flatMap { Array(repeating: $0.prefix(4), count: $1) }, "\(brief)")
+            let unique = passing.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+            #expect(brief.lines.last == "pass  \(unique.joined(separator: ", "))", "\(brief)")
+            #expect(brief.errors.hasSuffix("to see every check: lanyard doctor --all\n"), "\(brief)")
+            let all = try await home.lanyard(["doctor", "--all"])
+            for check in report.checks { #expect(all.output.contains(check.text), "\(check)") }
+            #expect(all.status == brief.status)
+        }
+    }
+
+    @Test func `without a terminal it is git that cannot ask, and login that can`() async throws {
+        try await Home.with(.unlocked) { home in
+            let terminal = try #require(try await doctor(home, ["CI": ""]).0.check("terminal"))
+            #expect(terminal.level == "warn" && terminal.text.hasPrefix("there is none, so git cannot ask"))
+            #expect(terminal.remedies.first?.contains("standard error: lanyard login URL") == true, "\(terminal)")
+            #expect(try await doctor(home, ["CI": "", "BROWSER": "/bin/true"]).0.check("terminal")?.level == "pass")
         }
     }
 }

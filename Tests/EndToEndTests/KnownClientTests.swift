@@ -91,7 +91,7 @@ import Testing
                 let refusal = "lanyard: error: the client azure-cli is forbidden by /etc/lanyard/config.toml\n"
                 #expect(ended.errors.hasPrefix(refusal) == isForbidden, "\(ended)")
             }
-            let doctor = try await world.lanyard(["doctor"], system: policy)
+            let doctor = try await world.lanyard(["doctor", "--all"], system: policy)
             #expect(doctor.output.contains("forbids well-known clients"), "\(doctor)")
             #expect(doctor.output.contains("the client azure-cli is forbidden") == isForbidden, "\(doctor)")
             let own = try await world.lanyard(

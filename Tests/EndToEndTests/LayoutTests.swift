@@ -37,14 +37,16 @@ import Testing
     @Test func `remedies hold 80 columns, too`() async throws {
         try await withRule { home in
             try home.program("git", "echo git version 2.39.5")
+            let rules = try home.text(home.configFile)
+            let open = "authority = \"https://login.microsoftonline.com/organizations\"\nclient-id = \"id\"\n"
+            try home.write(open + rules, to: home.configFile)
             let shown = try await home.lanyardAtTerminal(["doctor"], []).output
             #expect(shown.split(separator: "\n").allSatisfy { $0.fits }, "\(shown)")
             #expect(
                 shown.contains(
-                    "      -> and name the tenant in the rule:\n"
-                        + "         authority = \"https://login.microsoftonline.com/TENANT\"\n"), "\(shown)")
+                    "/config.toml:\n         authority = \"https://login.microsoftonline.com/TENANT\"\n"), "\(shown)")
             let piped = try await home.lanyard(["doctor"]).output
-            #expect(piped.contains("in the rule: authority = \"https://login.microsoftonline.com/TENANT\"\n"))
+            #expect(piped.contains("config.toml: authority = \"https://login.microsoftonline.com/TENANT\"\n"))
         }
     }
 }

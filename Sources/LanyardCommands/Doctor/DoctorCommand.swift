@@ -6,14 +6,17 @@ struct DoctorCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check the set-up and suggest fixes.",
         discussion: """
-            Asks nothing, unlocks nothing, and connects to nothing but the session bus. The exit status is 1 if something \
-            doesn't work, 0 otherwise.
+            Problems come first, each with a remedy. Asks nothing, unlocks nothing, and connects to nothing but the session \
+            bus. The exit status is 1 if something doesn't work, 0 otherwise.
             """)
 
     static let examples: KeyValuePairs = [
         "Check everything": "lanyard doctor",
         "Write a report for a bug report": "lanyard doctor --report >report.txt",
     ]
+
+    @Flag(help: "Show every check, not only problems.")
+    var all = false
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -34,8 +37,10 @@ struct DoctorCommand: Command {
             context.console.print(summary.json.encoded(pretty: true))
         } else {
             let screen = Screen(context.console.output, environment: context.environment)
-            for line in summary.lines(on: screen) { context.console.print(line) }
-            if !report { context.console.note(summary.text) }
+            for line in all || report ? summary.lines(on: screen) : summary.problemsFirst(on: screen) {
+                context.console.print(line)
+            }
+            if !report { context.console.note(summary.verdict(showsAll: all)) }
         }
         guard summary.failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
     }
@@ -54,7 +59,22 @@ struct DoctorSummary: Sendable {
     }
 
     /// A line for each finding, its remedies below it; wrapped if the screen has an end.
-    func lines(on screen: Screen) -> [String] {
+    func lines(on screen: Screen) -> [String] { Self.lines(findings, on: screen) }
+
+    /// The same for problems only, the worst first; of what passes only the names.
+    func problemsFirst(on screen: Screen) -> [String] {
+        let problems = [Finding.Level.fail, .warn].flatMap { level in findings.filter { $0.level == level } }
+        let lines = Self.lines(problems, on: screen)
+        var names: [String] = []
+        for finding in findings where finding.level == .pass && !names.contains(finding.check) {
+            names.append(finding.check)
+        }
+        guard !names.isEmpty else { return lines }
+        let passes = names.joined(separator: ", ").wrapped(columns: screen.columns, indent: 6)
+        return lines + ["\(Finding.Level.pass.word(on: screen))  \(passes)"]
+    }
+
+    private static func lines(_ findings: [Finding], on screen: Screen) -> [String] {
         let columns = screen.columns
         let texts = Table(findings.map { [$0.check, $0.text] }).wrapped(columns: columns, indent: 6)
         return zip(findings, texts).flatMap { finding, text in
@@ -63,11 +83,13 @@ struct DoctorSummary: Sendable {
         }
     }
 
-    /// The whole in one line.
-    var text: String {
-        guard failures + warnings > 0 else { return "everything works" }
+    /// The whole in one line, and what tells more.
+    func verdict(showsAll: Bool) -> Hint {
         let counts = [(failures, "failure"), (warnings, "warning")].filter { $0.0 > 0 }
-        return counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
+        let verdict =
+            counts.isEmpty
+            ? "everything works" : counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
+        return showsAll ? Hint(verdict) : Hint("\(verdict); to see every check", run: "lanyard doctor --all")
     }
 
     /// The findings for programs.

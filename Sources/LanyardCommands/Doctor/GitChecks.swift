@@ -17,7 +17,7 @@ struct GitChecks {
         do throws(Failure) {
             let version = try await Git.version()
             guard version >= Git.oldest else {
-                return [.fail("git", "\(version) is too old, 2.8 is needed", Hint(run: "sudo apt install git"))]
+                return [.fail("git", "\(version) is too old, 2.8 is needed", Package.git.hint())]
             }
             let entries = try await GitConfiguration.everything()
             return [program(version), helpers(entries, version)] + (await paths()) + interaction(entries)
@@ -28,33 +28,48 @@ struct GitChecks {
 
     private func program(_ version: GitVersion) -> Finding {
         let how = version.takesTokens ? "takes tokens as such" : "takes tokens as passwords, which Azure DevOps accepts"
-        guard version >= GitVersion(major: 2, minor: 41) else {
-            let missed = "a server's wish for claims, and the tenant of an Azure DevOps organisation"
-            return .warn(
-                "git", "\(version); \(how); before 2.41 it keeps servers' answers to itself, and with them \(missed)",
-                "install git 2.41 or later",
-                Hint("else, where a server asks for claims", run: "lanyard login URL --claims JSON"),
-                Hint(
-                    "and name the tenant in the rule",
-                    write: "authority = \"\(Example.authorityToFill)\""))
+        guard version < GitVersion(major: 2, minor: 41) else { return .pass("git", "\(version); \(how)") }
+        guard let host = hostOfUnknownTenant else {
+            let missed = "git before 2.41 hides server challenges, so claims requests are missed"
+            return .pass("git", "\(version); \(how); \(missed)")
         }
-        return .pass("git", "\(version); \(how)")
+        let shown = host.displayable()
+        return .warn(
+            "git", "\(version); git before 2.41 hides server challenges, which name the tenant at \(shown)",
+            "install git 2.41 or later",
+            Hint(
+                "or name the tenant in \(examination.userFile)",
+                write: "authority = \"\(Example.authorityToFill)\""))
+    }
+
+    /// A host whose server names the tenant that the configuration leaves open; nil if it leaves none open.
+    private var hostOfUnknownTenant: String? {
+        let configuration = examination.configuration
+        guard configuration.clientID != nil, let authority = configuration.authority,
+            let match = examination.registry.match(authority: authority, isConfigured: true),
+            match.sharedRealm?.narrowsTo.isEmpty == false
+        else { return nil }
+        return examination.registry.gitHosts.first
     }
 
     private func helpers(_ entries: [GitConfiguration.Entry], _ version: GitVersion) -> Finding {
         let name = "git.helpers"
         let everywhere = GitHelpers(entries, for: nil)
         if let leak = leak(entries, version, everywhere) { return leak }
-        guard everywhere.hasLanyard else {
-            return hosts(entries) ?? .warn(name, "git does not ask lanyard", Hint(run: "lanyard configure git"))
+        let places = Self.lanyardPlaces(entries)
+        guard everywhere.hasLanyard || !places.isEmpty else {
+            return .warn(name, "git does not ask lanyard", Hint(run: "lanyard configure git"))
         }
         if let missing = everywhere.all.first(where: \.isLanyard)?.missingProgram(context) {
             return .fail(
                 name, "git can't find \(missing), the helper it is to run",
                 Hint(run: "lanyard unconfigure git && lanyard configure git"))
         }
+        guard everywhere.hasLanyard, let first = everywhere.beforeLanyard.first else {
+            let text = everywhere.hasLanyard ? everywhere.names : "lanyard for \(places.joined(separator: ", "))"
+            return exception(entries, everywhere, places) ?? .pass(name, "git asks \(text.displayable())")
+        }
         let text = "git asks \(everywhere.names)"
-        guard let first = everywhere.beforeLanyard.first else { return .pass(name, text) }
         return .warn(
             name, "\(text); \(first.name) answers first where it can", Hint(run: "lanyard configure git --only"),
             Hint("or for one host", run: "lanyard configure git URL --only"))
@@ -88,19 +103,27 @@ struct GitChecks {
         return rules + known.map { "https://\($0)" } + Self.lanyardPlaces(entries).filter { $0.hasBytes("://") }
     }
 
-    /// Where git asks lanyard for some hosts only.
-    private func hosts(_ entries: [GitConfiguration.Entry]) -> Finding? {
-        let places = Self.lanyardPlaces(entries)
-        guard !places.isEmpty else { return nil }
-        for place in places {
-            guard let request = try? CredentialRequest(url: place.hasBytes("://") ? place : "https://\(place)"),
-                let first = GitHelpers(entries, for: request).beforeLanyard.first
-            else { continue }
+    /// A place for which git asks others than everywhere: a section of its own forgets lanyard, or puts another first.
+    private func exception(
+        _ entries: [GitConfiguration.Entry], _ everywhere: GitHelpers, _ places: [String]
+    ) -> Finding? {
+        for place in places + examination.configuration.rules.map(\.pattern.text) {
+            guard let request = try? CredentialRequest(url: place.hasBytes("://") ? place : "https://\(place)") else {
+                continue
+            }
+            let helpers = GitHelpers(entries, for: request)
+            let shown = place.displayable(limit: 200)
+            if everywhere.hasLanyard, !helpers.hasLanyard {
+                return .warn(
+                    "git.helpers", "for \(shown) git asks \(helpers.names), and not lanyard",
+                    Hint(run: "lanyard configure git \(place)"))
+            }
+            guard helpers.hasLanyard, let first = helpers.beforeLanyard.first else { continue }
             return .warn(
-                "git.helpers", "for \(place.displayable()) git asks \(first.name), which answers first where it can",
+                "git.helpers", "for \(shown) git asks \(first.name), which answers first where it can",
                 Hint(run: "lanyard configure git \(place) --only"))
         }
-        return .pass("git.helpers", "git asks lanyard for \(places.joined(separator: ", ").displayable())")
+        return nil
     }
 
     /// The places that git's configuration names lanyard for.
@@ -115,7 +138,8 @@ struct GitChecks {
             guard await !GitConfiguration.sendsPath(for: place) else { continue }
             findings.append(
                 .fail(
-                    "git.path", "rules for \(place.displayable()) have a path, which git keeps to itself",
+                    "git.path",
+                    "git does not send the path (useHttpPath is off), so rules for \(place.displayable()) with a path never match",
                     Hint(run: "lanyard configure git \(place)")))
         }
         return findings

@@ -55,17 +55,17 @@ struct PersonChecks {
             return .warn(
                 name, "there is no \(tried) to open one",
                 named == nil
-                    ? Hint(run: "sudo apt install xdg-utils")
+                    ? Package.xdgUtils.hint()
                     : "set BROWSER or browser to a command that there is")
         }
         return .pass(name, "opens with \(command.displayable(limit: 100))")
     }
 
     private var terminal: Finding {
-        presence.hasTerminal
-            ? .pass("terminal", "there is one")
-            : .warn(
-                "terminal", "there is none, so no code can be shown",
-                Hint("sign in from a terminal", run: "lanyard login URL"))
+        if presence.hasTerminal { return .pass("terminal", "there is one") }
+        if presence.hasBrowser { return .pass("terminal", "there is none; the browser opens without") }
+        return .warn(
+            "terminal", "there is none, so git cannot ask you to sign in from here",
+            Hint("sign in beforehand; codes are shown on standard error", run: "lanyard login URL"))
     }
 }

@@ -12,24 +12,18 @@ struct SystemFacts {
 
     var findings: [Finding] {
         [
-            .pass("system", Self.release), .pass("kernel", Self.kernel),
+            .pass("system", (OSRelease.here["PRETTY_NAME"] ?? "unknown").displayable(limit: 100)),
+            .pass("kernel", Self.kernel),
             .pass("desktop", context.variable("XDG_CURRENT_DESKTOP")?.displayable(limit: 60) ?? "none"),
             .pass("session", context.variable("XDG_SESSION_TYPE")?.displayable(limit: 60) ?? "none"),
-            .pass("shell", (context.variable("TERM") ?? "no terminal").displayable(limit: 60)),
+            .pass("shell", shell), .pass("TERM", context.variable("TERM")?.displayable(limit: 60) ?? "none"),
         ]
     }
 
-    /// The distribution's name for itself (os-release(5)).
-    private static var release: String {
-        guard let file = fopen("/etc/os-release", "re") else { return "unknown" }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 512)
-        while fgets(&line, CInt(line.count), file) != nil {
-            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            guard text.hasPrefix("PRETTY_NAME=") else { continue }
-            return String(Substring(text.utf8.dropFirst(12)).trimmed(of: "\"\n")).displayable(limit: 100)
-        }
-        return "unknown"
+    /// The login shell's name; its path may name its user.
+    private var shell: String {
+        let name = context.variable("SHELL")?.pieces(between: "/").last
+        return name.map { String($0).displayable(limit: 60) } ?? "unknown"
     }
 
     private static var kernel: String {

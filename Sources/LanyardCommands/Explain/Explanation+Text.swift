@@ -126,7 +126,7 @@ extension Explanation {
         if case .rule(let rule) = mapping, rule.pattern.hasPath, !git.sendsPath {
             hints.append(
                 Hint(
-                    "git keeps the path to itself, so the rule does not match for it",
+                    "git does not send the path (useHttpPath is off), so this rule never matches",
                     run: "lanyard configure git \(place)"))
         }
         return hints
