@@ -312,7 +312,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: programs + ["CLinux", "SeededRandom"], exclude: ["Golden"],
+            name: "EndToEndTests", dependencies: programs + ["AuthorityFixture", "CLinux", "SeededRandom"],
+            exclude: ["Golden"],
             swiftSettings: strict),
         // Many processes that must keep step, and so are run alone (script/test).
         .testTarget(name: "TimingTests", dependencies: programs, swiftSettings: strict),

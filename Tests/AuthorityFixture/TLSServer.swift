@@ -21,6 +21,9 @@ public final class TLSServer: Sendable {
 
         /// Names it, good for an hour.
         public init(_ names: GeneralName...) { self.names = names }
+
+        /// A host's, good for an hour.
+        public static func host(_ name: String) -> Identity { Identity(.dnsName(name)) }
     }
 
     /// What the server does with each request.

@@ -45,7 +45,7 @@ import Testing
         (["\u{1B}[31m"], "there is no command '?[31m'", ["for all commands: lanyard --help"]),
         (
             ["doctor", "--\u{1B}[31m"], "unknown option '--?[31m'",
-            ["usage: lanyard doctor [--json] [--report]", "for help: lanyard doctor --help"]
+            ["usage: lanyard doctor [--online] [--all] [--json] [--report]", "for help: lanyard doctor --help"]
         ),
         (
             ["login", "--acount", "alice"], "unknown option '--acount'",

@@ -6,14 +6,18 @@ struct DoctorCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check the set-up and suggest fixes.",
         discussion: """
-            Problems come first, each with a remedy. Asks nothing, unlocks nothing, and connects to nothing but the session \
-            bus. The exit status is 1 if something doesn't work, 0 otherwise.
+            Problems come first, each with a remedy. Asks you nothing and unlocks nothing. Without --online it connects to \
+            nothing but the session bus. The exit status is 1 if something doesn't work, 0 otherwise.
             """)
 
     static let examples: KeyValuePairs = [
-        "Check everything": "lanyard doctor",
+        "Check the set-up": "lanyard doctor",
+        "Find out whether the authorities answer too": "lanyard doctor --online",
         "Write a report for a bug report": "lanyard doctor --report >report.txt",
     ]
+
+    @Flag(help: "Ask the authorities too: network, proxy, clock, client IDs, and whether sign-ins can be renewed.")
+    var online = false
 
     @Flag(help: "Show every check, not only problems.")
     var all = false
@@ -26,7 +30,7 @@ struct DoctorCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let examination = Examination(context)
-        var findings = await examination.findings()
+        var findings = await examination.findings(online: online, forStrangers: report)
         if report {
             let redaction = Redaction(examination)
             findings = SystemFacts(context).findings + findings
@@ -40,7 +44,7 @@ struct DoctorCommand: Command {
             for line in all || report ? summary.lines(on: screen) : summary.problemsFirst(on: screen) {
                 context.console.print(line)
             }
-            if !report { context.console.note(summary.verdict(showsAll: all)) }
+            if !report { context.console.note(summary.verdict(showsAll: all, isOnline: online)) }
         }
         guard summary.failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
     }
@@ -84,12 +88,18 @@ struct DoctorSummary: Sendable {
     }
 
     /// The whole in one line, and what tells more.
-    func verdict(showsAll: Bool) -> Hint {
+    func verdict(showsAll: Bool, isOnline: Bool) -> Hint {
         let counts = [(failures, "failure"), (warnings, "warning")].filter { $0.0 > 0 }
         let verdict =
             counts.isEmpty
-            ? "everything works" : counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
-        return showsAll ? Hint(verdict) : Hint("\(verdict); to see every check", run: "lanyard doctor --all")
+            ? (isOnline ? "everything works" : "everything here works")
+            : counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
+        if failures == 0, !isOnline {
+            return Hint("\(verdict); to ask the authorities too", run: "lanyard doctor --online")
+        }
+        return showsAll
+            ? Hint(verdict)
+            : Hint("\(verdict); to see every check", run: "lanyard doctor\(flag: "--online", if: isOnline) --all")
     }
 
     /// The findings for programs.

@@ -1,6 +1,7 @@
 import PluginHost
 import Rules
 import SettingsFile
+import Terminal
 import TokenStore
 
 /// What `doctor` looks at: the surroundings, with a configuration if it can be read.
@@ -34,8 +35,13 @@ struct Examination: Sendable {
                 group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default))
     }
 
-    /// Everything, in the order in which it is shown.
-    func findings() async -> [Finding] {
+    /// Everything, in the order in which it is looked at.
+    ///
+    /// - Parameters:
+    ///   - isOnline: whether authorities are asked, too.
+    ///   - isForStrangers: whether nothing may be told that names somebody.
+    /// - Returns: a finding or more for each check.
+    func findings(online isOnline: Bool, forStrangers isForStrangers: Bool) async -> [Finding] {
         var findings = ConfigurationChecks(self).findings
         findings += PluginChecks(self).findings
         findings += await KeyringChecks(self).findings()
@@ -43,7 +49,16 @@ struct Examination: Sendable {
         findings += await GitChecks(self).findings()
         findings += PersonChecks(self).findings
         findings += await NetworkChecks(self).findings()
-        return findings + ClockCheck(self).findings
+        if isOnline { findings += await online(isForStrangers) }
+        return findings + (findings.contains { $0.check == "clock" } ? [] : ClockCheck(self).findings)
+    }
+
+    private func online(_ isForStrangers: Bool) async -> [Finding] {
+        do throws(Failure) {
+            return try await OnlineChecks(self, isForStrangers: isForStrangers).findings()
+        } catch {
+            return [.warn("authority", "none was asked, because the configuration is wrong", "correct that first")]
+        }
     }
 
     /// The user's configuration file, for people.

@@ -19,24 +19,21 @@ struct NetworkChecks {
     }
 
     private func proxy(_ entries: [GitConfiguration.Entry]) -> Finding {
-        let names = ["https_proxy", "HTTPS_PROXY"]
-        guard let name = names.first(where: { context.variable($0) != nil }), let value = context.variable(name) else {
+        guard let proxy = ProxyVariable(context) else {
             let isGits = entries.contains { $0.key == "http.proxy" && !$0.value.isEmpty }
             guard isGits else { return .pass("proxy", "none") }
             return .warn(
                 "proxy", "git has one in http.proxy, which the plugins do not know",
                 Hint(run: "export https_proxy=\"$(git config http.proxy)\""))
         }
-        let address = value.utf8.firstRange(of: "://".utf8).map { value[$0.upperBound...] } ?? value[...]
-        let host = address.pieces(between: "@").last?.pieces(between: "/", omittingEmpty: false).first ?? ""
-        guard !host.isEmpty, !value.lowercased().hasPrefix("socks") else {
+        guard !proxy.host.isEmpty, !proxy.value.lowercased().hasPrefix("socks") else {
             return .fail(
-                "proxy", "\(name) is no http proxy",
-                Hint("write it like", write: "\(name)=http://proxy.contoso.com:8080"))
+                "proxy", "\(proxy.name) is no http proxy",
+                Hint("write it like", write: "\(proxy.name)=http://proxy.contoso.com:8080"))
         }
         let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")
         let others = except.map { ", but not for \($0.pieces(between: ",").count) hosts of no_proxy" } ?? ""
-        return .pass("proxy", "http://\(String(host).displayable(limit: 200))\(others)")
+        return .pass("proxy", "http://\(proxy.host.displayable(limit: 200))\(others)")
     }
 
     private func certificates(_ entries: [GitConfiguration.Entry]) -> Finding {
@@ -60,6 +57,27 @@ struct NetworkChecks {
     }
 }
 
+/// The variable that names the plugins' proxy.
+struct ProxyVariable {
+    let name: String
+    let value: String
+    /// The proxy's host, with its port; never the password that may stand before it.
+    let host: String
+
+    /// Looks for it; nil if there is none.
+    init?(_ context: CommandContext) {
+        let names = ["https_proxy", "HTTPS_PROXY"]
+        guard let name = names.first(where: { context.variable($0) != nil }), let value = context.variable(name) else {
+            return nil
+        }
+        self.name = name
+        self.value = value
+        let address = value.utf8.firstRange(of: "://".utf8).map { value[$0.upperBound...] } ?? value[...]
+        let place = address.pieces(between: "@").last?.pieces(between: "/", omittingEmpty: false).first
+        host = place.map(String.init) ?? ""
+    }
+}
+
 /// Whether the clock can be right: tokens' times are compared with it.
 struct ClockCheck {
     private let examination: Examination
@@ -72,7 +90,7 @@ struct ClockCheck {
         var status = stat()
         guard stat(examination.context.executable, &status) == 0 else { return [] }
         guard examination.context.now + 86_400 < Int64(status.st_ctim.tv_sec) else {
-            return [.pass("clock", "plausible")]
+            return [.pass("clock", "it is past the day on which lanyard was installed; --online tells more")]
         }
         return [
             .fail("clock", "it is before the day on which lanyard was installed", Hint(run: "timedatectl set-ntp true"))

@@ -1,6 +1,7 @@
 import Addresses
 import Glibc
 import PluginHost
+import Rules
 
 /// Takes out of a text what tells who somebody is and where they work.
 struct Redaction: Sendable {
@@ -22,12 +23,14 @@ struct Redaction: Sendable {
             if let name, name != "root" { names.append((name, "USER")) }
         }
         if let host = Self.hostName { names.append((host, "MACHINE")) }
-        // What is part of another comes after it.
-        replacements = names.sorted { $0.0.count > $1.0.count }
         let registry = examination.registry
-        knownHosts = Set(registry.plugins.flatMap(\.environments).joined()).union(
+        let known = Set(registry.plugins.flatMap(\.environments).joined()).union(
             registry.plugins.flatMap(\.resources).flatMap(\.hosts)
         ).union(["localhost"])
+        for host in Self.hosts(examination) where !known.contains(host) { names.append((host, "HOST")) }
+        knownHosts = known
+        // What is part of another comes after it.
+        replacements = names.sorted { $0.0.count > $1.0.count }
     }
 
     /// The text without names of people, machines and places of work.
@@ -50,6 +53,17 @@ struct Redaction: Sendable {
         let name = Substring(host.utf8.prefix { !":,".utf8.contains($0) }).lowercased()
         let shown = knownHosts.contains(name) ? host : "HOST"
         return "\(word[..<separator.upperBound])\(shown)\(path.isEmpty ? "" : "/…")"
+    }
+
+    /// The hosts that errors may name: the configuration's and the proxy; one without a domain could be any word.
+    private static func hosts(_ examination: Examination) -> [String] {
+        let configuration = examination.configuration
+        let named = configuration.configuredHosts + configuration.rules.map(\.pattern.host.name)
+        let proxy = [ProxyVariable(examination.context)?.host].compactMap(\.self)
+        return (named + proxy).map { host in
+            let name = host.utf8.prefix { $0 != UInt8(ascii: ":") }.drop { "*.".utf8.contains($0) }
+            return Substring(name).lowercased()
+        }.filter { $0.hasBytes(".") }
     }
 
     /// A user's name and home; nil if there is no such user.

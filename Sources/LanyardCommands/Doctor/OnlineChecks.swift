@@ -1,0 +1,290 @@
+import Addresses
+import CredentialEngine
+import PluginHost
+import PluginWire
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// What shows only once authorities are asked, which the plugins do: whether they can be reached and by which way, whether
+/// they know the client, what time it is there, and whether what is signed in can be renewed.
+struct OnlineChecks: Sendable {
+    /// How many authorities are asked at a time: each takes a process.
+    private static let atOnce = 8
+    /// How long after the first renewal another one may begin.
+    private static let patience = Duration.seconds(60)
+    /// Seconds to wait for another lanyard that renews by the same refresh token.
+    private static let patienceWithOthers = 20.0
+
+    private let session: Session
+    private let targets: [OnlineTarget]
+    private let isForStrangers: Bool
+
+    /// Takes what the rules, and the configuration without one, come to.
+    ///
+    /// For strangers nothing is said in the authorities' own words, which may name somebody.
+    ///
+    /// - Throws: `Failure` if the configuration is wrong.
+    init(_ examination: Examination, isForStrangers: Bool) throws(Failure) {
+        session = try Session(examination.context, options: .init(isInteractive: false))
+        targets = OnlineTarget.all(of: session)
+        self.isForStrangers = isForStrangers
+    }
+
+    /// Everything; without a clock's finding if no authority told the time.
+    func findings() async -> [Finding] {
+        guard !targets.isEmpty else {
+            return [.pass("authority", "no rule and no default names one, so there was nobody to ask")]
+        }
+        let console = session.context.console
+        console.progress("asking \(targets.count == 1 ? "the authority" : "\(targets.count) authorities")")
+        defer { console.endProgress() }
+        let probed = await probes()
+        var findings: [Finding] = []
+        // What keeps one rule from working may keep others from it too.
+        for finding in probed.map(\.finding) where !findings.contains(finding) { findings.append(finding) }
+        findings += [clock(probed)].compactMap(\.self)
+        for finding in await renewals(probed) where !findings.contains(finding) { findings.append(finding) }
+        return findings
+    }
+
+    // MARK: Authorities
+
+    /// What a plugin said of an authority.
+    private struct Probed: Sendable {
+        let target: OnlineTarget
+        let finding: Finding
+        /// Whether a renewal may work.
+        var isUsable = true
+        /// By how many seconds the authority's clock is ahead of this computer's.
+        var clockLead: Int?
+    }
+
+    private func probes() async -> [Probed] {
+        await withTaskGroup(of: (Int, Probed).self) { group in
+            var found: [Int: Probed] = [:]
+            for (index, target) in targets.enumerated() {
+                if index >= Self.atOnce, let (index, probed) = await group.next() { found[index] = probed }
+                group.addTask { (index, await probe(target)) }
+            }
+            for await (index, probed) in group { found[index] = probed }
+            return targets.indices.compactMap { found[$0] }
+        }
+    }
+
+    private func probe(_ target: OnlineTarget) async -> Probed {
+        do throws(AcquisitionError) {
+            let probe = try await session.acquirer.probe(target.request)
+            let lead = probe.time.map { $0 - Int(session.context.now) }
+            return Probed(target: target, finding: answer(probe, target), clockLead: lead)
+        } catch {
+            if case .plugin(let error, let name) = error, error.code == .unsupported {
+                let text = "the plugin \(name) tells nothing about it before a sign-in"
+                return Probed(target: target, finding: .pass("authority", "\(target.authority): \(text)"))
+            }
+            return Probed(target: target, finding: refusal("authority", error, target), isUsable: false)
+        }
+    }
+
+    private func answer(_ probe: PluginProbe, _ target: OnlineTarget) -> Finding {
+        let client = probe.checks.contains(.client) ? ", and knows the client id \(target.clientID)" : ""
+        let way = probe.proxy.map { " through the proxy http://\($0.displayable(limit: 261))" } ?? ""
+        return .pass("authority", "\(target.authority) answers\(way)\(client)")
+    }
+
+    /// Why an authority, or a renewal there, doesn't work.
+    private func refusal(
+        _ check: String, _ error: AcquisitionError, _ target: OnlineTarget, of account: AccountRecord? = nil
+    ) -> Finding {
+        let failure = Failure(error, request: target.request, url: target.url, in: session.context)
+        let who = account.map { "\(name(of: $0)) at " } ?? ""
+        var (text, remedies) = (failure.message, failure.hints)
+        if let error = error.cause {
+            text = isForStrangers ? error.wordsForStrangers : Failure.words(of: error)
+            if error.code == .invalidRequest, let place = target.rulePlace { remedies.append(Hint("edit \(place)")) }
+        }
+        return Finding(
+            check: check, level: error.isHarmless ? .warn : .fail, text: "\(who)\(target.authority): \(text)",
+            remedies: isForStrangers ? [] : remedies)
+    }
+
+    // MARK: The clock
+
+    /// By how many seconds a clock may be off before it is worth a word, and before tokens' times are misread.
+    private static let tolerance = (warning: 60, failure: 300)
+
+    private func clock(_ probed: [Probed]) -> Finding? {
+        let told = probed.compactMap { probed in probed.clockLead.map { (probed.target, $0) } }
+        guard let (target, lead) = told.max(by: { abs($0.1) < abs($1.1) }) else { return nil }
+        guard abs(lead) > Self.tolerance.warning else {
+            return .pass("clock", "within a minute of that of \(target.authority)")
+        }
+        let text = "it is \(abs(lead).timeInWords) \(lead > 0 ? "behind" : "ahead of") that of \(target.authority)"
+        let isFailure = abs(lead) > Self.tolerance.failure
+        return Finding(
+            check: "clock", level: isFailure ? .fail : .warn,
+            text: isFailure ? "\(text), so ends of tokens are misread" : text, remedies: clockRemedies)
+    }
+
+    private var clockRemedies: [Hint] {
+        let inWSL = session.context.variable("WSL_DISTRO_NAME") != nil
+        return inWSL
+            ? [Hint("set it by Windows's", run: "sudo hwclock --hctosys")]
+            : [Hint(run: "sudo timedatectl set-ntp true"), "in a container, set the clock of its host"]
+    }
+
+    // MARK: Renewals
+
+    /// Renews one after the other, as long as there is time: two may need the same refresh token.
+    private func renewals(_ probed: [Probed]) async -> [Finding] {
+        let start = ContinuousClock.now
+        var findings: [Finding] = []
+        for target in probed.filter(\.isUsable).map(\.target) {
+            guard ContinuousClock.now - start < Self.patience else {
+                let text = "\(target.authority): not tried, since the others took more than a minute"
+                findings.append(.warn("renewal", text, Hint("try it", run: "lanyard doctor --online")))
+                break
+            }
+            let decision = session.acquirer.decide(target.request)
+            // Without a keyring there is nothing to renew; other findings tell why.
+            if decision.storeError != nil { break }
+            findings.append(await renewal(target, decision))
+        }
+        return findings
+    }
+
+    private func renewal(_ target: OnlineTarget, _ decision: Decision) async -> Finding {
+        guard let account = decision.account else {
+            if case .refuse(let error) = decision.step { return refusal("renewal", error, target) }
+            return .warn("renewal", "nobody has signed in to \(target.authority)", signIn(target))
+        }
+        guard decision.canRenew else { return withoutRefreshToken(account, decision, target) }
+        do throws(AcquisitionError) {
+            let token = try await session.acquirer.renewNow(
+                target.request, waitingAtMost: Self.patienceWithOthers)
+            let whose = token.account ?? account
+            return .pass("renewal", "\(name(of: whose)) was renewed at \(target.authority), without a sign-in")
+        } catch {
+            return refusal("renewal", error, target, of: account)
+        }
+    }
+
+    private func withoutRefreshToken(
+        _ account: AccountRecord, _ decision: Decision, _ target: OnlineTarget
+    ) -> Finding {
+        let who = "\(name(of: account)) at \(target.authority)"
+        if case .answer(let token) = decision.step {
+            guard let end = token.expiresOn else { return .pass("renewal", "\(who): the stored token has no end") }
+            let left = (end - Int(session.context.now)).timeInWords
+            return .warn(
+                "renewal", "\(who): the stored token serves for \(left), and there is no refresh token to follow it",
+                signIn(target))
+        }
+        return .warn(
+            "renewal", "\(who): there is no refresh token for the client id \(target.clientID)", signIn(target))
+    }
+
+    private func signIn(_ target: OnlineTarget) -> Hint {
+        Hint("sign in", run: Failure.login(target.request, url: target.url))
+    }
+
+    private func name(of account: AccountRecord) -> String { isForStrangers ? "an account" : account.nameForPeople }
+}
+
+/// An authority as one client asks it, and the rule that has it do so.
+private struct OnlineTarget: Sendable {
+    let request: TokenRequest
+    /// A URL that comes to that request; nil if there is none to name, as for a rule with a wildcard.
+    let url: String?
+    /// Where the rule stands; nil if it is none.
+    let rulePlace: String?
+
+    var authority: String { request.authority.displayable(limit: 255) }
+    var clientID: String { request.clientID.displayable(limit: 100) }
+
+    /// The targets of a configuration, each once.
+    static func all(of session: Session) -> [OnlineTarget] {
+        let byRules = session.configuration.rules.compactMap { rule in
+            session.configuration.request(by: rule).flatMap(session.settled).map { request in
+                let url = rule.pattern.host.name.hasBytes("*") ? nil : rule.pattern.text
+                return OnlineTarget(request: request, url: url, rulePlace: rule.place(session.context))
+            }
+        }
+        var targets: [OnlineTarget] = []
+        for target in byRules + byDefault(session) where !targets.contains(where: target.asksTheSame) {
+            targets.append(target)
+        }
+        return targets
+    }
+
+    /// What the hosts come to that a plugin knows and no rule maps; the first stands for all.
+    private static func byDefault(_ session: Session) -> [OnlineTarget] {
+        guard session.configuration.clientID != nil, session.configuration.authority != nil else { return [] }
+        return session.registry.gitHosts.prefix(1).compactMap { host in
+            let url = "https://\(host)"
+            guard let asked = try? CredentialRequest(url: url), let resolved = try? session.resolve(asked),
+                let request = session.settled(resolved), case .wellKnownHost = request.origin
+            else { return nil }
+            return OnlineTarget(request: request, url: url, rulePlace: nil)
+        }
+    }
+
+    private func asksTheSame(as other: OnlineTarget) -> Bool {
+        func key(_ request: TokenRequest) -> [String?] {
+            [request.authority, request.kind, request.clientID, request.account, request.userHint] + request.scopes
+        }
+        return key(request) == key(other.request)
+    }
+}
+
+extension Session {
+    /// The request with its client's id; nil if no plugin serves the authority or the client won't do, which is told of the
+    /// rule.
+    fileprivate func settled(_ request: TokenRequest) -> TokenRequest? {
+        guard let match = registry.match(authority: request.authority, kind: request.kind, isConfigured: true),
+            let id = try? configuration.clientID(request.clientID, at: match)
+        else { return nil }
+        var settled = request
+        settled.clientID = id
+        return settled
+    }
+}
+
+extension AcquisitionError {
+    /// What the plugin said, if it was asked.
+    fileprivate var cause: PluginError? {
+        switch self {
+        case .plugin(let error, _): error
+        case .interactionRequired(let error, _): error
+        default: nil
+        }
+    }
+
+    /// Whether nothing is broken: it is over in a while, or somebody has yet to sign in.
+    fileprivate var isHarmless: Bool {
+        switch self {
+        case .busy, .noSuchAccount: true
+        default: cause?.code == .throttled
+        }
+    }
+}
+
+extension PluginError {
+    /// What may be told to strangers: of the authority's own words, which may name somebody, only the codes.
+    fileprivate var wordsForStrangers: String {
+        guard let error else { return message.displayable(limit: 800) }
+        return "the authority refuses: "
+            + (errorCodes.isEmpty ? [error] : errorCodes).joined(separator: ", ").displayable(limit: 300)
+    }
+}
+
+extension Int {
+    /// So many seconds as a person would say it.
+    fileprivate var timeInWords: String {
+        let units = [(86_400, "days"), (3600, "hours"), (60, "minutes")]
+        let unit = units.first { self >= 2 * $0.0 } ?? (1, "seconds")
+        return "\(self / unit.0) \(unit.1)"
+    }
+}
