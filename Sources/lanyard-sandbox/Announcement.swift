@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import SystemPackage
 
-/// Says where everything is, once both ports are open: in `sandbox.json`, `config.toml` and on stdout.
+/// Says where everything is, once both ports are open: in `sandbox.json`, `config.toml`, `gitconfig` and on stdout.
 actor Announcement {
     private let world: World
     private var openPorts = 0
@@ -16,6 +16,7 @@ actor Announcement {
         guard openPorts == 2 else { return }
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
+            try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
             // Last, because it tells others that everything is there.
             try world.home.write(description + "\n", to: world.home.description)
             _ = try? FileDescriptor.standardOutput.writeAll(Greeting(world).text.utf8)
@@ -55,6 +56,23 @@ actor Announcement {
         return text
     }
 
+    /// What git needs to clone from here, after the user's own settings; for `GIT_CONFIG_GLOBAL`.
+    private var gitConfiguration: String {
+        """
+        # Made by lanyard-sandbox; good for as long as it runs.
+        [include]
+        \tpath = ~/.config/git/config
+        \tpath = ~/.gitconfig
+        [http \(quoted(world.resource + "/"))]
+        \tsslCAInfo = \(quoted(world.home.caFile))
+        [credential \(quoted(world.resource))]
+        \thelper =
+        \thelper = lanyard
+        \tuseHttpPath = true
+
+        """
+    }
+
     private func rule(_ path: String, authority: String, client: String, scopes: [String]) -> String {
         """
 
@@ -67,7 +85,7 @@ actor Announcement {
         """
     }
 
-    /// A TOML basic string.
+    /// A TOML basic string; git reads it the same.
     private func quoted(_ text: String) -> String {
         JSONValue.string(text).encodedText
     }

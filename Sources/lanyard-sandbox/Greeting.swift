@@ -14,8 +14,6 @@ struct Greeting {
 
           authority    \(world.authority)/common
           resources    \(world.resource)
-          trust        \(world.home.caFile)
-          lanyard      \(world.home.configuration)
 
         Who can sign in:
         \(people)
@@ -47,6 +45,8 @@ struct Greeting {
         [
             "export LANYARD_CONFIG=\(word(world.home.configuration))",
             "export LANYARD_SANDBOX_DIR=\(word(world.home.path))",
+            "export GIT_CONFIG_GLOBAL=\(word(world.home.gitConfiguration))",
+            "export CURL_CA_BUNDLE=\(word(world.home.caFile))",
         ]
     }
 
@@ -57,20 +57,10 @@ struct Greeting {
     }
 
     private var commands: [String] {
-        let ca = world.home.caFile
+        let repository = areas.first { $0.name == "common" }.map { word("\(world.resource)/\($0.name)/hello.git") }
         let graph = word(world.resource + "/v1.0/me")
-        let clones = areas.first { $0.name == "common" }.map { area in
-            let repository = word("\(world.resource)/\(area.name)/hello.git")
-            // The rules have paths, which git keeps to itself unless told otherwise.
-            return [
-                "lanyard login \(repository)",
-                "git -c \(word("http.sslCAInfo=" + ca)) -c credential.helper= -c credential.helper=lanyard \\",
-                "  -c credential.useHttpPath=true clone \(repository)",
-            ]
-        }
-        return (clones ?? []) + [
-            "lanyard token --header \(graph) | curl --cacert \(word(ca)) --header @- \(graph)",
-            "curl --cacert \(word(ca)) \(word(world.authority + "/common/v2.0/.well-known/openid-configuration"))",
+        return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [
+            "lanyard token --header \(graph) | curl --header @- \(graph)", "lanyard accounts",
         ]
     }
 

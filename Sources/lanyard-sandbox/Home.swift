@@ -31,6 +31,7 @@ struct Home: Sendable {
     var logFile: String { path + "/requests.log" }
     var usersFile: String { path + "/users.toml" }
     var configuration: String { path + "/config.toml" }
+    var gitConfiguration: String { path + "/gitconfig" }
     var description: String { path + "/sandbox.json" }
     var repositories: String { path + "/repositories" }
 

@@ -14,8 +14,8 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve", abstract: "Start the authority and the resources, until Ctrl-C.",
         discussion: """
             Everything it makes goes into the directory: ca.pem (the certificate to trust), config.toml (a configuration \
-            for lanyard), sandbox.json (ports and IDs for programs; written when the sandbox is ready), users.toml (who can \
-            sign in; copy it, edit it and pass it with --users), repositories and requests.log.
+            for lanyard), gitconfig (one for git), sandbox.json (ports and IDs for programs; written when the sandbox is \
+            ready), users.toml (who can sign in; copy it, edit it and pass it with --users), repositories and requests.log.
 
             Start it, then follow what it prints:
               lanyard sandbox serve --directory /tmp/sandbox

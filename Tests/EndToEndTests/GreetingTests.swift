@@ -26,7 +26,7 @@ import Testing
         return Array(lines.drop { $0 != heading }.dropFirst().prefix { $0.hasPrefix("  ") })
     }
 
-    @Test(arguments: ["sh", "bash", "zsh"])
+    @Test(arguments: ["sh", "bash", "zsh", "fish"])
     func `each command that is printed works as it is printed`(shell: String) async throws {
         try await Home.with(.unlocked) { home in
             try await Self.greeting(in: home, at: "\(home.folder)/a sand'box") { text in
@@ -35,23 +35,67 @@ import Testing
                     "If that terminal cannot open a browser, let a scripted one sign in:", "Then:",
                 ]
                 let commands = headings.map { Self.lines(of: text, below: $0) }
-                #expect(commands.map(\.count) == [2, 1, 5], "\(text)")
-                let script = (["set -e"] + commands.flatMap(\.self)).joined(separator: "\n")
+                #expect(commands.map(\.count) == [4, 1, 4], "\(text)")
+                // fish has no `set -e`; what came of the commands is looked at below.
+                let script = ((shell == "fish" ? [] : ["set -e"]) + commands.flatMap(\.self)).joined(separator: "\n")
                 let ended = try await run(
                     shell, ["-c", script], environment: home.environment, folder: home.folder + "/home")
                 #expect(ended.status == 0, "\(script)\n\(ended)")
                 #expect(FileManager.default.fileExists(atPath: home.folder + "/home/hello/README.md"))
                 #expect(ended.output.contains(#""userPrincipalName":"alice@contoso.example""#), "\(ended)")
-                #expect(ended.output.contains("token_endpoint"), "\(ended)")
+                #expect(ended.output.contains("\n* alice@contoso.example "), "\(ended)")
             }
         }
+    }
+
+    @Test func `its configuration of git clones each repository, and keeps what is the user's own`() async throws {
+        try await Home.with(.unlocked) { home in
+            let folder = home.folder + "/sandbox"
+            try home.write("[user]\n\tname = Alice\n[credential]\n\thelper = other\n", to: home.gitFile)
+            try await Self.greeting(in: home, at: folder) { text in
+                var environment = home.environment
+                environment["GIT_CONFIG_GLOBAL"] = folder + "/gitconfig"
+                environment["LANYARD_CONFIG"] = folder + "/config.toml"
+                for repository in Self.repositories(in: text) {
+                    let user = Self.user(of: repository)
+                    environment["BROWSER"] = "lanyard sandbox sign-in --ca \(folder)/ca.pem --as \(user)"
+                    let cloned = try await run(
+                        "git", ["clone", "--quiet", repository, user], environment: environment, folder: home.folder)
+                    #expect(cloned.status == 0, "\(cloned)")
+                    // One folder a person, and nobody who is signed in already.
+                    try FileManager.default.removeItem(atPath: "\(home.folder)/\(user)")
+                    _ = try await run("lanyard", ["logout", "--all"], environment: environment)
+                }
+                let name = try await run(
+                    "git", ["config", "user.name"], environment: environment, folder: home.folder)
+                #expect(name.output == "Alice\n")
+                // Other hosts keep their helpers.
+                let helpers = try await run(
+                    "git", ["config", "--get-urlmatch", "credential.helper", "https://other.example"],
+                    environment: environment, folder: home.folder)
+                #expect(helpers.output == "other\n", "\(helpers)")
+            }
+        }
+    }
+
+    private static func repositories(in text: String) -> [String] {
+        lines(of: text, below: "Repositories:").map { String($0.dropFirst(2)) }
+    }
+
+    /// Who may read a repository.
+    private static func user(of repository: String) -> String {
+        let people = [
+            "/fabrikam/": "carol@fabrikam.example", "/northwind/": "frank@northwind.example",
+            "/b2c/": "erin@example.net",
+        ]
+        return people.first { repository.contains($0.key) }?.value ?? "alice@contoso.example"
     }
 
     @Test func `every repository is named, and the certificate's last line ends`() async throws {
         try await Home.with { home in
             let folder = home.folder + "/sandbox"
             try await Self.greeting(in: home, at: folder) { text in
-                let named = Self.lines(of: text, below: "Repositories:").map { String($0.dropFirst(2)) }
+                let named = Self.repositories(in: text)
                 for repository in named {
                     let asked = try await run(
                         "curl",
