@@ -141,7 +141,7 @@ import Testing
         try await World.with { world in
             let text = try String(contentsOfFile: Built.checkout + "/docs/scripting.md", encoding: .utf8)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            let start = try #require(lines.firstIndex(of: "    entra() {"))
+            let start = try #require(lines.firstIndex(of: "entra() {"))
             let function = lines[start...].prefix { !$0.isEmpty }.joined(separator: "\n")
             _ = try await world.tokenOfAlice()
             let url = #"$R/common/hello.git/info/refs?service=git-upload-pack"#
