@@ -1,0 +1,209 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands in README and docs, run at a terminal as they are printed, by a person who presses Enter at each question.
+///
+/// The sandbox stands for Entra ID, Azure DevOps and Microsoft Graph. Of the text only the names of its authority, client and people
+/// differ.
+@Suite struct MarkdownCommandTests {
+    static let pages: [String] = {
+        let docs = (try? FileManager.default.contentsOfDirectory(atPath: Built.checkout + "/docs")) ?? []
+        return ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+            + docs.filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }.sorted()
+    }()
+
+    /// How commands begin that can't run here, and why not.
+    static let leftOut = [
+        "script/": "builds, measures or tests for minutes",
+        "sudo ": "changes the machine",
+        "az ": "needs the Azure CLI and a tenant",
+        "tar xf dist/": "needs what script/package makes",
+        "dbus-run-session -- bash": "starts a shell for a person to type into",
+        "lanyard sandbox": "serves until Ctrl-C; GreetingTests runs it and what it prints",
+        "lanyard login https://dev.azure.com/contoso --flow device-code": "a person enters the code; CloneTests does",
+        "lanyard login https://dev.azure.com/contoso --no-browser": "the browser is elsewhere; TerminalTests has one",
+        "lanyard exec https://dev.azure.com/contoso --env AZURE_DEVOPS_EXT_PAT": "needs the Azure CLI and Azure DevOps",
+        "lanyard exec https://dev.azure.com/contoso --env SYSTEM_ACCESSTOKEN": "needs a container engine",
+        "lanyard exec https://dev.azure.com/contoso -- \\\n    docker": "needs a container engine",
+        "entra 'https://dev.azure.com/": "the sandbox has no such API",
+        "entra 'https://management.azure.com/": "the sandbox has no such API",
+        "entra https://graph.microsoft.com/v1.0/me/messages": "the sandbox has no such API",
+        "lanyard token https://management.azure.com | tr": "needs a container registry",
+        "lanyard export | gpg": "gpg asks for a passphrase in a window of its own",
+        "gpg --decrypt": "needs what the command before it makes",
+        "systemctl --user enable": "needs a user's systemd",
+        "systemd-ask-password": "needs systemd and an administrator",
+        "lanyard plugin check FOLDER": "the folder is the reader's; ConformanceKitTests has one",
+    ]
+
+    @Test(arguments: pages)
+    func `each command runs as it is printed`(page: String) async throws {
+        let blocks = try await Self.commands(of: page).blocks
+        let runnable = blocks.map { block in
+            (block.line, block.commands.filter { command in !Self.leftOut.keys.contains { command.hasPrefix($0) } })
+        }.filter { !$0.1.isEmpty }
+        guard !runnable.isEmpty else { return }
+        try await World.with { world in
+            let stage = try await Stage(world, isNew: page == "README.md")
+            for (line, commands) in runnable {
+                let script = stage.named(commands.joined(separator: "\n"))
+                let ended = try await stage.atTerminal(script)
+                #expect(ended.status == 0, "\(page):\(line)\n\(script)\n\(ended)")
+            }
+        }
+    }
+
+    @Test func `nothing is left out that isn't there`() async throws {
+        var commands: [String] = []
+        for page in Self.pages { commands += try await Self.commands(of: page).blocks.flatMap(\.commands) }
+        for prefix in Self.leftOut.keys {
+            #expect(commands.contains { $0.hasPrefix(prefix) }, "\(prefix)")
+        }
+        // If none were found, none could fail.
+        #expect(commands.count > 60)
+    }
+
+    @Test(arguments: pages)
+    func `commands within the text exist, with these options`(page: String) async throws {
+        let text = try Self.text(of: page)
+        let known = try await KnownCommands()
+        for span in MarkdownCommands.spans(of: text) where span.hasPrefix("lanyard ") {
+            #expect(known.accept(span), "\(page): \(span)")
+        }
+    }
+
+    @Test(arguments: pages)
+    func `links lead to pages and headings that there are`(page: String) throws {
+        let folder = URL(filePath: "\(Built.checkout)/\(page)").deletingLastPathComponent()
+        for link in try Self.text(of: page).matches(of: #/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/#) {
+            let target = link.1.isEmpty ? page : folder.appending(path: String(link.1)).standardized.path
+            let file = target.hasPrefix("/") ? target : "\(Built.checkout)/\(target)"
+            #expect(FileManager.default.fileExists(atPath: file), "\(page): \(link.0)")
+            guard let anchor = link.2 else { continue }
+            let headings = try String(contentsOfFile: file, encoding: .utf8).matches(of: #/(?m)^#+ (.*)$/#).map {
+                $0.1.lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.replacing(" ", with: "-")
+            }
+            #expect(headings.contains(String(anchor)), "\(page): \(link.0)")
+        }
+    }
+
+    private static func text(of page: String) throws -> String {
+        try String(contentsOfFile: "\(Built.checkout)/\(page)", encoding: .utf8)
+    }
+
+    private static func commands(of page: String) async throws -> MarkdownCommands {
+        try await MarkdownCommands(text(of: page))
+    }
+}
+
+/// A world in which the pages' names stand for the sandbox's: rules, git and curl lead there what is for Azure DevOps and Graph.
+private struct Stage {
+    private let world: World
+    private let environment: [String: String]
+    private let names: [(of: String, to: String)]
+
+    /// `isNew` tells whether the page itself says how to make rules and configure git; the readers of others have done so.
+    init(_ world: World, isNew: Bool) async throws {
+        self.world = world
+        names = [
+            ("https://login.microsoftonline.com/contoso.com", world.sandbox.authority + "/contoso.example"),
+            ("https://login.microsoftonline.com", world.sandbox.authority),
+            ("11111111-2222-3333-4444-555555555555", world.sandbox.clientID),
+            ("@contoso.com", "@contoso.example"),
+        ]
+        let variables = ["CLIENT_ID": world.sandbox.clientID]
+        environment = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
+            .merging(variables) { $1 }
+        try world.configure(rule: "https://dev.azure.com/contoso", at: "contoso.example")
+        if !isNew {
+            try world.configure(
+                rule: "https://graph.microsoft.com", at: "contoso.example",
+                scope: "https://graph.microsoft.com/User.Read")
+        }
+        try await world.signIn("bob@contoso.example", "alice@contoso.example", path: "contoso/hello.git")
+        try write(
+            """
+            [http]
+            sslCAInfo = "\(world.sandbox.caFile)"
+            [credential "\(world.sandbox.resource)"]
+            helper = lanyard
+            useHttpPath = true
+            [url "\(world.sandbox.resource)/contoso/hello.git"]
+            insteadOf = https://dev.azure.com/contoso/project/_git/repo
+            \(isNew ? "" : "[credential \"https://dev.azure.com\"]\nuseHttpPath = true")
+
+            """, to: ".gitconfig")
+        // The sandbox's certificate is for localhost.
+        try write("connect-to = \"graph.microsoft.com:443:\(world.sandbox.resourceHost)\"\ninsecure\n", to: ".curlrc")
+        try write("{}", to: ".azure/msal_token_cache.json")
+        try FileManager.default.createSymbolicLink(
+            atPath: world.folder + "/home/.config", withDestinationPath: world.folder + "/config")
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let file = URL(filePath: "\(world.folder)/home/\(path)")
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+    }
+
+    /// The commands with the sandbox's names.
+    func named(_ commands: String) -> String {
+        names.reduce(commands) { $0.replacing($1.of, with: $1.to) }
+    }
+
+    /// Runs a script at a terminal of 80 columns, and accepts what is suggested there.
+    func atTerminal(_ script: String) async throws -> Ended {
+        try await run(
+            Built.checkout + "/Tests/TestSupport/Scripts/at-terminal",
+            ["--enter", "--", "bash", "-c", "set -e\n\(script)"],
+            environment: environment, folder: world.folder + "/work")
+    }
+}
+
+/// lanyard's commands and their options, as lanyard lists them itself.
+private struct KnownCommands: Decodable {
+    private struct Command: Decodable {
+        struct Argument: Decodable {
+            struct Name: Decodable {
+                let kind: String
+                let name: String
+            }
+
+            let names: [Name]?
+        }
+
+        let commandName: String
+        let subcommands: [Command]?
+        let arguments: [Argument]?
+
+        var options: Set<String> {
+            Set((arguments ?? []).flatMap { $0.names ?? [] }.map { ($0.kind == "long" ? "--" : "-") + $0.name })
+        }
+    }
+
+    private let command: Command
+
+    init() async throws {
+        let ended = try await run(Built.lanyard, ["--experimental-dump-help"], environment: [:])
+        self = try JSONDecoder().decode(Self.self, from: Data(ended.output.utf8))
+    }
+
+    /// Whether a line names a command that there is, and only options of it.
+    func accept(_ line: String) -> Bool {
+        var here = command
+        // What a program's own command line says after `--` is its own.
+        let words = line.split(separator: " ").dropFirst().prefix { $0 != "--" }.map(String.init)
+        for (index, word) in words.enumerated() {
+            if let next = here.subcommands?.first(where: { $0.commandName == word }) {
+                here = next
+            } else if word.hasPrefix("-"), word != "-" {
+                let name = String(word.prefix { $0 != "=" })
+                if !here.options.union(["--help", "--version"]).contains(name) { return false }
+            } else if index == 0 {
+                return false
+            }
+        }
+        return true
+    }
+}
