@@ -96,7 +96,8 @@ import Testing
     @Test func `what is taken back is looked for where it was written, whatever git goes by later`() async throws {
         try await Home.with { home in
             let other = ["GIT_CONFIG_GLOBAL": home.folder + "/home/other"]
-            #expect(try await home.lanyard(["configure", "git", "--yes"], other).status == 0)
+            let configured = try await home.lanyard(["configure", "git", "--yes"], other)
+            #expect(configured.status == 0, "\(configured)")
             #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try home.text(home.folder + "/home/other").isEmpty)
             #expect(!FileManager.default.fileExists(atPath: home.gitFile))
