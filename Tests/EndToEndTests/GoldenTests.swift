@@ -27,8 +27,8 @@ import Testing
             environment["AUTHORITY"] = world.sandbox.authority
             let transcript = try Transcript(name)
             let now = try await transcript.replayed(in: environment, folder: world.folder + "/work") {
-                $0.replacing(world.folder, with: "/FOLDER").replacing(world.sandbox.resource, with: "https://RESOURCE")
-                    .replacing(world.sandbox.authority, with: "https://AUTHORITY")
+                $0.replacing(world.folder, with: "/FOLDER")
+                    .replacing(world.sandbox.resource.dropFirst("https://".count), with: "RESOURCE")
                     .replacing(world.sandbox.authority.dropFirst("https://".count), with: "AUTHORITY")
             }
             try transcript.expect(now)
