@@ -79,7 +79,7 @@ import Testing
             #expect(
                 alone.lines.count == 1 && alone.lines.first?.hasPrefix("Authorization: Bearer ey") == true, "\(alone)")
             #expect(alone.lines != ["Authorization: Bearer \(token)"])
-            #expect(alone.errors.contains("remove it: lanyard cache clear --damaged"), "\(alone)")
+            #expect(alone.errors.contains("to remove them: lanyard cache clear --damaged"), "\(alone)")
             // The renewed token took its place.
             #expect(try await world.lanyard(["cache", "clear", "--damaged"]).errors == "lanyard: nothing is damaged\n")
 

@@ -104,13 +104,13 @@ struct AuthorityKind: CustomTestStringConvertible, Sendable {
             ) { terminal in
                 try await terminal.sees("waiting for the code to be entered")
                 let lines = terminal.lines
-                let page = try #require(lines.firstIndex { $0.hasSuffix("open this page on any device:") })
+                let page = try #require(lines.firstIndex { $0.hasPrefix("https://") })
                 let code = try #require(lines.firstIndex { $0.hasPrefix("lanyard: and enter this code") })
                 let typed = try await run(
                     Built.sandbox,
                     [
                         "sign-in", "--ca", world.sandbox.caFile, "--as", kind.user, "--code", lines[code + 1],
-                        lines[page + 1],
+                        lines[page],
                     ], environment: world.environment)
                 #expect(typed.status == 0, "\(typed)")
             }

@@ -78,7 +78,9 @@ import Testing
                 let url = "\(world.sandbox.resource)/common/hello.git"
                 #expect(try await there.lanyard(["token", "--non-interactive", url]).lines == [token])
                 let listed = try await there.lanyard(["accounts"])
-                #expect(listed.output.contains("c0a70500") && !listed.output.contains("guest"), "\(listed)")
+                #expect(
+                    listed.output.contains("work or school  contoso.example") && !listed.output.contains("guest"),
+                    "\(listed)")
             }
         }
     }

@@ -91,10 +91,10 @@ import Testing
             let url = "\(world.sandbox.resource)/contoso/hello.git"
             let first = try await world.get("contoso/hello.git", world.browser(as: Self.alice))
             try #require(first.status == 0, "\(first)")
-            let bus = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
-            let ended = try await world.lanyard(["status", url], bus)
+            try await world.keyring.suspendProvider()
+            let ended = try await world.lanyard(["status", url])
             #expect(ended.status == 0 && ended.output.hasPrefix("ready  \(url) as \(Self.alice), for "), "\(ended)")
-            let forgotten = try await world.lanyard(["status", url], bus.merging(["LANYARD_ANSWER_CACHE": "0"]) { $1 })
+            let forgotten = try await world.lanyard(["status", url], ["LANYARD_ANSWER_CACHE": "0"])
             #expect(forgotten.status == 1 && forgotten.output.hasPrefix("fails  \(url): "), "\(forgotten)")
         }
     }

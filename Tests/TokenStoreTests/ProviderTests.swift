@@ -50,7 +50,7 @@ import TokenStore
         try await withPlainProvider(wrong: "SearchItems") { keyring in
             let ended = try await keyring.run(Built.lanyard, ["doctor"])
             #expect(ended.status == 1, "\(ended)")
-            #expect(ended.output.contains("fail  accounts          the keyring service failed (Method"), "\(ended)")
+            #expect(ended.output.contains("fail  accounts       the keyring service failed (Method"), "\(ended)")
         }
     }
 
