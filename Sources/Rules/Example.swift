@@ -4,6 +4,8 @@ public enum Example {
     public static let url = "https://dev.azure.com/contoso"
     /// The domain of an organisation.
     public static let domain = "contoso.com"
+    /// A URL that many programs have tokens for.
+    public static let graphURL = "https://graph.microsoft.com"
     /// A URL of an organisation's own server.
     public static let ownURL = "https://git.contoso.com/team"
     /// The scope of that server's tokens.

@@ -17,10 +17,10 @@ struct TokenCommand: Command {
     static let examples: KeyValuePairs = [
         "Print the token for a URL": "lanyard token \(Example.url)",
         "Call Microsoft Graph, with the token kept off the command line": """
-        lanyard token --header https://graph.microsoft.com |
-          curl --header @- https://graph.microsoft.com/v1.0/me
+        lanyard token --header \(Example.graphURL) |
+          curl --header @- \(Example.graphURL)/v1.0/me
         """,
-        "See whom a token is for, and what it permits": "lanyard token --decode https://graph.microsoft.com",
+        "See whom a token is for, and what it permits": "lanyard token --decode \(Example.graphURL)",
     ]
 
     @OptionGroup var token: TokenOptions
