@@ -98,7 +98,8 @@ private struct DocumentedWorld: Sendable {
     private let world: World
     private let environment: [String: String]
     private let configuration: String
-    private let git: String
+    /// What `configure git` wrote into the home, by path.
+    private let git: [String: String]
 
     static func with(_ body: @Sendable (DocumentedWorld) async throws -> Void) async throws {
         try await World.with(people: { $0.replacing("contoso.example", with: "contoso.com") + admin }) { world in
@@ -124,8 +125,13 @@ private struct DocumentedWorld: Sendable {
             "GNUPGHOME": world.folder + "/gnupg",
         ]
         environment = world.environment.merging(world.browser(as: "alice@contoso.com")) { $1 }.merging(variables) { $1 }
+        // Nobody here is at home in the sandbox's other organisations.
+        try world.configure(onlyRuleFor: "contoso")
         configuration = try String(contentsOfFile: world.configFile, encoding: .utf8)
-        git = try String(contentsOfFile: world.folder + "/home/.gitconfig", encoding: .utf8)
+        git = try Dictionary(
+            uniqueKeysWithValues: [".gitconfig", World.gitRecordPath].map { path in
+                (path, try String(contentsOfFile: "\(world.folder)/home/\(path)", encoding: .utf8))
+            })
         try write("\(KeyringFixture.password)", to: "credentials/keyring")
         // The sandbox's certificate is for localhost.
         try write(
@@ -214,10 +220,9 @@ private struct DocumentedWorld: Sendable {
 
     /// The reader's git asks lanyard, unless that is what the example does.
     private func configureGit(for script: String) async throws {
-        let repository = "\(world.sandbox.resource)/contoso/hello.git"
-        try write(
-            "\(git)[url \"\(repository)\"]\n\tinsteadOf = https://dev.azure.com/contoso/project/_git/repo\n",
-            to: "home/.gitconfig")
+        for (path, text) in git { try write(text, to: "home/\(path)") }
+        let here = "url.\(world.sandbox.resource)/contoso/hello.git.insteadOf"
+        try await world.git(["config", "--global", here, "https://dev.azure.com/contoso/project/_git/repo"])
         guard !script.contains("lanyard configure git") else { return }
         let ended = try await world.lanyard(["configure", "git", "--yes"])
         #expect(ended.status == 0, "\(ended)")
@@ -227,6 +232,7 @@ private struct DocumentedWorld: Sendable {
     private static let preparations = [
         (part: "gpg --decrypt", script: "lanyard export | gpg --yes --symmetric --output here/lanyard.gpg"),
         (part: "gpg --symmetric", script: "rm -f here/lanyard.gpg"),
+        (part: "lanyard doctor", script: "git config --global --unset-all credential.helper"),
         (
             part: "--from azure-cli",
             script: "mkdir -p ~/.azure && rm -f ~/.azure/* && lanyard export --output ~/.azure/msal_token_cache.json"

@@ -115,6 +115,8 @@ private struct Stage {
         let variables = ["CLIENT_ID": world.sandbox.clientID]
         environment = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
             .merging(variables) { $1 }
+        // Nobody here is at home in the sandbox's other organisations.
+        try world.configure(onlyRuleFor: "contoso")
         try world.configure(rule: "https://dev.azure.com/contoso", at: "contoso.example")
         if !isNew {
             try world.configure(

@@ -42,4 +42,5 @@ extension World {
 /// A world is not as a test needs it.
 package enum WorldError: Error {
     case signIn(String)
+    case rules(String)
 }

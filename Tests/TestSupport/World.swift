@@ -59,9 +59,17 @@ package final class World: Sendable {
     }
 
     private func prepare() async throws {
-        let settings = try await GitSettings.shared.text(of: self)
-        try settings.write(toFile: folder + "/home/.gitconfig", atomically: true, encoding: .utf8)
+        for (path, text) in try await GitSettings.shared.files(of: self) {
+            let file = URL(filePath: "\(folder)/home/\(path)")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
     }
+
+    /// Where `configure git` keeps its record, in the home.
+    package static let gitRecordPath = ".local/state/lanyard/git-changes.json"
 
     /// The user's configuration file.
     package var configFile: String { folder + "/config/lanyard/config.toml" }
@@ -88,6 +96,15 @@ package final class World: Sendable {
         \(further)
 
         """.write(toFile: configFile, atomically: true, encoding: .utf8)
+    }
+
+    /// Takes the rules out of the user's configuration that are not for a path of the sandbox's.
+    package func configure(onlyRuleFor path: String) throws {
+        let parts = try String(contentsOfFile: configFile, encoding: .utf8).components(separatedBy: "[[rule]]\n")
+        let kept = parts.dropFirst().filter { $0.contains("url = \"\(sandbox.resource)/\(path)\"\n") }
+        guard kept.count == 1 else { throw WorldError.rules(parts.joined()) }
+        try (parts.prefix(1) + kept).joined(separator: "[[rule]]\n")
+            .write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
     /// Installs a plugin that is a shell's script, and gives the environment in which it is found.
@@ -162,22 +179,29 @@ package final class World: Sendable {
     }
 }
 
-/// git's settings in a world, which the first one makes as a person does and all others copy.
+/// git's settings in a world and the record of them, which the first one makes as a person does and all others copy.
 private actor GitSettings {
     static let shared = GitSettings()
-    private var made: Task<String, any Error>?
+    private static let paths = [".gitconfig", World.gitRecordPath]
+    private var made: Task<[String], any Error>?
 
-    func text(of world: World) async throws -> String {
+    /// The files' paths in the home, and what is in them.
+    func files(of world: World) async throws -> [(path: String, text: String)] {
         let task =
             made
             ?? Task {
                 _ = try await world.git(["config", "--global", "http.sslCAInfo", world.sandbox.caFile])
                 _ = try await world.lanyard(["configure", "git", "--yes"])
-                let text = try String(contentsOfFile: world.folder + "/home/.gitconfig", encoding: .utf8)
-                return Self.parts(of: world).reduce(text) { $0.replacing($1.value, with: $1.placeholder) }
+                return try Self.paths.map { path in
+                    let text = try String(contentsOfFile: "\(world.folder)/home/\(path)", encoding: .utf8)
+                    return Self.parts(of: world).reduce(text) { $0.replacing($1.value, with: $1.placeholder) }
+                }
             }
         made = task
-        return try await Self.parts(of: world).reduce(task.value) { $0.replacing($1.placeholder, with: $1.value) }
+        let texts = try await task.value.map { text in
+            Self.parts(of: world).reduce(text) { $0.replacing($1.placeholder, with: $1.value) }
+        }
+        return zip(Self.paths, texts).map { ($0, $1) }
     }
 
     /// What differs from world to world.
