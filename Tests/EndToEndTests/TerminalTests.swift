@@ -7,6 +7,16 @@ import Testing
 @Suite struct TerminalTests {
     private static let interrupted: Int32 = -SIGINT
 
+    /// Asks for the repository's credential as git does, with a person at the terminal.
+    private static func get(
+        _ options: [String] = [], in world: World, at terminal: PseudoTerminal,
+        person part: @escaping @Sendable (PseudoTerminal) async throws -> Void = { _ in }
+    ) async throws -> Ended {
+        try await terminal.run(
+            "\(world.folder)/bin/lanyard", ["get"] + options,
+            input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment, person: part)
+    }
+
     /// The page that a line of the screen shows.
     private static func page(_ terminal: PseudoTerminal) throws -> String {
         try #require(terminal.lines.first { $0.hasPrefix("https://") })
@@ -139,10 +149,7 @@ import Testing
             try await world.signIn("alice@contoso.example")
             try await world.sandbox.revoke(#"{"username":"alice@contoso.example"}"#)
             let terminal = try PseudoTerminal()
-            let ended = try await terminal.run(
-                "\(world.folder)/bin/lanyard", ["get", "--flow", "device-code"],
-                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
-            ) { terminal in
+            let ended = try await Self.get(["--flow", "device-code"], in: world, at: terminal) { terminal in
                 try await terminal.sees("waiting for the code")
                 let lines = terminal.lines
                 let reason = try #require(lines.firstIndex { $0.contains("must sign in again") }, "\(terminal.text)")
@@ -157,10 +164,7 @@ import Testing
     @Test func `a code stands alone on its line, with a picture of the page and the time that is left`() async throws {
         try await World.with { world in
             let terminal = try PseudoTerminal()
-            let ended = try await terminal.run(
-                "\(world.folder)/bin/lanyard", ["get", "--flow", "device-code"],
-                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
-            ) { terminal in
+            let ended = try await Self.get(["--flow", "device-code"], in: world, at: terminal) { terminal in
                 try await terminal.sees("waiting for the code to be entered, 14:5")
                 let page = try Self.page(terminal)
                 let lines = terminal.lines
@@ -292,10 +296,7 @@ import Testing
             let options = [
                 "paste": ["--no-browser"], "code": ["--flow", "device-code"], "browser": ["--browser", "true"],
             ]
-            let ended = try await terminal.run(
-                "\(world.folder)/bin/lanyard", ["get"] + (options[flow] ?? []),
-                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
-            ) { terminal in
+            let ended = try await Self.get(options[flow] ?? [], in: world, at: terminal) { terminal in
                 try await terminal.sees(
                     flow == "paste"
                         ? "last page does not open, paste its address (hidden; 15 minutes): " : "left; Ctrl-C ends it")
@@ -318,10 +319,7 @@ import Testing
     @Test(arguments: 1...8) func `a Ctrl-C right behind an answer ends a sign-in`(_ round: Int) async throws {
         try await World.with { world in
             let terminal = try PseudoTerminal()
-            let ended = try await terminal.run(
-                "\(world.folder)/bin/lanyard", ["get", "--no-browser"],
-                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
-            ) { terminal in
+            let ended = try await Self.get(["--no-browser"], in: world, at: terminal) { terminal in
                 try await terminal.sees("paste its address (hidden; 15 minutes): ")
                 for text in ["half", " an", " address", "\u{3}"] { try terminal.type(text) }
             }
@@ -360,10 +358,7 @@ import Testing
     @Test func `Ctrl-D at the question is a no`() async throws {
         try await World.with { world in
             let terminal = try PseudoTerminal()
-            let ended = try await terminal.run(
-                "\(world.folder)/bin/lanyard", ["get", "--no-browser"],
-                input: "url=\(world.sandbox.resource)/common/hello.git\n", environment: world.environment
-            ) { terminal in
+            let ended = try await Self.get(["--no-browser"], in: world, at: terminal) { terminal in
                 try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
                 try terminal.type("\u{4}")
             }
@@ -418,10 +413,7 @@ import Testing
             #expect(first.status == 0, "\(first)")
             try await world.sandbox.fault(#"{"path": "/token", "delay": 2.5, "times": 1}"#)
             let terminal = try PseudoTerminal()
-            let ended = try await terminal.run(
-                "\(world.folder)/bin/lanyard", ["get"], input: "url=\(world.sandbox.resource)/common/hello.git\n",
-                environment: world.environment
-            ) { terminal in
+            let ended = try await Self.get(in: world, at: terminal) { terminal in
                 let host = world.sandbox.authority.dropFirst("https://".count)
                 try await terminal.sees("lanyard: renewing the token at \(host)…")
             }
@@ -482,9 +474,7 @@ import Testing
             let terminal = try PseudoTerminal()
             let first = try await world.get("common/hello.git", world.browser(as: "alice@contoso.example"))
             #expect(first.status == 0)
-            let ended = try await terminal.run(
-                "\(world.folder)/bin/lanyard", ["get"], input: "url=\(world.sandbox.resource)/common/hello.git\n",
-                environment: world.environment)
+            let ended = try await Self.get(in: world, at: terminal)
             #expect(ended.value("password") != nil && terminal.written.isEmpty, "\(terminal.written)")
         }
     }
