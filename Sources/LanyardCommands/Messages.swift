@@ -84,24 +84,19 @@ extension Failure {
                 ])
         case .noClientID(let authority):
             self.init(
-                "no client id is configured for \(authority.displayable(limit: 255))",
-                hints: [
-                    "register an app in the Entra admin centre: App registrations, New registration, platform \"Mobile and desktop applications\" with redirect URI http://localhost, and allow public client flows",
-                    Hint(
-                        "then put its application (client) id into \(Self.userFile(context))",
-                        write: "client-id = \"…\""),
-                ] + Self.clientForEverybody(authority, context))
+                "no client ID is configured for \(authority.displayable(limit: 255))",
+                hints: Self.clients(authority, context))
         case .unknownClient(let text, let names, let nearest):
             let known = names.isEmpty ? "" : ", or the name of a client: \(names.joined(separator: ", "))"
             self.init(
-                "\(text.displayable(limit: 60)) is no client id",
+                "\(text.displayable(limit: 60)) is no client ID",
                 hints: [
                     nearest.map { "did you mean \($0)?" } ?? "it is a GUID, shown by the app's registration\(known)"
                 ])
         case .forbiddenClient(let name):
             self.init(
                 "the client \(name) is forbidden by \(Configuration.systemFile)",
-                hints: ["use your organisation's app: ask whoever administers this machine for its client id"])
+                hints: ["use your organisation's app: ask whoever administers this machine for its client ID"])
         case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
@@ -111,13 +106,16 @@ extension Failure {
         }
     }
 
-    /// A client that does without an app of the organisation's; none if the authority has none, or a policy forbids it.
-    private static func clientForEverybody(_ authority: String, _ context: CommandContext) -> [Hint] {
+    /// How to come by a client: an app of the organisation's, or one that does without; the latter only if the authority has
+    /// any and no policy forbids it.
+    private static func clients(_ authority: String, _ context: CommandContext) -> [Hint] {
         let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
         let configuration = (try? Configuration.load(environment: context.environment)) ?? Configuration()
         let match = registry.match(authority: authority, isConfigured: true)
-        guard let client = match?.clients.first, configuration.allows(client: client.name) else { return [] }
-        return [.clientForEverybody(write: "client-id = \"\(client.name)\"")]
+        let own = Hint("put the app's client ID into \(userFile(context))", write: "client-id = \"…\"")
+        let others = match?.clients.first { configuration.allows(client: $0.name) }
+            .map { Hint.clientForEverybody(write: "client-id = \"\($0.name)\"") }
+        return [match?.plugin.registrationHint, own, others].compactMap(\.self)
     }
 
     /// A keyring that doesn't work.
@@ -331,4 +329,9 @@ extension SettingsError {
 extension PluginProblem {
     /// What to do about it, which may quote the manifest.
     var hints: [Hint] { [hint].compactMap(\.self).map { Hint($0.displayable()) } }
+}
+
+extension PluginManifest {
+    /// Where an organisation's app is found or registered; nil if the plugin doesn't say.
+    var registrationHint: Hint? { clientRegistration.map { Hint($0.displayable(limit: 512)) } }
 }

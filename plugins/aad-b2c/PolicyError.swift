@@ -30,11 +30,11 @@ enum PolicyError {
         case 90117, 90146:
             return error(
                 .invalidRequest, "a scope is not known to this tenant", failure,
-                hint: "check the scopes: for B2C they are https://TENANT/APP/SCOPE, or the client id itself")
+                hint: "check the scopes: for B2C they are https://TENANT/APP/SCOPE, or the client ID itself")
         case 90068:
             return error(
                 .invalidRequest, "the application is not known to this tenant", failure,
-                hint: "check the client id: it must be an application of the B2C tenant itself")
+                hint: "check the client ID: it must be an application of the B2C tenant itself")
         case 90079:
             return error(
                 .invalidRequest, "the application is registered as one that has a secret", failure,

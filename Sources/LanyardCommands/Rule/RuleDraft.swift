@@ -107,7 +107,7 @@ struct RuleDraft {
         let offered = session.offeredClients(authority.match, for: known)
         introduceClients(authority.match, offered)
         let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }
-        let asked = await ask("client id", suggesting: other?.clientID ?? offered.first?.name) { id throws(Failure) in
+        let asked = await ask("client ID", suggesting: other?.clientID ?? offered.first?.name) { id throws(Failure) in
             guard !id.isEmpty else { throw noClient(authority) }
             return try checked(id, authority.match)
         }
@@ -117,9 +117,8 @@ struct RuleDraft {
 
     private func introduceClients(_ match: AuthorityMatch, _ offered: [PluginClient]) {
         guard prompt != nil else { return }
-        console.note(
-            "which app asks? your organisation's, if it has one: its client id, a GUID, is on its Overview page in the "
-                + "Entra admin centre, App registrations (redirect URI http://localhost)")
+        let place = match.plugin.clientRegistration.map { ": \($0.displayable(limit: 512))" } ?? ""
+        console.note("which app asks? your organisation's, if it has one\(place)")
         if let client = offered.first {
             let others = offered.dropFirst().map { " or \($0.name)" }.joined()
             let summary = client.summary.isEmpty ? "" : " (\(client.summary.displayable()))"
@@ -134,14 +133,15 @@ struct RuleDraft {
         let name = authority.match.clients.map(\.name).first(where: session.configuration.allows)
         return Failure(
             missing.message,
-            hints: missing.hints.prefix(1) + [Hint("then give its application id", write: "--client-id ID")]
+            hints: [authority.match.plugin.registrationHint, Hint("give the app's client ID", write: "--client-id ID")]
+                .compactMap(\.self)
                 + [name].compactMap(\.self).map { .clientForEverybody(write: "--client-id \($0)") })
     }
 
     private func checked(_ id: String, _ match: AuthorityMatch) throws(Failure) -> String {
         guard id.isScopeToken, id.utf8.count <= 256 else {
             throw Failure(
-                "\(id.displayable(limit: 60)) is no client id", hints: ["it is a GUID, shown by the app's registration"]
+                "\(id.displayable(limit: 60)) is no client ID", hints: ["the app's registration shows it"]
             )
         }
         do throws(ResolutionError) { _ = try session.configuration.clientID(id, at: match) } catch {

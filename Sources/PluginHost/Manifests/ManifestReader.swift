@@ -13,7 +13,7 @@ struct ManifestReader {
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
-        "issuer", "client", "client-ids", "realm-authority", "realm-domain",
+        "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
     ]
 
     private let file: String
@@ -60,6 +60,7 @@ struct ManifestReader {
         manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)
         manifest.realmDomain = try table.text("realm-domain", .host)
         manifest.clientIDs = try clientIDs(table)
+        manifest.clientRegistration = try table.text("client-registration", .text(512))
         manifest.identities = try table.list("identities", .pluginName).map(PluginIdentity.Kind.init(rawValue:))
         manifest.variables = try table.list("variables", .fieldName)
         try readTables(table, into: &manifest)
@@ -80,7 +81,7 @@ struct ManifestReader {
     private func clientIDs(_ table: SettingsTable) throws(SettingsError) -> ClientIDForm? {
         guard let name = try table.text("client-ids", .pluginName) else { return nil }
         guard let form = ClientIDForm(rawValue: name) else {
-            throw table.error("client-ids", "`client-ids` is \(name), which is no form of a client id")
+            throw table.error("client-ids", "`client-ids` is \(name), which is no form of a client ID")
         }
         return form
     }

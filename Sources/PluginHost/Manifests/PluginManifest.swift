@@ -45,8 +45,11 @@ public struct PluginManifest: Sendable, Equatable {
     public var issuers: [PluginIssuer] = []
     /// Clients that people can call by name.
     public var clients: [PluginClient] = []
-    /// What every client id at its authorities looks like; nil if that is not settled.
+    /// What every client ID at its authorities looks like; nil if that is not settled.
     public var clientIDs: ClientIDForm?
+    /// Where people find the client ID of an app of their organisation's, or register one: a sentence; nil if the plugin doesn't
+    /// say.
+    public var clientRegistration: String?
     /// What of the manifest was left out because this version doesn't know it.
     public var notes: [PluginProblem] = []
     /// The folder the manifest is in, symbolic links resolved.
@@ -191,7 +194,7 @@ public struct PluginIssuer: Sendable, Equatable {
     public var revokesOnRenewal = false
 }
 
-/// What a client id may look like.
+/// What a client ID may look like.
 public enum ClientIDForm: String, Sendable, CaseIterable {
     /// A UUID.
     case uuid
@@ -202,9 +205,9 @@ public enum ClientIDForm: String, Sendable, CaseIterable {
 
 /// A client that people can call by name: a `[[client]]` table.
 public struct PluginClient: Sendable, Equatable {
-    /// What people write instead of the client id.
+    /// What people write instead of the client ID.
     public let name: String
-    /// The client id.
+    /// The client ID.
     public let id: String
     /// Whose client it is, for people; empty if the name says all.
     public var summary = ""
