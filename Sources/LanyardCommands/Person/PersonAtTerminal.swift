@@ -23,7 +23,7 @@ struct PersonAtTerminal: PersonInterface {
     }
 
     /// How long the browser may take before the page's address is shown as well.
-    private static let browserPatience = Duration.seconds(10)
+    private static let browserPatience = Duration.seconds(20)
 
     private var console: Console { context.console }
 
