@@ -49,7 +49,7 @@ struct ConfigurationChecks {
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
         guard let client = rule.clientID ?? configuration.clientID else {
-            return .fail("rule", "\(name) has no client id", Hint(place, write: "client-id = \"…\""))
+            return .fail("rule", "\(name) has no client ID", Hint(place, write: "client-id = \"…\""))
         }
         do throws(ResolutionError) { _ = try configuration.clientID(client, at: match) } catch {
             let failure = Failure(error, in: context)

@@ -89,7 +89,7 @@ struct OnlineChecks: Sendable {
     }
 
     private func answer(_ probe: PluginProbe, _ target: OnlineTarget) -> Finding {
-        let client = probe.checks.contains(.client) ? ", and knows the client id \(target.clientID)" : ""
+        let client = probe.checks.contains(.client) ? ", and knows the client ID \(target.clientID)" : ""
         let way = probe.proxy.map { " through the proxy http://\($0.displayable(limit: 261))" } ?? ""
         return .pass("authority", "\(target.authority) answers\(way)\(client)")
     }
@@ -141,6 +141,7 @@ struct OnlineChecks: Sendable {
     private func renewals(_ probed: [Probed]) async -> [Finding] {
         let start = ContinuousClock.now
         var findings: [Finding] = []
+        var strange: [OnlineTarget] = []
         for target in probed.filter(\.isUsable).map(\.target) {
             guard ContinuousClock.now - start < Self.patience else {
                 let text = "\(target.authority): not tried, since the others took more than a minute"
@@ -150,16 +151,27 @@ struct OnlineChecks: Sendable {
             let decision = session.acquirer.decide(target.request)
             // Without a keyring there is nothing to renew; other findings tell why.
             if decision.storeError != nil { break }
-            findings.append(await renewal(target, decision))
+            if case .refuse(let error) = decision.step, decision.account == nil {
+                findings.append(refusal("renewal", error, target))
+            } else if let account = decision.account {
+                findings.append(await renewal(target, decision, of: account))
+            } else {
+                strange.append(target)
+            }
         }
-        return findings
+        return findings + [nobody(at: strange)].compactMap(\.self)
     }
 
-    private func renewal(_ target: OnlineTarget, _ decision: Decision) async -> Finding {
-        guard let account = decision.account else {
-            if case .refuse(let error) = decision.step { return refusal("renewal", error, target) }
-            return .warn("renewal", "nobody has signed in to \(target.authority)", signIn(target))
-        }
+    /// One finding for all that nobody has signed in to; nil if there are none.
+    private func nobody(at targets: [OnlineTarget]) -> Finding? {
+        guard let first = targets.first else { return nil }
+        let names = targets.map(\.authority).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        return .warn("renewal", "nobody has signed in to \(names.joined(separator: ", "))", signIn(first))
+    }
+
+    private func renewal(
+        _ target: OnlineTarget, _ decision: Decision, of account: AccountRecord
+    ) async -> Finding {
         guard decision.canRenew else { return withoutRefreshToken(account, decision, target) }
         do throws(AcquisitionError) {
             let token = try await session.acquirer.renewNow(
@@ -183,7 +195,7 @@ struct OnlineChecks: Sendable {
                 signIn(target))
         }
         return .warn(
-            "renewal", "\(who): there is no refresh token for the client id \(target.clientID)", signIn(target))
+            "renewal", "\(who): there is no refresh token for the client ID \(target.clientID)", signIn(target))
     }
 
     private func signIn(_ target: OnlineTarget) -> Hint {
@@ -262,10 +274,10 @@ extension AcquisitionError {
         }
     }
 
-    /// Whether nothing is broken: it is over in a while, or somebody has yet to sign in.
+    /// Whether nothing is broken: it is over in a while, or somebody has yet to sign in or to choose.
     fileprivate var isHarmless: Bool {
         switch self {
-        case .busy, .noSuchAccount: true
+        case .busy, .noSuchAccount, .ambiguousAccount: true
         default: cause?.code == .throttled
         }
     }
