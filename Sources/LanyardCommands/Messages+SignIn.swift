@@ -21,7 +21,7 @@ extension Failure {
         } else if let account {
             // Such as that of another client, or one whose refresh token was refused before.
             let client = request.clientID.displayable(limit: 100)
-            why = ": \(account.nameForPeople) has no sign-in to renew at \(authority) with the client id \(client)"
+            why = ": \(account.nameForPeople) has no sign-in to renew at \(authority) with the client ID \(client)"
         } else {
             let who = request.expectedAccount.map { "\($0.displayable(limit: 100)) has not" } ?? "nobody has"
             why = ": \(who) signed in to \(authority)"

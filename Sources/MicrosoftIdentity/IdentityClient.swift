@@ -129,7 +129,7 @@ package struct IdentityClient: Sendable {
         }
     }
 
-    /// What names the session: Entra takes a hint, B2C only an id token, which tells more than a browser need be told.
+    /// What names the session: Entra takes a hint, B2C only an ID token, which tells more than a browser need be told.
     ///
     /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the authority says that it's done.
     private static func logout(_ request: PluginRequest, at authority: Authority) -> [FormEncoding.Field] {

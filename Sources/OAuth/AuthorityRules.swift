@@ -15,7 +15,7 @@ package protocol AuthorityRules: Sendable {
     ///
     /// - Parameters:
     ///   - response: the tokens; nothing of them was checked.
-    ///   - nonce: what an id token must name; nil if none was sent.
+    ///   - nonce: what an ID token must name; nil if none was sent.
     /// - Returns: what the sign-in ends with.
     /// - Throws: if the tokens aren't to be believed.
     func accept(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> Tokens

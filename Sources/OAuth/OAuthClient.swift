@@ -4,7 +4,7 @@ package struct OAuthClient: Sendable {
     package var authority: String
     /// Where it asks.
     package var endpoints: Endpoints
-    /// The client id (RFC 6749, 2.2).
+    /// The client ID (RFC 6749, 2.2).
     package var id: String
     /// The `scope` value of its requests; empty sends none.
     package var scope: String

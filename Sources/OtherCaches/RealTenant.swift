@@ -8,7 +8,7 @@ import TokenStore
 extension [CredentialRecord] {
     /// The records, each that is kept under a name for many tenants under the one that it is for.
     ///
-    /// That is the tenant that an id token of the same account and client tells, else the account's home. Without either
+    /// That is the tenant that an ID token of the same account and client tells, else the account's home. Without either
     /// a record stays as it is.
     var atTheirTenants: [CredentialRecord] {
         let tenants = tenantsInIDTokens
@@ -20,7 +20,7 @@ extension [CredentialRecord] {
         }
     }
 
-    /// The tenants in the id tokens that are kept under such a name, by account and client.
+    /// The tenants in the ID tokens that are kept under such a name, by account and client.
     private var tenantsInIDTokens: [String: String] {
         var tenants: [String: String] = [:]
         for case .idToken(let token) in self where CredentialRecord.idToken(token).isOfManyTenants {

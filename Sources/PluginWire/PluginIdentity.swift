@@ -10,7 +10,7 @@ public struct PluginIdentity: Sendable, Equatable {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// An application that proves itself to the authority (RFC 6749, 4.4).
         public static let client = Kind(rawValue: "client")
-        /// The identity of the machine that this runs on; it has no authority and no client id.
+        /// The identity of the machine that this runs on; it has no authority and no client ID.
         public static let managed = Kind(rawValue: "managed")
     }
 

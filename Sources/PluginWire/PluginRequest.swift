@@ -49,7 +49,7 @@ public struct PluginRequest: Sendable, Equatable {
     public var operation: Operation
     /// The authority's URL as configured; https, without a trailing slash.
     public var authority = ""
-    /// The application's client id (RFC 6749, 2.2).
+    /// The application's client ID (RFC 6749, 2.2).
     public var clientID = ""
     /// What the application is called, for people; nil if the host doesn't know.
     public var clientName: String?
@@ -79,7 +79,7 @@ public struct PluginRequest: Sendable, Equatable {
     public var account: String?
     /// The refresh token to redeem.
     public var refreshToken: Secret?
-    /// An id token of the account, to name the session that ends.
+    /// An ID token of the account, to name the session that ends.
     public var idTokenHint: Secret?
     /// In `authenticate`: who the token is for.
     public var identity: PluginIdentity?

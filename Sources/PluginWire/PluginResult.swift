@@ -16,7 +16,7 @@ public struct PluginResult: Sendable, Equatable {
     public var refreshToken: Secret?
     /// The family of clients that may share the refresh token (`foci`).
     public var familyID: String?
-    /// The OpenID Connect id token; nil if the authority gave none.
+    /// The OpenID Connect ID token; nil if the authority gave none.
     public var idToken: Secret?
     /// The scopes granted.
     public var scopes: [String]

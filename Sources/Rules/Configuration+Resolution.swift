@@ -59,7 +59,7 @@ extension Configuration {
                 signIn: rule.signIn)
         }
         guard request.scheme == "https", host.port == nil || host.port == 443 else { return nil }
-        // Without a client id and an authority of the user's own, nothing says that this host is lanyard's to answer; the
+        // Without a client ID and an authority of the user's own, nothing says that this host is lanyard's to answer; the
         // plugins, which it takes time to find, aren't asked then.
         guard request.wish.clientID ?? clientID != nil, let authority = request.wish.authority ?? authority,
             let known = wellKnown(host)
@@ -123,7 +123,7 @@ extension Configuration {
         do throws(SignInParameterError) { try resolved.signIn.take(wish.signIn) } catch { throw .badParameter(error) }
     }
 
-    /// The token that a rule says is needed, whichever of its URLs is asked for; nil if there is no client id for it.
+    /// The token that a rule says is needed, whichever of its URLs is asked for; nil if there is no client ID for it.
     public func request(by rule: Rule) -> TokenRequest? {
         guard let clientID = rule.clientID ?? clientID else { return nil }
         var request = TokenRequest(

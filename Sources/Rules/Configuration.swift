@@ -23,7 +23,7 @@ public struct Configuration: Sendable, Equatable {
 
     /// The authority of well-known hosts that no rule names.
     public var authority: String?
-    /// The client id, or a well-known client's name, of whatever names none itself.
+    /// The client ID, or a well-known client's name, of whatever names none itself.
     public var clientID: String?
     /// The account of whatever names none itself, by user name or home account id.
     public var account: String?

@@ -8,7 +8,7 @@ public struct Rule: Sendable, Equatable {
     public var pattern: URLPattern
     /// The authority's URL.
     public var authority: String
-    /// The application's client id, or a well-known client's name; nil for the configuration's `client-id`.
+    /// The application's client ID, or a well-known client's name; nil for the configuration's `client-id`.
     public var clientID: String?
     /// The scopes of the token.
     public var scopes: [String]

@@ -27,7 +27,7 @@ public struct TokenRequest: Sendable, Equatable {
     public var authorityIsConfigured: Bool
     /// The kind of authority, if its URL doesn't tell.
     public var kind: String?
-    /// The application's client id, or a name for it until the plugins have been asked.
+    /// The application's client ID, or a name for it until the plugins have been asked.
     public var clientID: String
     /// The scopes wanted.
     public var scopes: [String]
@@ -67,7 +67,7 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case incomplete
     /// The host is not mapped to the resource of the scopes that the consumer named.
     case notMapped(host: String, scope: String)
-    /// Neither the request nor the configuration has a client id.
+    /// Neither the request nor the configuration has a client ID.
     case noClientID(authority: String)
     /// What should be a client's id or name is neither at the authority; the names that there are, and the nearest.
     case unknownClient(String, names: [String], nearest: String?)

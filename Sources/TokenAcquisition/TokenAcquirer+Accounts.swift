@@ -19,7 +19,7 @@ extension TokenAcquirer {
         public let removed: Int
         /// The clients that still have a token of it, lower-cased.
         public let remaining: [String]
-        /// An id token of each client that had one: it names the browser's session.
+        /// An ID token of each client that had one: it names the browser's session.
         public let idTokens: [IDTokenRecord]
     }
 
@@ -45,7 +45,7 @@ extension TokenAcquirer {
         try? selection?.remove(account.isSelected)
     }
 
-    /// Ends the person's session at the authority in the browser; the id token is one from before the sign-out.
+    /// Ends the person's session at the authority in the browser; the ID token is one from before the sign-out.
     public func endSession(
         of account: AccountRecord, idToken: IDTokenRecord?, clientID: String, authority url: String,
         kind: String?, person: any PersonInterface

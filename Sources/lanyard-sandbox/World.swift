@@ -11,7 +11,7 @@ final class World: Sendable {
         var deviceCodeLifetime = 900
         /// Whether a refresh token is good once; used again, all that came of its sign-in is revoked (RFC 9700, 4.14.2).
         var hasSingleUseRefreshTokens = false
-        /// Whether a renewal brings an id token too; it need not (OpenID Connect Core 1.0, 12.2).
+        /// Whether a renewal brings an ID token too; it need not (OpenID Connect Core 1.0, 12.2).
         var sendsIDTokenAtRenewal = true
     }
 

@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [
         Fault(
             name: "a wrong nonce", fault: #"{"path": "/token", "nonce": "wrong", "times": 9}"#,
-            error: "the id token belongs to another sign-in"),
+            error: "the ID token belongs to another sign-in"),
         Fault(
             name: "a foreign issuer", fault: #"{"path": "/token", "issuer": "https://evil.example/v2.0", "times": 9}"#,
             error: "issuer"),

@@ -57,8 +57,8 @@ import Testing
             "an authority without a scope", "authority=https://login.microsoftonline.com/common\n", 1,
             "lanyard: error: a token needs both an authority and a scope"),
         Case(
-            "no client id", "authority=https://login.microsoftonline.com/common\nscope[]=User.Read\n", 1,
-            "lanyard: error: no client id is configured for https://login.microsoftonline.com/common"),
+            "no client ID", "authority=https://login.microsoftonline.com/common\nscope[]=User.Read\n", 1,
+            "lanyard: error: no client ID is configured for https://login.microsoftonline.com/common"),
     ]
 
     @Test func `each gives one clear line and a hint, and nothing on stdout`() async throws {

@@ -13,7 +13,7 @@ import Testing
             let list = try await world.lanyard(["cache", "list"])
             #expect(list.lines.first?.hasPrefix("alice@contoso.example at localhost:") == true, "\(list)")
             #expect(list.lines.allSatisfy { $0.count <= 80 }, "\(list)")
-            for what in ["account", "refresh token", "access token", "id token"] {
+            for what in ["account", "refresh token", "access token", "ID token"] {
                 #expect(list.lines.contains { $0.hasPrefix("  \(what) ") }, "\(list)")
             }
             let json = try await world.lanyard(["cache", "list", "--json"])

@@ -200,20 +200,20 @@ import Testing
                 [
                     ("has no rule yet; make one? ", "y"),
                     ("authority [", "https://login.microsoftonline.com/contoso.com"),
-                    ("client id [azure-cli]: ", Self.client), ("go on? ", ""),
+                    ("client ID [azure-cli]: ", Self.client), ("go on? ", ""),
                 ])
             #expect(ended.status == 0, "\(ended)")
             let rules = try await home.lanyard(["rule", "list"])
             #expect(
                 rules.lines.map { $0.trimmingCharacters(in: .whitespaces) }.dropLast() == [
                     "https://dev.azure.com/contoso", "authority  https://login.microsoftonline.com/contoso.com",
-                    "client id  \(Self.client)", "scopes     499b84ac-1321-427f-aa17-267ca6975798/.default",
+                    "client ID  \(Self.client)", "scopes     499b84ac-1321-427f-aa17-267ca6975798/.default",
                 ], "\(rules)")
             let next = try await home.lanyardAtTerminal(
                 ["rule", "add", "https://graph.microsoft.com"],
                 [
                     ("authority [https://login.microsoftonline.com/contoso.com]: ", ""),
-                    ("client id [\(Self.client)]: ", ""),
+                    ("client ID [\(Self.client)]: ", ""),
                 ])
             #expect(next.status == 0, "\(next)")
         }

@@ -208,7 +208,7 @@ import Testing
         #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
     }
 
-    /// A cache as the Azure CLI keeps it: no lanyard in it, no access token, an id token of the CLI's own.
+    /// A cache as the Azure CLI keeps it: no lanyard in it, no access token, an ID token of the CLI's own.
     private func azureCLICache(from exported: String, clientID: String?) throws -> String {
         var cache = try #require(
             try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: [String: [String: Any]]])

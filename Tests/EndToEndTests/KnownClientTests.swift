@@ -22,11 +22,11 @@ import Testing
             #expect(pages.first?["redirect_uri"]?.hasPrefix("http://localhost:") == true, "\(pages)")
 
             let explained = try await world.lanyard(["explain", url])
-            #expect(explained.output.contains("  client id  azure-cli, \(Self.id) ("), "\(explained)")
+            #expect(explained.output.contains("  client ID  azure-cli, \(Self.id) ("), "\(explained)")
             let json = try await world.lanyard(["explain", "--json", url])
             #expect(json.output.contains("\"clientName\" : \"azure-cli\""), "\(json)")
             let listed = try await world.lanyard(["rule", "list"]).output
-            #expect(listed.contains("client id  azure-cli\n"), "\(listed)")
+            #expect(listed.contains("client ID  azure-cli\n"), "\(listed)")
 
             let other = try await world.lanyard(["cache", "clear", "--client-id", "visual-studio", "--yes"])
             #expect(other.errors.contains("there is nothing to remove"), "\(other)")
@@ -68,11 +68,11 @@ import Testing
             try world.configure(rule: url, at: "contoso.example", client: client)
             let ended = try await world.lanyard(["get"], input: "url=\(url)\n")
             #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
-            #expect(ended.errors.hasPrefix("lanyard: error: \(client) is no client id\n"), "\(ended)")
+            #expect(ended.errors.hasPrefix("lanyard: error: \(client) is no client ID\n"), "\(ended)")
             #expect(ended.errors.contains("lanyard: hint: \(hint)"), "\(ended)")
             let doctor = try await world.lanyard(["doctor"])
-            #expect(doctor.output.contains("\(client) is no client id"), "\(doctor)")
-            #expect(try await world.get(at: "common", client: client).errors.contains("\(client) is no client id"))
+            #expect(doctor.output.contains("\(client) is no client ID"), "\(doctor)")
+            #expect(try await world.get(at: "common", client: client).errors.contains("\(client) is no client ID"))
         }
     }
 
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `the hint of a missing client id names one that everybody has`() async throws {
+    @Test func `the hint of a missing client ID names one that everybody has`() async throws {
         try await Home.with { home in
             let rule = ["--authority", "contoso.com"]
             let ended = try await home.lanyard(["rule", "add", "https://dev.azure.com/contoso"] + rule)

@@ -132,8 +132,8 @@ import Testing
                 "a tenant that there is not", at: "/nowhere.example", says: ["AADSTS90002"],
                 remedy: "check the tenant"),
             .rule(
-                "an unknown client id", at: "/contoso.example", client: "99999999-2222-3333-4444-555555555555",
-                says: ["AADSTS700016"], remedy: "check the client id"),
+                "an unknown client ID", at: "/contoso.example", client: "99999999-2222-3333-4444-555555555555",
+                says: ["AADSTS700016"], remedy: "check the client ID"),
             .rule(
                 "an unknown scope", at: "/contoso.example", scope: "api://nothing/.default",
                 says: ["AADSTS500011", "AADSTS70011"], remedy: "check the scopes"),
@@ -246,7 +246,7 @@ import Testing
                 let (checks, status) = try await Self.doctor(world)
                 #expect(status == 0 && checks.allSatisfy { $0.level == "pass" }, "\(checks)")
                 #expect(checks.map(\.check) == ["authority", "clock", "renewal"], "\(checks)")
-                #expect(checks.first?.text.hasSuffix("and knows the client id \(world.sandbox.clientID)") == true)
+                #expect(checks.first?.text.hasSuffix("and knows the client ID \(world.sandbox.clientID)") == true)
                 #expect(checks.last?.text.hasPrefix("\(Self.alice) was renewed at") == true, "\(checks)")
             }
             let requests = try await world.sandbox.authorityRequests()

@@ -46,7 +46,7 @@ import Testing
             error: "invalid_grant", code: 53003, suberror: "message_only",
             hint: "a Conditional Access policy blocks this sign-in"),
         Refusal(error: "invalid_grant", code: 50020, hint: "choose an account of this tenant, or ask to be invited"),
-        Refusal(error: "unauthorized_client", code: 700_016, status: 1, hint: "check the client id"),
+        Refusal(error: "unauthorized_client", code: 700_016, status: 1, hint: "check the client ID"),
         Refusal(error: "invalid_client", code: 7_000_218, status: 1, hint: "turn on \"allow public client flows\""),
         Refusal(error: "invalid_grant", code: 50173, hint: "sign in again: the sessions of this account were revoked"),
         Refusal(error: "invalid_grant", code: 700_082, hint: "sign in again: the session was unused for too long"),

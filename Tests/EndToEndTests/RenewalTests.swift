@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `a renewal without an id token leaves the account its name`() async throws {
+    @Test func `a renewal without an ID token leaves the account its name`() async throws {
         try await World.with { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 200, "id_token_at_renewal": 0}"#)
             let first = try await world.get(Self.path, world.browser(as: Self.alice))

@@ -49,7 +49,7 @@ import Testing
         ),
         (
             ["rule", "add", "dev.azure.com", "--authority", "https://login.microsoftonline.com/x"],
-            "no client id is configured"
+            "no client ID is configured"
         ),
         (["rule", "add", "http:// x"], "is not a URL"),
         (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL holds a password"),
@@ -181,10 +181,10 @@ import Testing
                 [
                     ("authority [", "login.microsoftonline.com"), ("authority [", "contoso.example"),
                     ("scopes, separated by spaces", ""), ("scopes, separated by spaces", "azure devops"),
-                    ("client id [azure-cli]: ", "azur-cli"), ("client id [azure-cli]: ", ""),
+                    ("client ID [azure-cli]: ", "azur-cli"), ("client ID [azure-cli]: ", ""),
                 ])
             #expect(whole.status == 0, "\(whole)")
-            for error in ["is no client id", "a rule needs a scope", "did you mean azure-cli?"] {
+            for error in ["is no client ID", "a rule needs a scope", "did you mean azure-cli?"] {
                 #expect(whole.output.contains(error), "\(whole)")
             }
             let text = try home.text(home.configFile)

@@ -52,7 +52,7 @@ import Testing
             let none = try await home.system(command + Self.options.suffix(2), own)
             #expect(none.status == 1 && none.errors.contains("a rule needs an authority"), "\(none)")
             let some = try await home.system(command + Self.options.prefix(2) + Self.options.suffix(2), own)
-            #expect(some.status == 1 && some.errors.contains("no client id is configured"), "\(some)")
+            #expect(some.status == 1 && some.errors.contains("no client ID is configured"), "\(some)")
             #expect(!FileManager.default.fileExists(atPath: home.systemFile))
         }
     }

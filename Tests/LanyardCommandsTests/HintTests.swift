@@ -109,7 +109,7 @@ import TokenStore
             hasAccount: false, hint: "zoe@x.example",
             message: ": zoe@x.example has not signed in to https://login.example/b"),
         Lack(
-            message: ": bob;$(reboot)@x.example has no sign-in to renew at https://login.example/b with the client id c"
+            message: ": bob;$(reboot)@x.example has no sign-in to renew at https://login.example/b with the client ID c"
         ),
         Lack(
             prompt: "login",

@@ -53,7 +53,7 @@ struct B2CTests {
     }
 
     static let refusals: [(number: Int, code: PluginError.Code, hint: String?)] = [
-        (90068, .invalidRequest, "check the client id"), (90079, .invalidRequest, "register it as a public client"),
+        (90068, .invalidRequest, "check the client ID"), (90079, .invalidRequest, "register it as a public client"),
         (90205, .invalidRequest, "add the API's permission"), (90117, .invalidRequest, "check the scopes"),
         (90006, .invalidRequest, "add http://localhost"), (90080, .interactionRequired, "sign in again"),
         (90085, .interactionRequired, "sign in again"), (90088, .interactionRequired, "sign in again"),

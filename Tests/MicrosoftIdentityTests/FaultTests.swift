@@ -224,7 +224,7 @@ struct FaultTests {
         (#"{"path":"/token","issuer":"https://evil.example/t/v2.0"}"#, "another issuer"),
         (#"{"path":"/token","nonce":"guessed"}"#, "another sign-in"),
     ])
-    func `a forged id token is refused`(_ fault: String, _ words: String) async throws {
+    func `a forged ID token is refused`(_ fault: String, _ words: String) async throws {
         try await Sandbox.run { sandbox in
             try await sandbox.plan(fault)
             let error = await #expect(throws: PluginError.self) {

@@ -305,7 +305,7 @@ struct FlowTests {
         }
     }
 
-    @Test func `a renewal needs no id token, and leaves the user name out`() async throws {
+    @Test func `a renewal needs no ID token, and leaves the user name out`() async throws {
         try await Sandbox.run { sandbox in
             try await sandbox.plan(
                 #"{"path":"/token","status":200,"body":"{\"access_token\":\"at\",\"expires_in\":3600}"}"#)

@@ -96,8 +96,8 @@ struct PageTests {
             #expect(
                 session.page(after: OAuthError(.cancelled, "the sign-in was ended")).title
                     == "You cancelled the sign-in")
-            let broken = session.page(after: OAuthError(.broken, "the id token is for another application"))
-            #expect(broken.title == "Sign-in failed" && broken.quote == "The id token is for another application.")
+            let broken = session.page(after: OAuthError(.broken, "the ID token is for another application"))
+            #expect(broken.title == "Sign-in failed" && broken.quote == "The ID token is for another application.")
         }
     }
 

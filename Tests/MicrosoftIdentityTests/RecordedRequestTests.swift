@@ -105,7 +105,7 @@ struct RecordedRequestTests {
             request.capabilities = [.claimsChallenge]
             _ = try await AADTenantPlugin().renew(request)
         },
-        // Another application's refresh token of the family, redeemed with this one's client id.
+        // Another application's refresh token of the family, redeemed with this one's client ID.
         Scenario(name: "renewal-by-family") { authority, server in
             var request = request(.renew, at: "/organizations", of: server)
             request.clientID = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"

@@ -58,7 +58,7 @@ extension CredentialRecord {
         switch self {
         case .accessToken(let token): token.secret.reveal()
         case .refreshToken(let token): token.secret.reveal()
-        case .idToken: "id token"
+        case .idToken: "ID token"
         case .account(let account): account.username
         case .appMetadata(let metadata): "client \(metadata.clientID)"
         }

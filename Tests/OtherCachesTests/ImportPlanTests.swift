@@ -23,7 +23,7 @@ import TokenStore
         #expect(plan.reason("at-1111-52") == .boundToKey)
         #expect(plan.reason("at-9999-45") == .ownerless)
         #expect(plan.reason("at-04b0-101") == .otherClient)
-        #expect(plan.reason("id token") == .otherClient)
+        #expect(plan.reason("ID token") == .otherClient)
         #expect(plan.reason("bob@contoso.example") == .noToken)
         #expect(plan.reason("client \(Fixture.azureCLI)") == .otherClient)
         #expect(cache.rejects == [.init(what: "section Future", whose: "", reason: .unknownKind)])
@@ -38,7 +38,7 @@ import TokenStore
                 realms[record.word] = token.realm
                 #expect(token.requestedRealm == (token.realm == "organizations" ? nil : token.secret.asked))
             case .account(let account): realms[record.word] = account.realm
-            case .idToken(let token): realms["id token of \(token.clientID.prefix(1))"] = token.realm
+            case .idToken(let token): realms["ID token of \(token.clientID.prefix(1))"] = token.realm
             case .refreshToken, .appMetadata: break
             }
         }
@@ -49,7 +49,7 @@ import TokenStore
                 "at-organizations": Fixture.tenant, "at-common": told, "at-consumers": consumers,
                 // Of an account that doesn't tell its home nothing better is known.
                 "at-nowhere": "organizations", "alice@contoso.example": Fixture.tenant,
-                "dave@outlook.example": consumers, "id token of 1": Fixture.tenant, "id token of 2": told,
+                "dave@outlook.example": consumers, "ID token of 1": Fixture.tenant, "ID token of 2": told,
             ])
     }
 

@@ -128,7 +128,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(try resolve(url)?.authority == authority)
     }
 
-    @Test func `a rule's own client id and account win over the configuration's`() throws {
+    @Test func `a rule's own client ID and account win over the configuration's`() throws {
         let own = try #require(try resolve("https://h.example/"))
         #expect(own.clientID == "own")
         #expect(own.account == "alice")
@@ -237,7 +237,7 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(try resolve("https://h.example/", ["scope[]=api://host/Other"])?.scopes == ["api://host/Other"])
     }
 
-    @Test func `a well-known host needs a client id and an authority of the user's`() throws {
+    @Test func `a well-known host needs a client ID and an authority of the user's`() throws {
         var bare = Configuration()
         let known: (RequestHost) -> (name: String, scopes: [String])? = { _ in (name: "K", scopes: ["s"]) }
         #expect(try bare.resolve(request("https://known.example/"), wellKnown: known) == nil)

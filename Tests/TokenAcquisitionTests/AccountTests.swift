@@ -117,7 +117,7 @@ import Vectors
 
     /// The refresh tokens and the metadata are as MSAL for Python leaves them.
     ///
-    /// Not followed: it removes every client's access and id tokens and the account as well, which its own source calls
+    /// Not followed: it removes every client's access and ID tokens and the account as well, which its own source calls
     /// a short cut. Here a client that is not signing out keeps those, as with MSAL for Objective-C, and so the account.
     @Test(arguments: Vectors.followed.filter { $0.id == "account/python-remove-account-scope" })
     func `MSAL's scope of a sign-out`(example: VectorCase) throws {

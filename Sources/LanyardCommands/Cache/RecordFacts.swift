@@ -62,7 +62,7 @@ struct RecordFacts {
         switch kind {
         case .accessToken, .accessTokenWithScheme: "access token"
         case .refreshToken: "refresh token"
-        case .idToken: "id token"
+        case .idToken: "ID token"
         case .account: "account"
         case .appMetadata: "client"
         }

@@ -23,7 +23,7 @@ struct RecordListing {
     }
 
     private static func isBefore(_ one: RecordFacts, _ other: RecordFacts) -> Bool {
-        let order = ["account": 0, "refresh token": 1, "access token": 2, "id token": 3]
+        let order = ["account": 0, "refresh token": 1, "access token": 2, "ID token": 3]
         return (order[one.what] ?? 4, one.clientID, one.tenant, one.scopes.joined())
             < (order[other.what] ?? 4, other.clientID, other.tenant, other.scopes.joined())
     }

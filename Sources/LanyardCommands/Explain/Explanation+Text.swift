@@ -25,7 +25,7 @@ extension Explanation {
         if let wanted {
             facts.append(("authority", [wanted.authority.displayable()]))
             if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
-            facts.append(("client id", [client(wanted)]))
+            facts.append(("client ID", [client(wanted)]))
             facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
         }
         if let decision {

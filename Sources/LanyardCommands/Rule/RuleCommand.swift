@@ -99,7 +99,7 @@ extension Rule {
     fileprivate func facts(_ session: Session) -> [(String, String)] {
         let client = clientID ?? session.configuration.clientID.map { "\($0) (the default)" } ?? "none"
         var facts = [
-            ("authority", authority.displayable()), ("client id", client.displayable()),
+            ("authority", authority.displayable()), ("client ID", client.displayable()),
             ("scopes", scopes.joined(separator: " ").displayable()),
         ]
         if let account { facts.append(("account", account.displayable())) }

@@ -1,7 +1,7 @@
 import Addresses
 import FoundationEssentials
 
-/// Entra's `client_info`: who signed in, apart from any id token.
+/// Entra's `client_info`: who signed in, apart from any ID token.
 package struct ClientInfo: Sendable, Equatable {
     /// The tenant of all personal accounts.
     package static let personalTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"

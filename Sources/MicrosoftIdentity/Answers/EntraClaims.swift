@@ -2,7 +2,7 @@ import Addresses
 import OAuth
 import Secrets
 
-/// Who signed in, as the id tokens of Microsoft's authorities tell.
+/// Who signed in, as the ID tokens of Microsoft's authorities tell.
 struct EntraClaims: Sendable, Equatable {
     let token: IDToken
     let objectID: String?
@@ -18,7 +18,7 @@ struct EntraClaims: Sendable, Equatable {
     init(_ text: Secret) throws(OAuthError) {
         token = try IDToken(text)
         guard let claims = token.claims(Payload.self) else {
-            throw OAuthError(.broken, "the authority gave an id token that cannot be read")
+            throw OAuthError(.broken, "the authority gave an ID token that cannot be read")
         }
         objectID = claims.oid
         tenantID = claims.tid

@@ -130,7 +130,7 @@ private enum Advice {
     /// What only a change of the configuration or the app registration helps against.
     static let registration: [Int: String] = [
         50011: "add http://localhost to the app registration's redirect URIs for mobile and desktop applications",
-        700016: "check the client id, and that the application exists in the authority's tenant",
+        700016: "check the client ID, and that the application exists in the authority's tenant",
         7000218: "turn on \"allow public client flows\" in the app registration's authentication settings",
         7000215: "register the application as a public client; lanyard sends no client secret",
         500_113: "add http://localhost to the app registration's redirect URIs for mobile and desktop applications",

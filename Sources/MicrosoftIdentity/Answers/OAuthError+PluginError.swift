@@ -28,7 +28,7 @@ extension OAuthError {
     private var advice: String? {
         switch kind {
         case .unusableRedirect: "use http://localhost, registered under mobile and desktop applications"
-        case .noAccessToken: "name a scope of the API that the token is for; for B2C the client id itself is one"
+        case .noAccessToken: "name a scope of the API that the token is for; for B2C the client ID itself is one"
         default: hint
         }
     }

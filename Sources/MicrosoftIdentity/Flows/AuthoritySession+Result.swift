@@ -9,10 +9,10 @@ extension AuthoritySession {
     ///
     /// - Parameters:
     ///   - response: the tokens.
-    ///   - nonce: what the id token must name; nil if none was sent.
+    ///   - nonce: what the ID token must name; nil if none was sent.
     ///   - account: the home account id that must be answered for, of a refresh.
     /// - Returns: the tokens and whose they are.
-    /// - Throws: `broken` if the id token is wrong or the tokens are another account's.
+    /// - Throws: `broken` if the ID token is wrong or the tokens are another account's.
     func result(
         _ response: TokenResponse, nonce: String?, account: String? = nil
     ) throws(OAuthError) -> PluginResult {
@@ -47,7 +47,7 @@ extension AuthoritySession {
     private func idToken(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> EntraClaims? {
         guard let text = response.idToken else {
             if nonce == nil { return nil }
-            throw OAuthError(.broken, "\(authority.environment) gave no id token")
+            throw OAuthError(.broken, "\(authority.environment) gave no ID token")
         }
         let claims = try EntraClaims(text)
         let issuer = claims.expectedIssuer(configuration.issuer, aliases: metadata.aliases)
@@ -56,7 +56,7 @@ extension AuthoritySession {
         return claims
     }
 
-    /// `uid.utid` of `client_info`; of an authority that gives none the id token's subject, as MSAL Python and Go have it.
+    /// `uid.utid` of `client_info`; of an authority that gives none the ID token's subject, as MSAL Python and Go have it.
     private func homeAccountID(
         _ tokens: EntraTokens, token: EntraClaims?, account: String?
     ) throws(OAuthError) -> String {
@@ -94,7 +94,7 @@ extension AuthoritySession {
         return authority.kind == .b2c ? "B2C" : "work or school"
     }
 
-    /// The tenant the tokens are for: of the id token, else of the token endpoint, else the account's home for an
+    /// The tenant the tokens are for: of the ID token, else of the token endpoint, else the account's home for an
     /// audience, else as asked.
     private func realm(token: EntraClaims?, home: String) -> String {
         if let tenant = token?.tenantID, HTTPSAddress.isName(tenant) { return tenant.lowercased() }

@@ -33,7 +33,7 @@ struct AuthoritySession: Sendable {
         let asked = try authority(request, profile: profile)
         guard !request.clientID.isEmpty else {
             throw PluginError(
-                .invalidRequest, "there is no client id for \(asked.url)",
+                .invalidRequest, "there is no client ID for \(asked.url)",
                 hint: "register a public client application and put its id into the rule as client-id")
         }
         let claims: String?

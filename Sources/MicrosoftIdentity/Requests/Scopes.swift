@@ -1,6 +1,6 @@
 /// Scopes as requests write them and answers grant them (RFC 6749, 3.3), compared without regard to case as Entra does.
 package enum Scopes {
-    /// What every request asks for besides the caller's: an id token, who it is, and a refresh token.
+    /// What every request asks for besides the caller's: an ID token, who it is, and a refresh token.
     static let openID = ["openid", "profile", "offline_access"]
     /// Microsoft Graph's scopes may be written without their resource.
     private static let graph = "https://graph.microsoft.com/"

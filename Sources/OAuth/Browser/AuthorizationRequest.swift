@@ -17,7 +17,7 @@ package struct AuthorizationRequest: Sendable {
     let proofKey = ProofKey()
     /// Ties the answer to this request.
     let state = RandomText.urlSafe()
-    /// Ties the id token to this request: the digest of a secret that is never sent.
+    /// Ties the ID token to this request: the digest of a secret that is never sent.
     let nonce = AuthorizationRequest.digest(RandomText.urlSafe())
 
     /// The page to open: the client's request, with further parameters behind all others.

@@ -2,7 +2,7 @@ import Addresses
 package import FoundationEssentials
 package import Secrets
 
-/// Who signed in, as the id token tells (OpenID Connect Core 1.0, 2).
+/// Who signed in, as the ID token tells (OpenID Connect Core 1.0, 2).
 ///
 /// It came from the token endpoint itself over TLS, which stands for its signature (3.1.3.7, rule 6); everything else of
 /// that clause is checked.
@@ -29,7 +29,7 @@ package struct IDToken: Sendable, Equatable {
         let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
         guard parts.count == 3, let payload = Base64URL.decode(parts[1]).map({ Data($0) }),
             let claims = try? JSONDecoder().decode(Payload.self, from: payload)
-        else { throw OAuthError(.broken, "the authority gave an id token that cannot be read") }
+        else { throw OAuthError(.broken, "the authority gave an ID token that cannot be read") }
         issuer = claims.iss
         audiences = claims.aud.values
         expires = claims.exp.value
@@ -49,7 +49,7 @@ package struct IDToken: Sendable, Equatable {
     package struct Expectation: Sendable {
         /// The issuer, byte for byte.
         var issuer: String
-        /// The client id.
+        /// The client ID.
         var audience: String
         /// The nonce sent with the authorization request; nil if there was none.
         var nonce: String?
@@ -87,7 +87,7 @@ package struct IDToken: Sendable, Equatable {
     }
 
     private static func wrong(_ text: String, hint: String? = nil) -> OAuthError {
-        OAuthError(.broken, "the id token \(text)", hint: hint)
+        OAuthError(.broken, "the ID token \(text)", hint: hint)
     }
 
     private struct Payload: Decodable {

@@ -14,7 +14,7 @@ package struct TokenResponse: Sendable, Equatable {
     package let expiresIn: Int?
     /// The refresh token.
     package let refreshToken: Secret?
-    /// The id token; nothing of it is checked.
+    /// The ID token; nothing of it is checked.
     package let idToken: Secret?
     /// Nil if the authority didn't say: then what was asked for was granted.
     package let scope: String?

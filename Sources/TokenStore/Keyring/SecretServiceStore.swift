@@ -172,7 +172,7 @@ extension CredentialRecord {
         return switch self {
         case .accessToken: "lanyard: access token for \(host)"
         case .refreshToken: "lanyard: refresh token for \(host)"
-        case .idToken: "lanyard: id token for \(host)"
+        case .idToken: "lanyard: ID token for \(host)"
         case .account: "lanyard: account at \(host)"
         case .appMetadata: "lanyard: client at \(host)"
         }

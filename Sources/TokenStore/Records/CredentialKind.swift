@@ -6,7 +6,7 @@ public enum CredentialKind: String, Sendable, Hashable, CaseIterable {
     case accessTokenWithScheme = "accesstoken_with_authscheme"
     /// A refresh token, of one client or of a family of clients.
     case refreshToken = "refreshtoken"
-    /// An OpenID Connect id token.
+    /// An OpenID Connect ID token.
     case idToken = "idtoken"
     /// Who signed in.
     case account = "account"

@@ -1,7 +1,7 @@
 public import JSON
 public import Secrets
 
-/// An id token as MSAL's unified cache keeps it.
+/// An ID token as MSAL's unified cache keeps it.
 public struct IDTokenRecord: Sendable, Equatable {
     /// `uid.utid` of the account.
     public var homeAccountID: String

@@ -38,7 +38,7 @@ public struct StoredRecords: Sendable, Equatable {
     public var accessTokens: [AccessTokenRecord] = []
     /// The refresh tokens.
     public var refreshTokens: [RefreshTokenRecord] = []
-    /// The id tokens.
+    /// The ID tokens.
     public var idTokens: [IDTokenRecord] = []
     /// The accounts.
     public var accounts: [AccountRecord] = []
