@@ -89,7 +89,7 @@ extension Failure {
         case .unknownClient(let text, let names, let nearest):
             let known = names.isEmpty ? "" : ", or the name of a client: \(names.joined(separator: ", "))"
             self.init(
-                "\(text.displayable(limit: 60)) is no client ID",
+                "\(text.displayable(limit: 60)) is not a client ID",
                 hints: [
                     nearest.map { "did you mean \($0)?" } ?? "it is a GUID, shown by the app's registration\(known)"
                 ])

@@ -68,11 +68,11 @@ import Testing
             try world.configure(rule: url, at: "contoso.example", client: client)
             let ended = try await world.lanyard(["get"], input: "url=\(url)\n")
             #expect(ended.status == 1 && ended.output.isEmpty, "\(ended)")
-            #expect(ended.errors.hasPrefix("lanyard: error: \(client) is no client ID\n"), "\(ended)")
+            #expect(ended.errors.hasPrefix("lanyard: error: \(client) is not a client ID\n"), "\(ended)")
             #expect(ended.errors.contains("lanyard: hint: \(hint)"), "\(ended)")
             let doctor = try await world.lanyard(["doctor"])
-            #expect(doctor.output.contains("\(client) is no client ID"), "\(doctor)")
-            #expect(try await world.get(at: "common", client: client).errors.contains("\(client) is no client ID"))
+            #expect(doctor.output.contains("\(client) is not a client ID"), "\(doctor)")
+            #expect(try await world.get(at: "common", client: client).errors.contains("\(client) is not a client ID"))
         }
     }
 

@@ -88,13 +88,13 @@ struct RuleDraft {
         let twin = session.registry.lookAlike(of: host)
         guard let prompt else { throw Failure(unknownHost: match.authority, twin: twin) }
         if let twin, let right = match.authority.at(host: twin), let other = self.match(right) {
-            console.note("\(host) looks like \(twin), and is another host: whoever owns it would get your sign-in")
+            console.note("\(host) looks like \(twin), but is a different host: whoever owns it would get your sign-in")
             if await prompt.accepts("use \(right)?") { return (right, other) }
         } else {
             console.note("no plugin knows the host \(host)")
         }
-        guard await prompt.decision("sign in there all the same?", suggesting: false) == true else {
-            throw Failure("\(host) is no authority that you trust", cause: .ofNoAnswer)
+        guard await prompt.decision("use \(host) anyway?", suggesting: false) == true else {
+            throw Failure("not signing in at \(host): you did not confirm it", cause: .ofNoAnswer)
         }
         return (url, match)
     }
@@ -141,7 +141,7 @@ struct RuleDraft {
     private func checked(_ id: String, _ match: AuthorityMatch) throws(Failure) -> String {
         guard id.isScopeToken, id.utf8.count <= 256 else {
             throw Failure(
-                "\(id.displayable(limit: 60)) is no client ID", hints: ["the app's registration shows it"]
+                "\(id.displayable(limit: 60)) is not a client ID", hints: ["the app's registration shows it"]
             )
         }
         do throws(ResolutionError) { _ = try session.configuration.clientID(id, at: match) } catch {
