@@ -45,11 +45,8 @@ struct RuleAddCommand: Command {
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
         console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
-        if await pattern.lacksPath(session) {
-            console.note(
-                Hint(
-                    "git does not send the path of \(shown) yet; next",
-                    run: "lanyard configure git\(flag: "--system", if: place.system)"))
+        if let lack = await pattern.lackInGit(session) {
+            console.note(Hint("\(lack); next", run: "lanyard configure git\(flag: "--system", if: place.system)"))
         } else {
             let next = place.system ? "next, for each who needs it" : "next"
             console.note(Hint(next, run: "lanyard login \(pattern.text)"))
@@ -58,10 +55,16 @@ struct RuleAddCommand: Command {
 }
 
 extension URLPattern {
-    /// Whether the pattern has a path that git would not send along.
-    fileprivate func lacksPath(_ session: Session) async -> Bool {
-        guard hasPath, session.context.program("git") != nil else { return false }
-        return await !GitConfiguration.sendsPath(for: text, in: session.scope == .system ? .system : nil)
+    /// Why git would not ask for the pattern's path, which only `configure git` changes; nil if it would.
+    fileprivate func lackInGit(_ session: Session) async -> String? {
+        let scope: GitConfiguration.Scope = session.scope == .system ? .system : .global
+        guard hasPath, session.context.program("git") != nil,
+            await !GitConfiguration.sendsPath(for: text, in: scope == .system ? .system : nil)
+        else { return nil }
+        let helpers = (try? await scope.whatCounts()).map { GitHelpers($0, for: request) }
+        return helpers?.hasLanyard == true
+            ? "git does not send the path of \(text.displayable(limit: 500)) yet"
+            : "git does not ask lanyard for this host yet"
     }
 }
 
