@@ -21,7 +21,7 @@ extension Explanation {
     private func facts(all: Bool) -> [(String, [String])] {
         var facts = [("rule", [rule])]
         let passed = passedOver(all: all)
-        if !passed.isEmpty { facts.append(("not", passed)) }
+        if !passed.isEmpty { facts.append(("others", passed)) }
         if let wanted {
             facts.append(("authority", [wanted.authority.displayable()]))
             if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
@@ -31,7 +31,7 @@ extension Explanation {
         if let decision {
             facts.append(("account", account(decision)))
             if let stored = stored(decision) { facts.append(("stored", [stored])) }
-            facts.append(("memory", [isRemembered ? "an answer is remembered" : "no answer is remembered"]))
+            facts.append(("cache", [isRemembered ? "an answer is cached" : "no answer is cached"]))
         }
         if let git {
             facts.append(
@@ -39,7 +39,7 @@ extension Explanation {
                     "git",
                     [
                         "asks \(git.helpers.names)",
-                        git.sendsPath ? "tells helpers the path" : "does not tell helpers the path",
+                        git.sendsPath ? "sends the path" : "does not send the path",
                     ]
                 ))
         }
