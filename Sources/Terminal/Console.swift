@@ -113,7 +113,7 @@ package struct Console: Sendable {
         of reminder: (@Sendable () -> String)? = nil
     ) {
         let end = ContinuousClock.now + .seconds(seconds)
-        status.show(after: .zero) { "lanyard: \(text), \((end - .now).minutesAndSeconds) left; Ctrl-C ends it" }
+        status.show(after: .zero) { "lanyard: \(text), \((end - .now).minutesAndSeconds) left; Ctrl-C cancels" }
         if let reminder { status.remind(after: delay, reminder) }
     }
 

@@ -110,7 +110,7 @@ struct Menu {
             cut((index == marked ? "> " : "  ") + numbered(matches[index]))
         }
         let words = String(decoding: typed, as: UTF8.self).displayable(limit: Self.longestFilter)
-        return (shown.isEmpty ? [cut("  nothing has that in it")] : shown) + [cut(Self.prompt + words)]
+        return (shown.isEmpty ? [cut("  no match")] : shown) + [cut(Self.prompt + words)]
     }
 
     private func numbered(_ choice: Int) -> String {

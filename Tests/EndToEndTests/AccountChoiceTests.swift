@@ -21,7 +21,8 @@ import Testing
             let login = try await world.lanyard(["login", url, "--account", Self.bob], world.browser(as: Self.bob))
             #expect(
                 login.errors.hasSuffix(
-                    "signed in as \(Self.bob)\nlanyard: using it\(everywhere) from now on; to go back: lanyard use -\n"),
+                    "signed in as \(Self.bob)\n"
+                        + "lanyard: using \(Self.bob)\(everywhere) from now on; to go back: lanyard use -\n"),
                 "\(login)")
             #expect(try await Self.user(world) == Self.bob)
             for (argument, user) in [("-", Self.alice), ("-", Self.bob), ("ALICE@contoso.example", Self.alice)] {

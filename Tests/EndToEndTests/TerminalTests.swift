@@ -57,7 +57,7 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["login", "--no-browser", url],
                 environment: world.environment.merging(remote) { $1 }
             ) { terminal in
-                try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
+                try await terminal.sees("last page fails to load, paste its address (hidden; 15 minutes): ")
                 let tunnel = #/ssh -N -L (\d+):localhost:\1 -p 2222 alice@192\.0\.2\.7/#
                 #expect(terminal.lines.contains { $0.wholeMatch(of: tunnel) != nil }, "\(terminal.text)")
                 let address = try await Self.elsewhere(world, Self.page(terminal))
@@ -81,10 +81,10 @@ import Testing
                 "\(world.folder)/bin/lanyard", ["login", "\(world.sandbox.resource)/common/hello.git"],
                 environment: world.environment.merging(["BROWSER": "/bin/false"]) { $1 }
             ) { terminal in
-                try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
+                try await terminal.sees("last page fails to load, paste its address (hidden; 15 minutes): ")
                 #expect(!terminal.text.contains("ssh -N"))
                 try terminal.type("\r")
-                try await terminal.sees("nothing was pasted; Ctrl-C cancels the sign-in")
+                try await terminal.sees("nothing was pasted; Ctrl-C cancels")
                 try terminal.type("hello\r")
                 try await terminal.sees("there is no code in what was pasted; paste all of the last page's")
                 let browser = try await run(
@@ -299,7 +299,7 @@ import Testing
             let ended = try await Self.get(options[flow] ?? [], in: world, at: terminal) { terminal in
                 try await terminal.sees(
                     flow == "paste"
-                        ? "last page does not open, paste its address (hidden; 15 minutes): " : "left; Ctrl-C ends it")
+                        ? "last page fails to load, paste its address (hidden; 15 minutes): " : "left; Ctrl-C cancels")
                 if flow == "paste" { try terminal.type("half an address") }
                 #expect(terminal.isAsItWas == (flow != "paste"))
                 if signal == SIGINT { try terminal.type("\u{3}") } else { kill(terminal.foreground, signal) }
@@ -329,7 +329,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["LANYARD_FLOW": "device-code"], "left; Ctrl-C ends it"), (["LANYARD_BROWSER": "none"], "; 15 minutes): "),
+        (["LANYARD_FLOW": "device-code"], "left; Ctrl-C cancels"), (["LANYARD_BROWSER": "none"], "; 15 minutes): "),
     ])
     func `a Ctrl-C in git leaves the prompt that the shell shows at once alone`(
         _ way: [String: String], _ question: String
@@ -359,7 +359,7 @@ import Testing
         try await World.with { world in
             let terminal = try PseudoTerminal()
             let ended = try await Self.get(["--no-browser"], in: world, at: terminal) { terminal in
-                try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
+                try await terminal.sees("last page fails to load, paste its address (hidden; 15 minutes): ")
                 try terminal.type("\u{4}")
             }
             #expect(ended.status == 1 && ended.lines == ["quit=1"], "\(ended)")
@@ -392,11 +392,11 @@ import Testing
             async let waiting = first.run(
                 "\(world.folder)/bin/lanyard", ["get", "--no-browser"], input: request, environment: world.environment
             ) { terminal in
-                try await terminal.sees("last page does not open, paste its address (hidden; 15 minutes): ")
+                try await terminal.sees("last page fails to load, paste its address (hidden; 15 minutes): ")
                 try await second.sees("waiting for another lanyard to sign in (pid \(terminal.foreground))…")
                 try terminal.type(try await Self.elsewhere(world, Self.page(terminal)) + "\r")
             }
-            try await first.sees("last page does not open, paste its address (hidden; 15 minutes): ")
+            try await first.sees("last page fails to load, paste its address (hidden; 15 minutes): ")
             let told = try await second.run(
                 "\(world.folder)/bin/lanyard", ["get"], input: request, environment: world.environment)
             let token = try await waiting.value("password")

@@ -100,7 +100,7 @@ import Testing
                 terminal in
                 try await terminal.sees("lanyard: password of the new keyring: ")
                 try terminal.type(first + "\r")
-                try await terminal.sees("lanyard: the same again: ")
+                try await terminal.sees("lanyard: repeat the password: ")
                 try terminal.type(second + "\r")
             }
             #expect(ended.status == status, "\(ended) \(terminal.text)")

@@ -43,7 +43,7 @@ struct LoginCommand: Command {
         guard let place, let current = before.current, others.contains(current),
             try session.accounts(at: place).previous != nil
         else { return }
-        let text = "using it for \(place.place.urlForPeople) from now on; to go back"
+        let text = "using \(signedIn.nameForPeople) for \(place.place.urlForPeople) from now on; to go back"
         console.note(Hint(text, run: "lanyard use -"))
     }
 }

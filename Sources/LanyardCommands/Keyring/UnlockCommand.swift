@@ -37,7 +37,7 @@ struct UnlockCommand: Command {
         case .noDefaultCollection:
             let door = try KeyringDoor(session.context, group: session.configuration.group)
             try await door.make(
-                with: try await password(session.context, ["password of the new keyring", "the same again"]))
+                with: try await password(session.context, ["password of the new keyring", "repeat the password"]))
             console.note("the keyring was created and is unlocked")
         default: throw Failure(StoreError(state: state) ?? StoreError(.broken))
         }

@@ -100,11 +100,11 @@ struct PersonAtTerminal: PersonInterface {
             return .done
         }
         let question =
-            port == nil ? "paste the address of its last page" : "if its last page does not open, paste its address"
+            port == nil ? "paste the address of its last page" : "if the last page fails to load, paste its address"
         // The address holds the answer, so it is not echoed.
         while let line = await terminal.ask("lanyard: \(question) (hidden; \(patience.inWords)): ", echo: false) {
             guard line.isEmpty else { return .redirected(Secret(line)) }
-            console.note("nothing was pasted; Ctrl-C cancels the sign-in")
+            console.note("nothing was pasted; Ctrl-C cancels")
         }
         return .cancelled
     }

@@ -69,7 +69,7 @@ extension AuthorizationResponse {
             return "that is the address of the page to open; sign in there, then paste the address that it ends at"
         }
         guard isResponse else { return "there is no code in what was pasted; \(whole)" }
-        guard self["state"] != nil else { return "that address is not whole: there is no state in it; \(whole)" }
+        guard self["state"] != nil else { return "that address is incomplete: there is no state in it; \(whole)" }
         guard answers(state: state) else {
             return "that address is another sign-in's; open the page below, and paste the address that it ends at"
         }
