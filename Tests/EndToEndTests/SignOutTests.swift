@@ -40,7 +40,7 @@ import Testing
             #expect(try await AccountChoiceTests.accounts(world).isEmpty)
             #expect(try String(contentsOfFile: world.selectionFile, encoding: .utf8).isEmpty)
             let nobody = try await world.lanyard(["logout"])
-            #expect(nobody.status == 1 && nobody.errors.hasPrefix("lanyard: error: nobody is signed in\n"), "\(nobody)")
+            #expect(nobody.status == 1 && nobody.errors == "lanyard: error: nobody is signed in\n", "\(nobody)")
         }
     }
 

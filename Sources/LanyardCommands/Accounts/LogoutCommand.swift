@@ -51,7 +51,7 @@ struct LogoutCommand: Command {
         // Even if the keyring turns out not to answer, lanyard doesn't either.
         session.context.answers.forget()
         let known = try session.accounts(at: try place.place(nil, in: session))
-        guard !known.all.isEmpty else { throw Failure.nobodyIsSignedIn }
+        guard !known.all.isEmpty else { throw Failure(Failure.nobodyIsSignedIn.message) }
         let chosen = try await chosen(among: known, in: session)
         var failed: Failure?
         for account in chosen {
