@@ -230,7 +230,12 @@ extension Failure {
     /// What a plugin says, with what names the request in the authority's logs.
     static func words(of error: PluginError) -> String {
         let message = error.message.displayable(limit: 800)
-        return error.correlationID.map { "\(message) (correlation id \($0.displayable(limit: 64)))" } ?? message
+        guard let id = error.correlationID else { return message }
+        let detail = "correlation ID \(id.displayable(limit: 64))"
+        // One pair of brackets for both, if the authority's number stands at the end in some already.
+        let isNumbered = error.errorCodes.contains { message.utf8.reversed().starts(with: "(\($0))".utf8.reversed()) }
+        guard isNumbered else { return "\(message) (\(detail))" }
+        return String(decoding: Array(message.utf8.dropLast()), as: UTF8.self) + ", \(detail))"
     }
 
     /// What kind of interaction the authority wants, as far as the plugin tells.

@@ -65,7 +65,7 @@ import Testing
                 #expect(ended.status == refusal.status && ended.output.isEmpty, "\(refusal.code): \(ended)")
                 #expect(ended.errors.contains("AADSTS\(refusal.code)"), "\(refusal.code): \(ended)")
                 #expect(
-                    ended.errors.contains("(correlation id \(Refusal.correlationID))"), "\(refusal.code): \(ended)")
+                    ended.errors.contains("(correlation ID \(Refusal.correlationID))"), "\(refusal.code): \(ended)")
                 #expect(ended.errors.contains("lanyard: hint: \(refusal.hint)"), "\(refusal.code): \(ended)")
                 #expect(!ended.errors.contains("Trace ID"), "\(refusal.code): \(ended)")
             }

@@ -36,7 +36,7 @@ import Testing
             let refused = try await world.get("northwind/hello.git")
             #expect(refused.status == 2 && refused.output.isEmpty, "\(refused)")
             #expect(refused.errors.contains("AADSTS50020"), "\(refused)")
-            #expect(refused.errors.contains("(correlation id "), "\(refused)")
+            #expect(refused.errors.contains("(correlation ID "), "\(refused)")
             let advice = "hint: choose an account of this tenant, or ask to be invited"
             #expect(refused.errors.contains(advice), "\(refused)")
 

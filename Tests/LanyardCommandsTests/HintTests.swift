@@ -147,6 +147,17 @@ import TokenStore
         #expect(failure.status == .interactionRequired)
     }
 
+    @Test func `the authority's number and the correlation ID share brackets`() {
+        func words(_ message: String) -> String {
+            var error = PluginError(.cancelled, message)
+            error.errorCodes = ["AADSTS65004"]
+            error.correlationID = "c0de"
+            return Failure.words(of: error)
+        }
+        #expect(words("you declined it (AADSTS65004)") == "you declined it (AADSTS65004, correlation ID c0de)")
+        #expect(words("AADSTS65004: no (never)") == "AADSTS65004: no (never) (correlation ID c0de)")
+    }
+
     @Test func `the account that signed in instead of another stays, and the hint says so`() {
         let request = TokenRequest(
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
