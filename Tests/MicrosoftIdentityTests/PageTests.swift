@@ -101,6 +101,23 @@ struct PageTests {
         }
     }
 
+    private static let texts: [(String, String, String)] = [
+        ("invalid_grant", "AADSTS70000: Not valid.", "Nothing was stored. Run the command again to sign in. "),
+        ("invalid_grant", "AADSTS70008: The code has expired.", "Run the command again: the session has expired. "),
+        ("invalid_grant", "AADSTS50076: Proof is needed.", "Run the command again and pass multi-factor "),
+        ("access_denied", "AADSTS65004: User declined to consent.", "run the command again and accept. "),
+        ("access_denied", "The user has denied access.", "Run the command again to sign in. "),
+    ]
+
+    @Test func `it tells whoever is in the browser where a new sign-in begins`() async throws {
+        try await Self.withSession { session, _ in
+            for (error, words, text) in Self.texts {
+                let page = session.page(after: Self.refusal(error, words))
+                #expect(page.text.contains(text) && page.text.hasSuffix(". You can close this page."), "\(page.text)")
+            }
+        }
+    }
+
     @Test func `B2C's no is the person's too`() async throws {
         try await Self.withSession(at: "/tfp/contosob2c.onmicrosoft.example/B2C_1_susi") { session, _ in
             let cancelled = session.page(after: Self.refusal("access_denied", "AADB2C90091: The user has cancelled."))

@@ -24,9 +24,9 @@ enum PolicyError {
         case cancelled:
             return error(.cancelled, "the sign-in was cancelled", failure)
         case 90080, 90085, 90088, 90129:
-            return error(.interactionRequired, "the session has ended", failure, hint: "sign in again")
+            return error(.interactionRequired, "the session has ended", failure)
         case 90077:
-            return error(.interactionRequired, "there is no session to go on with", failure, hint: "sign in again")
+            return error(.interactionRequired, "there is no session to go on with", failure)
         case 90117, 90146:
             return error(
                 .invalidRequest, "a scope is not known to this tenant", failure,

@@ -106,7 +106,6 @@ extension EntraRefusal {
         default: break
         }
         switch code(stage) {
-        case .interactionRequired: return "sign in again"
         case .unavailable: return "try again later"
         default: return nil
         }

@@ -62,7 +62,7 @@ extension AuthoritySession {
 extension LoopbackPage {
     fileprivate static let declinedConsent = LoopbackPage(
         .stopped, title: "You declined what the application asks for",
-        text: "Nothing was stored. To try again, start where you came from, and accept it. You can close this page.")
+        text: "Nothing was stored. To go on after all, run the command again and accept. You can close this page.")
 
     /// The page for what an authority refuses with, and what the person can do about it.
     fileprivate init(explaining error: PluginError) {
@@ -77,8 +77,18 @@ extension LoopbackPage {
             } else {
                 "Sign-in failed"
             }
-        let advice = error.hint.map { " \($0.asSentence)" } ?? ""
+        let advice = Self.advice(for: error).map { " \($0.asSentence)" } ?? ""
         self.init(.stopped, title: title, text: "Nothing was stored.\(advice) You can close this page.")
+    }
+
+    /// What to do, to somebody who is in a browser: a new sign-in begins where this one did.
+    private static func advice(for error: PluginError) -> String? {
+        guard let hint = error.hint else {
+            return error.code == .interactionRequired ? "run the command again to sign in" : nil
+        }
+        let start = "sign in again"
+        guard hint.utf8.starts(with: start.utf8) else { return hint }
+        return "run the command again" + String(decoding: Array(hint.utf8.dropFirst(start.utf8.count)), as: UTF8.self)
     }
 
     /// The sign-in's page was left open for too long, or its code came back too late.
