@@ -51,7 +51,7 @@ import Testing
         try await World.with { world in
             let url = "\(world.sandbox.resource)/contoso/hello.git"
             let nobody = try await world.lanyard(["status", url])
-            #expect(nobody.status == 2 && nobody.output == "sign in  \(url)\n", "\(nobody)")
+            #expect(nobody.status == 2 && nobody.output == "signed out  \(url)\n", "\(nobody)")
             let hint = "lanyard: hint: sign in: lanyard login \(url)\n"
             #expect(nobody.errors == "lanyard: nobody is signed in\n" + hint, "\(nobody)")
             try await world.signIn(Self.alice, path: "contoso/hello.git")
@@ -113,7 +113,7 @@ import Testing
         try await World.with { world in
             let ended = try await world.atTerminal(["lanyard", "status"], answering: [])
             #expect(ended.status == 2 && ended.lines.allSatisfy { $0.count <= 80 || $0.contains("login") }, "\(ended)")
-            #expect(ended.output.contains("sign in  \(world.sandbox.resource)/contoso"), "\(ended)")
+            #expect(ended.output.contains("signed out  \(world.sandbox.resource)/contoso"), "\(ended)")
         }
     }
 }

@@ -41,7 +41,7 @@ import TokenStore
     }
 
     private static let long = known(
-        "a", "maximiliane.von-und-zu-hohenlohe@very-long-name-of-a-company.onmicrosoft.example",
+        "a", "maximiliane.hohenlohe@firm.onmicrosoft.example",
         name: "Maximiliane Prinzessin von und zu Hohenlohe", environment: "a-long-name-of-a-tenant.b2clogin.example")
     private static let forged = known("b", "bob@x.example\u{1B}[2J\u{202E}", name: "Bob\nlanyard: signed in")
     private static let nameless = known("c", "")
@@ -54,14 +54,25 @@ import TokenStore
         let narrow = AccountTable(known).lines(width: 80)
         #expect(narrow.count == 4)
         #expect(narrow.allSatisfy { $0.count <= 80 }, "\(narrow)")
-        // All columns are full, so even this one is as narrow as it gets.
-        #expect(narrow.contains { $0.contains("maximiliane.von-u") })
+        // What people type is whole, and two columns that they don't need for that are left out.
+        #expect(narrow.contains { $0.contains("maximiliane.hohenlohe@firm.onmicrosoft.example  ") })
+        #expect(narrow[0].contains("USED FOR") == isChosen && narrow[0].contains("RENEWS"))
+        #expect(!narrow[0].contains("NAME") && !narrow[0].contains("KIND"), "\(narrow)")
         let wide = AccountTable(known).lines(width: nil).joined(separator: "\n")
-        for text in ["company.onmicrosoft.example", "Prinzessin von und zu Hohenlohe", "c.\(Self.tenant)"] {
+        for text in ["KIND", "firm.onmicrosoft.example", "Prinzessin von und zu Hohenlohe", "c.\(Self.tenant)"] {
             #expect(wide.contains(text), "\(wide)")
         }
         #expect(!wide.unicodeScalars.contains("\u{1B}") && !wide.unicodeScalars.contains("\u{202E}"))
         #expect(wide.split(separator: "\n").count == 4)
+    }
+
+    @Test func `an account's name is whole on any screen, and columns that have room are only cut`() throws {
+        let name = "max.mustermann@firm.onmicrosoft.example"
+        let account = Self.known("a", name, name: "Maximilian Mustermann the Younger")
+        let lines = AccountTable(try Self.accounts([account])).lines(width: 80)
+        #expect(lines.allSatisfy { $0.count <= 80 } && lines[0].contains("NAME"), "\(lines)")
+        #expect(lines[1].hasPrefix("* \(name)  Max") && lines[1].contains("…"), "\(lines)")
+        #expect(AccountTable(try Self.accounts([account])).lines(width: 10)[1] == "* \(name)  no")
     }
 
     @Test func `the account that was chosen last is marked and comes first, then the one before`() throws {

@@ -10,7 +10,14 @@ struct AccountTable {
         let title: String
         /// The least width that it is cut to.
         let least: Int
+        /// Whether it is left out if the screen is too narrow even so.
+        var mayGo = false
         let cell: (KnownAccount) -> String
+
+        /// How wide it is at the least.
+        func leastWidth(_ accounts: [KnownAccount]) -> Int {
+            min(least, accounts.map { cell($0).count }.reduce(title.count, max))
+        }
     }
 
     private let known: KnownAccounts
@@ -19,10 +26,10 @@ struct AccountTable {
     init(_ known: KnownAccounts) {
         self.known = known
         var columns = [
-            Column(title: "ACCOUNT", least: 18) { $0.account.nameForPeople },
-            Column(title: "NAME", least: 6) { ($0.account.name ?? "").displayable(limit: 60) },
-            Column(title: "KIND", least: 8) { $0.account.kindForPeople },
-            Column(title: "TENANTS", least: 8) { Self.tenants($0, known) },
+            Column(title: "ACCOUNT", least: .max) { $0.account.nameForPeople },
+            Column(title: "NAME", least: 6, mayGo: true) { ($0.account.name ?? "").displayable(limit: 60) },
+            Column(title: "KIND", least: 8, mayGo: true) { $0.account.kindForPeople },
+            Column(title: "TENANTS", least: 8, mayGo: true) { Self.tenants($0, known) },
         ]
         if Set(known.all.map { $0.account.environment.lowercased() }).count > 1 {
             columns.append(Column(title: "AUTHORITY", least: 9) { $0.account.environment.displayable(limit: 60) })
@@ -35,11 +42,25 @@ struct AccountTable {
     }
 
     /// The lines, the account that was chosen last first; as wide as they need to be if no width is given.
+    ///
+    /// Names of accounts are what people type, so these are never cut: other columns give way.
     func lines(width: Int?) -> [String] {
         let accounts = known.byUse
+        let columns = fitting(width, accounts)
         let table = Table([columns.map(\.title)] + accounts.map { account in columns.map { $0.cell(account) } })
         let lines = table.cut(columns: width, indent: 2, to: columns.map(\.least))
         return zip([" "] + accounts.map(mark), lines).map { "\($0) \($1)" }
+    }
+
+    /// The columns that there is room for, cut if need be.
+    private func fitting(_ width: Int?, _ accounts: [KnownAccount]) -> [Column] {
+        var columns = columns
+        while let width, columns.reduce(0, { $0 + $1.leastWidth(accounts) + 2 }) > width,
+            let first = columns.firstIndex(where: \.mayGo)
+        {
+            columns.remove(at: first)
+        }
+        return columns
     }
 
     private func mark(_ account: KnownAccount) -> String {

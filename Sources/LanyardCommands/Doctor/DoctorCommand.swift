@@ -81,9 +81,12 @@ struct DoctorSummary: Sendable {
     private static func lines(_ findings: [Finding], on screen: Screen) -> [String] {
         let columns = screen.columns
         let texts = Table(findings.map { [$0.check, $0.text] }).wrapped(columns: columns, indent: 6)
+        var shown: Set<String> = []
         return zip(findings, texts).flatMap { finding, text in
-            ["\(finding.level.word(on: screen))  \(text)"]
-                + finding.remedies.map { "      -> \($0.wrapped(columns: columns, indent: 9))" }
+            // What is to be copied is told once, though it helps with several findings.
+            let remedies = finding.remedies.filter { $0.copied.map { shown.insert($0).inserted } ?? true }
+            return ["\(finding.level.word(on: screen))  \(text)"]
+                + remedies.map { "      -> \($0.wrapped(columns: columns, indent: 9))" }
         }
     }
 

@@ -43,8 +43,10 @@ struct MemoryChecks {
         }
         guard context.answers.key() != nil else {
             return .warn(
-                name, "no kernel keyring or no runtime directory, as in some containers: every get asks the keyring",
-                Hint("nothing has to be done; to have it", run: "docker run --security-opt seccomp=unconfined"))
+                name, "no kernel keyring or no runtime directory: every get asks the keyring",
+                context.isInContainer
+                    ? Hint("nothing has to be done; to have it", run: "docker run --security-opt seccomp=unconfined")
+                    : "nothing has to be done; git only waits a little longer")
         }
         return .pass(name, "answers are remembered, sealed with a key in the kernel")
     }

@@ -32,10 +32,7 @@ struct PersonChecks {
     private var place: Finding? {
         if presence.isRemote { return .pass("place", "over SSH: sign in with a code, or a browser elsewhere") }
         if context.variable("WSL_DISTRO_NAME") != nil { return .pass("place", "WSL: Windows' browser is used") }
-        let isContainer =
-            context.isFile("/.dockerenv") || context.isFile("/run/.containerenv")
-            || context.variable("REMOTE_CONTAINERS") != nil || context.variable("CODESPACES") != nil
-        return isContainer ? .pass("place", "in a container: sign in with a code, or set BROWSER") : nil
+        return context.isInContainer ? .pass("place", "in a container: sign in with a code, or set BROWSER") : nil
     }
 
     private var browser: Finding {
@@ -67,5 +64,13 @@ struct PersonChecks {
         return .warn(
             "terminal", "there is none, so git cannot ask you to sign in from here",
             Hint("sign in beforehand; codes are shown on standard error", run: "lanyard login URL"))
+    }
+}
+
+extension CommandContext {
+    /// Whether this looks like a container.
+    var isInContainer: Bool {
+        isFile("/.dockerenv") || isFile("/run/.containerenv") || variable("REMOTE_CONTAINERS") != nil
+            || variable("CODESPACES") != nil
     }
 }

@@ -22,16 +22,11 @@ extension Status {
         return notes
     }
 
-    /// What to do, each once: of rules that want the same it is told for the first.
+    /// What to do, of each kind one: for the first rule that it is about.
     var hints: [Hint] {
-        var hints = keyring?.hints ?? []
-        var seen: Set<String> = []
-        for rule in rules where rule.exitStatus != .done {
-            let place = [rule.step.rawValue, rule.wanted?.authority ?? rule.url, rule.account ?? ""]
-            guard seen.insert(place.joined(separator: "\n")).inserted else { continue }
-            for hint in rule.failure?.hints ?? [] where !hints.contains(hint) { hints.append(hint) }
-        }
-        return hints
+        let all = (keyring?.hints ?? []) + rules.filter { $0.exitStatus != .done }.flatMap { $0.failure?.hints ?? [] }
+        var kinds: Set<String> = []
+        return all.filter { kinds.insert($0.text.isEmpty ? $0.line : $0.text).inserted }
     }
 
     /// For programs, as lanyard-status(1) has it.
@@ -51,7 +46,7 @@ extension RuleOutlook {
         case .answer: "ready"
         case .renew: "renews"
         case .tryRenewal: "unsure"
-        case .signIn: "sign in"
+        case .signIn: "signed out"
         case .choose: "choose"
         case .unlock: "locked"
         case .fail: "fails"
