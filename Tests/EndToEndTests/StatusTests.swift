@@ -33,6 +33,11 @@ import Testing
             let steps = try await Self.steps(world)
             #expect(steps["contoso"] == "answer \(Self.alice)" && steps["northwind"] == "answer \(Self.frank)")
             #expect(steps["b2c"] == "sign-in" && steps["fabrikam"] == "choose", "\(steps)")
+            // Several rules want a choice or a sign-in, and one hint of each kind says how.
+            let hints = try await world.lanyard(["status"]).errors.split(separator: "\n")
+            for kind in ["choose one: ", "sign in: ", "or name one with account"] {
+                #expect(hints.count { $0.hasPrefix("lanyard: hint: \(kind)") } == 1, "\(kind): \(hints)")
+            }
             let json = try await Self.json(world)
             #expect((json["accounts"] as? [[String: Any]])?.count == 2)
             let contoso = try #require((json["rules"] as? [[String: Any]])?.first)
@@ -72,7 +77,7 @@ import Testing
         try await World.with { world in
             try world.configure(rule: "\(world.sandbox.resource)/contoso/", at: "contoso.example")
             let ended = try await world.lanyard(["status"])
-            let start = "unused   \(world.sandbox.resource)/contoso: the rule at "
+            let start = "unused      \(world.sandbox.resource)/contoso: the rule at "
             #expect(ended.lines.contains { $0.hasPrefix(start) }, "\(ended)")
         }
     }
