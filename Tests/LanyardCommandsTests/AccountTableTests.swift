@@ -50,7 +50,7 @@ import TokenStore
     func `a table fits 80 columns, and is whole where nothing limits it`(isChosen: Bool) throws {
         let path = "/11111111-2222-3333-4444-555555555555/b2c_1_a_policy_with_a_name_that_goes_on_and_on"
         let known = try Self.accounts(
-            [Self.long, Self.forged, Self.nameless], isChosen ? [(Self.long, path), (Self.forged, path)] : [])
+            [Self.long, Self.forged, Self.nameless], isChosen ? [(Self.long, path), (Self.forged, "/\(Self.tenant)")] : [])
         let narrow = AccountTable(known).lines(width: 80)
         #expect(narrow.count == 4)
         #expect(narrow.allSatisfy { $0.count <= 80 }, "\(narrow)")
