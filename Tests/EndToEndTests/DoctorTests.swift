@@ -56,6 +56,29 @@ import Testing
         }
     }
 
+    @Test func `what to run is told once, though it helps with several findings`() async throws {
+        try await Home.with(.noBus) { home in
+            let remedy = "export XDG_RUNTIME_DIR="
+            let (report, _) = try await doctor(home, ["XDG_RUNTIME_DIR": ""])
+            #expect(report.checks.count { check in check.remedies.contains { $0.contains(remedy) } } > 1)
+            let shown = try await home.lanyard(["doctor"], ["XDG_RUNTIME_DIR": ""])
+            #expect(shown.output.components(separatedBy: remedy).count == 2, "\(shown)")
+        }
+    }
+
+    @Test func `a container's option is told only in one`() async throws {
+        try await Home.with(.noBus) { home in
+            func remedy(_ extra: [String: String]) async throws -> String {
+                let (report, _) = try await doctor(home, extra.merging(["XDG_RUNTIME_DIR": ""]) { $1 })
+                return try #require(report.check("memory")?.remedies.first)
+            }
+            let isContainer = ["/.dockerenv", "/run/.containerenv"].contains(where: FileManager.default.fileExists)
+            let (here, there) = (try await remedy([:]), try await remedy(["CODESPACES": "true"]))
+            #expect(here.contains("docker run") == isContainer, "\(here)")
+            #expect(there.contains("docker run --security-opt"), "\(there)")
+        }
+    }
+
     @Test func `a locked keyring is a warning where somebody can be asked`() async throws {
         try await Home.with(.locked) { home in
             let (report, _) = try await doctor(home, ["DISPLAY": ":99"])
