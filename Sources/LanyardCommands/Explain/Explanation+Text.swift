@@ -109,7 +109,7 @@ extension Explanation {
         default: break
         }
         if let lookAlike {
-            hints.append("the authority's host looks like \(lookAlike), but is a different one: is it the one that you mean?")
+            hints.append("the authority's host looks like \(lookAlike), but is a different one: is it the right one?")
         }
         return hints + gitHints
     }
