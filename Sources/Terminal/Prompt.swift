@@ -63,13 +63,20 @@ package struct Prompt: Sendable {
         return nil
     }
 
-    /// Asks for yes or no; what was suggested if they only press Enter, no if it is anything else, nil if they give up.
+    /// Asks for yes or no, again if the answer is neither; what was suggested if they only press Enter, nil if they give up.
     package func decision(_ question: String, suggesting isYes: Bool) async -> Bool? {
-        guard let terminal = ControllingTerminal(console) else { return nil }
-        let choices = isYes ? "[Y/n]" : "[y/N]"
-        guard let line = await terminal.ask("lanyard: \(question) \(choices) ", echo: true) else { return nil }
-        let answer = line.trimmed().lowercased()
-        return answer.isEmpty ? isYes : ["y", "yes"].contains(answer)
+        var question = "lanyard: \(question) \(isYes ? "[Y/n]" : "[y/N]") "
+        for _ in 0..<Self.patience {
+            guard let terminal = ControllingTerminal(console), let line = await terminal.ask(question, echo: true)
+            else { return nil }
+            switch line.trimmed().lowercased() {
+            case "": return isYes
+            case "y", "yes": return true
+            case "n", "no": return false
+            default: question = "lanyard: type y or n, or Ctrl-C to cancel: "
+            }
+        }
+        return nil
     }
 
     /// Asks whether to go on; Enter means yes, and giving up no.

@@ -1,6 +1,6 @@
 import PluginWire
 import Rules
-import TokenStore
+package import TokenStore
 
 extension TokenAcquirer {
     func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
@@ -27,7 +27,9 @@ extension TokenAcquirer {
     }
 
     /// Refuses a keyring that could not keep what is about to be asked for.
-    func requireWritable() throws(StoreError) {
+    ///
+    /// - Throws: the reason; nothing if the provider can ask the person to put it right.
+    package func requireWritable() throws(StoreError) {
         switch store.state() {
         case .unlocked: return
         case .locked where store.mayPrompt, .noDefaultCollection where store.mayPrompt: return

@@ -198,8 +198,8 @@ import Testing
             let ended = try await home.lanyardAtTerminal(
                 ["configure", "git", "https://dev.azure.com/contoso"],
                 [
-                    ("has no rule yet; make one? ", "y"),
-                    ("authority [", "https://login.microsoftonline.com/contoso.com"),
+                    ("has no rule yet; make one? ", "contoso.com"), ("type y or n, or Ctrl-C to cancel: ", "y"),
+                    ("authority [", "alice@contoso.com"),
                     ("client ID [azure-cli]: ", Self.client), ("go on? ", ""),
                 ])
             #expect(ended.status == 0, "\(ended)")

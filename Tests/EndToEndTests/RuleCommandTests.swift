@@ -183,11 +183,15 @@ import Testing
                 ["rule", "add", "https://git.example"],
                 [
                     ("authority [", "login.microsoftonline.com"), ("authority [", "contoso.example"),
-                    ("scopes, separated by spaces", ""), ("scopes, separated by spaces", "azure devops"),
+                    ("scopes, separated by spaces", ""), ("scopes, separated by spaces", "rule add --scope x"),
+                    ("scopes, separated by spaces", "azure devops"),
                     ("client ID [azure-cli]: ", "azur-cli"), ("client ID [azure-cli]: ", ""),
                 ])
             #expect(whole.status == 0, "\(whole)")
-            for error in ["is not a client ID", "a rule needs a scope", "did you mean azure-cli?"] {
+            for error in [
+                "is not a client ID", "a rule needs a scope", "--scope is an option, not a scope",
+                "did you mean azure-cli?",
+            ] {
                 #expect(whole.output.contains(error), "\(whole)")
             }
             let text = try home.text(home.configFile)

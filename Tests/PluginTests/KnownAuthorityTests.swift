@@ -38,6 +38,7 @@ import Testing
         ("contoso.com", "https://login.microsoftonline.com/contoso.com"),
         ("Contoso.onmicrosoft.com", "https://login.microsoftonline.com/contoso.onmicrosoft.com"),
         ("contoso", "https://login.microsoftonline.com/contoso.onmicrosoft.com"),
+        ("alice@contoso.com", "https://login.microsoftonline.com/contoso.com"),
         ("organizations", "https://login.microsoftonline.com/organizations"),
         (
             "C0A70500-0000-4000-8000-00000c0a7050",

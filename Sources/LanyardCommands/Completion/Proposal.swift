@@ -62,10 +62,18 @@ extension Proposal {
         if point.path == ["config", "set"], parameter.subject == "value", let key = point.arguments.first {
             return key == "ca-file" ? .files : .candidates(KnownValues(context).of(key), named: named)
         }
-        let isRule = point.path == ["rule", "remove"] && parameter.subject == "url"
-        let rules = point.has("--system") ? "system-rule" : "user-rule"
-        let known = KnownValues(context).of(isRule ? rules : parameter.subject)
+        let known = KnownValues(context).of(subject(of: parameter, at: point))
         return .candidates(known + (parameter.subject == "account" ? point.goingBack : []), named: named)
+    }
+
+    /// What the values are of; a URL is that of a rule to remove, of a place that is yet to be mapped, or of one that is.
+    private static func subject(of parameter: CommandParameter, at point: CompletionPoint) -> String {
+        guard parameter.subject == "url" else { return parameter.subject }
+        return switch point.path {
+        case ["rule", "remove"]: point.has("--system") ? "system-rule" : "user-rule"
+        case ["rule", "add"], ["configure", "git"]: "known-url"
+        default: "url"
+        }
     }
 
     /// lanyard-sandbox is a program of its own, which takes too long to be asked.

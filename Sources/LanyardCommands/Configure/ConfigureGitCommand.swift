@@ -84,7 +84,8 @@ struct ConfigureGitCommand: Command {
             guard await prompt.accepts("\(shown) has no rule yet; make one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw Failure(
-                taken: other, session.context, hint: "leave out the options that make a rule, or change it there")
+                taken: other, session.context,
+                hint: "leave out the options that make a rule, or edit \(other.place(session.context))")
         } else if !scope.dryRun {
             try session.requireRoom(for: pattern)
         }

@@ -65,12 +65,13 @@ struct DoctorSummary: Sendable {
     /// A line for each finding, its remedies below it; wrapped if the screen has an end.
     func lines(on screen: Screen) -> [String] { Self.lines(findings, on: screen) }
 
-    /// The same for problems only, the worst first; of what passes only the names.
+    /// The same for problems only, the worst first; of the checks without any only the names.
     func problemsFirst(on screen: Screen) -> [String] {
         let problems = [Finding.Level.fail, .warn].flatMap { level in findings.filter { $0.level == level } }
         let lines = Self.lines(problems, on: screen)
+        let wrong = Set(problems.map(\.check))
         var names: [String] = []
-        for finding in findings where finding.level == .pass && !names.contains(finding.check) {
+        for finding in findings where !wrong.contains(finding.check) && !names.contains(finding.check) {
             names.append(finding.check)
         }
         guard !names.isEmpty else { return lines }

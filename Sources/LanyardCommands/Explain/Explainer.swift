@@ -131,10 +131,13 @@ struct Explainer {
         case .askPerson: return await signIn(wanted, decision.account)
         case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
             return .init(step: "unlock", text: "have you asked to unlock the keyring first")
-        case .refuse(let error):
-            let failure = Failure(error, request: wanted, url: request.url, in: session.context)
-            return .init(step: "fail", text: "fail: \(failure.message)", hints: failure.hints, status: failure.status)
+        case .refuse(let error): return failing(error, wanted)
         }
+    }
+
+    private func failing(_ error: AcquisitionError, _ wanted: TokenRequest) -> Explanation.Next {
+        let failure = Failure(error, request: wanted, url: request.url, in: session.context)
+        return .init(step: "fail", text: "fail: \(failure.message)", hints: failure.hints, status: failure.status)
     }
 
     /// A renewal; a tenant at which the account has never been may refuse it.
@@ -160,6 +163,8 @@ struct Explainer {
                 step: "fail", text: "fail: \(failure.message), and nobody can be asked here", hints: failure.hints,
                 status: failure.status)
         }
+        // What a sign-in brings must be kept.
+        do throws(StoreError) { try session.acquirer.requireWritable() } catch { return failing(.store(error), wanted) }
         let how =
             switch flow {
             case .browser: "in the browser"

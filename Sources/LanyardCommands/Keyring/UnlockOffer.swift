@@ -20,7 +20,7 @@ struct UnlockOffer: Sendable {
         do throws(Failure) {
             let door = try KeyringDoor(context, group: group)
             guard let terminal = ControllingTerminal(context.console) else { return false }
-            context.console.note("the keyring is locked; Enter goes on without it")
+            context.console.note("the keyring is locked; its password unlocks it, Enter leaves it locked")
             let answer = await terminal.ask("lanyard: password of the keyring: ", echo: false)
             guard let answer, !answer.isEmpty else { return false }
             try door.unlock(with: Secret(answer))

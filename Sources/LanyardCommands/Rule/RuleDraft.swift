@@ -74,7 +74,10 @@ struct RuleDraft {
                     Hint("see which plugins there are", run: "lanyard plugin list"),
                 ])
         }
-        return try await trusted(url, match)
+        let authority = try await trusted(url, match)
+        let isGuessed = prompt != nil && !authority.url.lowercased().hasBytes(text.lowercased())
+        if isGuessed { console.note("taking \(authority.url)") }
+        return authority
     }
 
     private func match(_ url: String) -> AuthorityMatch? {
@@ -181,6 +184,11 @@ struct RuleDraft {
 
     private func checked(_ scopes: [String]) throws(Failure) -> [String] {
         guard scopes.allSatisfy(\.isScopeToken) else { throw Failure(.badScope, in: session.context) }
+        // Scopes may look like nearly anything, but a command line that was pasted has options.
+        if let option = scopes.first(where: { $0.hasPrefix("--") }) {
+            throw Failure(
+                "\(option.displayable(limit: 60)) is an option, not a scope", hints: Self.noScope.hints, status: .usage)
+        }
         return scopes
     }
 }

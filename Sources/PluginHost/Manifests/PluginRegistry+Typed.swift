@@ -8,7 +8,8 @@ extension PluginRegistry {
         guard StrictURL.scheme(of: text) == nil, !text.isEmpty else { return text }
         let url = "https://\(text)"
         guard !text.hasBytes("/") else { return completed(url) }
-        let realm = text.lowercased()
+        // Of a person's address, the domain.
+        let realm = (text.cut(atLast: "@").map { String($0.1) } ?? text).lowercased()
         guard !names(host: realm) else { return url }
         return plugins.lazy.compactMap { $0.authority(ofRealm: realm) }.first ?? url
     }
