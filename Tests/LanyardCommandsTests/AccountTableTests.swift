@@ -49,8 +49,9 @@ import TokenStore
     @Test(arguments: [false, true])
     func `a table fits 80 columns, and is whole where nothing limits it`(isChosen: Bool) throws {
         let path = "/11111111-2222-3333-4444-555555555555/b2c_1_a_policy_with_a_name_that_goes_on_and_on"
+        let there = "/\(Self.tenant)"
         let known = try Self.accounts(
-            [Self.long, Self.forged, Self.nameless], isChosen ? [(Self.long, path), (Self.forged, "/\(Self.tenant)")] : [])
+            [Self.long, Self.forged, Self.nameless], isChosen ? [(Self.long, path), (Self.forged, there)] : [])
         let narrow = AccountTable(known).lines(width: 80)
         #expect(narrow.count == 4)
         #expect(narrow.allSatisfy { $0.count <= 80 }, "\(narrow)")
