@@ -102,11 +102,11 @@ struct PageTests {
     }
 
     private static let texts: [(String, String, String)] = [
-        ("invalid_grant", "AADSTS70000: Not valid.", "Nothing was stored. Run the command again to sign in. "),
-        ("invalid_grant", "AADSTS70008: The code has expired.", "Run the command again: the session has expired. "),
-        ("invalid_grant", "AADSTS50076: Proof is needed.", "Run the command again and pass multi-factor "),
-        ("access_denied", "AADSTS65004: User declined to consent.", "run the command again and accept. "),
-        ("access_denied", "The user has denied access.", "Run the command again to sign in. "),
+        ("invalid_grant", "AADSTS70000: Not valid.", "Nothing was stored. Start again to sign in. "),
+        ("invalid_grant", "AADSTS70008: The code has expired.", "Start again: the session has expired. "),
+        ("invalid_grant", "AADSTS50076: Proof is needed.", "Start again and pass multi-factor "),
+        ("access_denied", "AADSTS65004: User declined to consent.", "start again and accept. "),
+        ("access_denied", "The user has denied access.", "Start again to sign in. "),
     ]
 
     @Test func `it tells whoever is in the browser where a new sign-in begins`() async throws {

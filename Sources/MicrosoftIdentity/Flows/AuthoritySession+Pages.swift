@@ -62,7 +62,7 @@ extension AuthoritySession {
 extension LoopbackPage {
     fileprivate static let declinedConsent = LoopbackPage(
         .stopped, title: "You declined what the application asks for",
-        text: "Nothing was stored. To go on after all, run the command again and accept. You can close this page.")
+        text: "Nothing was stored. To go on after all, start again and accept. You can close this page.")
 
     /// The page for what an authority refuses with, and what the person can do about it.
     fileprivate init(explaining error: PluginError) {
@@ -84,11 +84,11 @@ extension LoopbackPage {
     /// What to do, to somebody who is in a browser: a new sign-in begins where this one did.
     private static func advice(for error: PluginError) -> String? {
         guard let hint = error.hint else {
-            return error.code == .interactionRequired ? "run the command again to sign in" : nil
+            return error.code == .interactionRequired ? "start again to sign in" : nil
         }
         let start = "sign in again"
         guard hint.utf8.starts(with: start.utf8) else { return hint }
-        return "run the command again" + String(decoding: Array(hint.utf8.dropFirst(start.utf8.count)), as: UTF8.self)
+        return "start again" + String(decoding: Array(hint.utf8.dropFirst(start.utf8.count)), as: UTF8.self)
     }
 
     /// The sign-in's page was left open for too long, or its code came back too late.

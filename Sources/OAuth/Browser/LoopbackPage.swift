@@ -69,19 +69,19 @@ package struct LoopbackPage: Sendable, Equatable {
 
     /// All went well.
     package static let success = LoopbackPage(
-        .done, title: "You are signed in", text: "Return to your terminal. You can close this page.")
+        .done, title: "You are signed in", text: "You can close this page and go back to what you were doing.")
     /// The person ended it.
     package static let declined = LoopbackPage(
         .stopped, title: "You cancelled the sign-in",
-        text: "Nothing was stored. Run the command again to sign in. You can close this page.")
+        text: "Nothing was stored. Start again to sign in. You can close this page.")
     /// It did not work.
     package static let failure = LoopbackPage(
         .stopped, title: "Sign-in failed",
-        text: "Nothing was stored. lanyard says in your terminal what to do. You can close this page.")
+        text: "Nothing was stored. lanyard says what to do where you started it. You can close this page.")
     /// It took too long.
     package static let expired = LoopbackPage(
         .stopped, title: "Sign-in timed out",
-        text: "It took too long, so nothing was stored. Run the command again to sign in. "
+        text: "It took too long, so nothing was stored. Start again to sign in. "
             + "You can close this page.")
     static let wrongState = LoopbackPage(
         status: 400, sign: .stopped, title: "This answer belongs to another sign-in",
