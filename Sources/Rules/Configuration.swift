@@ -25,6 +25,8 @@ public struct Configuration: Sendable, Equatable {
     public var authority: String?
     /// The client ID, or a well-known client's name, of whatever names none itself.
     public var clientID: String?
+    /// Whether hosts that plugins know need no rule: an authority and a client are there for whatever names none itself.
+    public var mapsKnownHosts: Bool { authority != nil && clientID != nil }
     /// The account of whatever names none itself, by user name or home account id.
     public var account: String?
     /// How people sign in, unless a command says otherwise.

@@ -33,7 +33,8 @@ struct KnownValues {
             case "scope": scopes
             case "resource": resources
             case "url":
-                rulesURLs().filter { !$0.text.utf8.contains(UInt8(ascii: "*")) } + (mapsKnown ? wellKnownURLs : [])
+                rulesURLs().filter { !$0.text.utf8.contains(UInt8(ascii: "*")) }
+                    + (configuration?.mapsKnownHosts == true ? wellKnownURLs : [])
             case "known-url": rulesURLs() + wellKnownURLs
             case "user-rule": rulesURLs(isSystem: false)
             case "system-rule": rulesURLs(isSystem: true)
@@ -80,9 +81,6 @@ struct KnownValues {
         rules.filter { isSystem == nil || isSystem == ($0.file == Configuration.systemFile) }
             .map { Candidate($0.pattern.text, $0.authority) }
     }
-
-    /// Whether hosts that plugins know need no rule.
-    private var mapsKnown: Bool { configuration?.authority != nil && configuration?.clientID != nil }
 
     private var wellKnownURLs: [Candidate] {
         registry.plugins.flatMap(\.resources).flatMap { resource in

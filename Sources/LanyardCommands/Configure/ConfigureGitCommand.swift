@@ -129,6 +129,6 @@ extension Session {
     func maps(_ pattern: URLPattern) -> Bool {
         let request = pattern.request
         if configuration.rule(for: request) != nil { return true }
-        return resource(of: pattern) != nil && configuration.authority != nil && configuration.clientID != nil
+        return resource(of: pattern) != nil && configuration.mapsKnownHosts
     }
 }

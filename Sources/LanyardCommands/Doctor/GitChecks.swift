@@ -98,7 +98,7 @@ struct GitChecks {
     private func tokenPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
         let configuration = examination.configuration
         let rules = configuration.rules.map(\.pattern.text)
-        guard configuration.clientID != nil, configuration.authority != nil else { return rules }
+        guard configuration.mapsKnownHosts else { return rules }
         let known = examination.registry.gitHosts
         return rules + known.map { "https://\($0)" } + Self.lanyardPlaces(entries).filter { $0.hasBytes("://") }
     }

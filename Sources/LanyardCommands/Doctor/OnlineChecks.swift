@@ -233,7 +233,7 @@ private struct OnlineTarget: Sendable {
 
     /// What the hosts come to that a plugin knows and no rule maps; the first stands for all.
     private static func byDefault(_ session: Session) -> [OnlineTarget] {
-        guard session.configuration.clientID != nil, session.configuration.authority != nil else { return [] }
+        guard session.configuration.mapsKnownHosts else { return [] }
         return session.registry.gitHosts.prefix(1).compactMap { host in
             let url = "https://\(host)"
             guard let asked = try? CredentialRequest(url: url), let resolved = try? session.resolve(asked),
