@@ -1,3 +1,4 @@
+import Addresses
 import Secrets
 
 /// The page that a browser shows when it comes back.
@@ -130,7 +131,7 @@ package struct LoopbackPage: Sendable, Equatable {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>\(title.escaped) · lanyard</title>
+        <title>\(title.htmlEscaped) · lanyard</title>
         <link rel="icon" href="\(LoopbackStyle.icon)">
         <style>\(LoopbackStyle.text)</style>
         </head>
@@ -138,8 +139,8 @@ package struct LoopbackPage: Sendable, Equatable {
         <main>
         <p class="brand"><span class="mark" aria-hidden="true"></span>lanyard</p>
         <p class="sign \(sign)" aria-hidden="true">\(sign.rawValue)</p>
-        <h1 tabindex="-1" autofocus>\(title.escaped)</h1>
-        <p>\(text.escaped)</p>
+        <h1 tabindex="-1" autofocus>\(title.htmlEscaped)</h1>
+        <p>\(text.htmlEscaped)</p>
         \(details)</main>
         <footer><p>This page comes from lanyard on your own computer.</p></footer>
         </body>
@@ -149,7 +150,7 @@ package struct LoopbackPage: Sendable, Equatable {
     }
 
     private var details: String {
-        let words = quote.map { "<blockquote>\($0.displayable(limit: 600).escaped)</blockquote>\n" } ?? ""
+        let words = quote.map { "<blockquote>\($0.displayable(limit: 600).htmlEscaped)</blockquote>\n" } ?? ""
         guard !report.isEmpty else { return words + Self.list(facts) }
         return words + "<section>\n<p>If you ask your administrator for help, send this along:</p>\n"
             + Self.list(report + facts) + "</section>\n"
@@ -157,25 +158,7 @@ package struct LoopbackPage: Sendable, Equatable {
 
     private static func list(_ facts: [Fact]) -> String {
         guard !facts.isEmpty else { return "" }
-        let lines = facts.map { "<dt>\($0.name.escaped)</dt><dd>\($0.value.escaped)</dd>\n" }
+        let lines = facts.map { "<dt>\($0.name.htmlEscaped)</dt><dd>\($0.value.htmlEscaped)</dd>\n" }
         return "<dl>\n\(lines.joined())</dl>\n"
-    }
-}
-
-extension String {
-    /// The text as HTML, for an element or an attribute in quotes.
-    fileprivate var escaped: String {
-        var html = ""
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "&": html += "&amp;"
-            case "<": html += "&lt;"
-            case ">": html += "&gt;"
-            case "\"": html += "&quot;"
-            case "'": html += "&#39;"
-            default: html.unicodeScalars.append(scalar)
-            }
-        }
-        return html
     }
 }

@@ -1,3 +1,5 @@
+import Addresses
+
 /// Markup; text put in by interpolation is escaped, other markup isn't.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     var markup: String
@@ -16,22 +18,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         mutating func appendLiteral(_ literal: String) { markup += literal }
         mutating func appendInterpolation(_ html: HTML) { markup += html.markup }
         mutating func appendInterpolation(_ html: HTML?) { markup += html?.markup ?? "" }
-        mutating func appendInterpolation(_ text: some StringProtocol) { markup += Self.escape(text) }
+        mutating func appendInterpolation(_ text: some StringProtocol) { markup += text.htmlEscaped }
         mutating func appendInterpolation(_ number: Int) { markup += String(number) }
-
-        private static func escape(_ text: some StringProtocol) -> String {
-            var escaped = ""
-            for character in text.unicodeScalars {
-                switch character {
-                case "&": escaped += "&amp;"
-                case "<": escaped += "&lt;"
-                case ">": escaped += "&gt;"
-                case "\"": escaped += "&quot;"
-                case "'": escaped += "&#39;"
-                default: escaped.unicodeScalars.append(character)
-                }
-            }
-            return escaped
-        }
     }
 }
