@@ -4,7 +4,7 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-struct LoginCommand: Command {
+struct LoginCommand: TokenNamingCommand {
     static let configuration = CommandConfiguration(
         commandName: "login", abstract: "Sign in.",
         discussion: "For a URL that a rule maps, or for an authority, client ID and scopes given as options.")
@@ -14,15 +14,20 @@ struct LoginCommand: Command {
         "Show a code to enter on another device": "lanyard login --flow device-code \(Example.url)",
     ]
 
-    @OptionGroup var token: TokenOptions
-    @OptionGroup(title: "Sign-in") var page: PromptOptions
+    @Argument(help: .tokenURL) var url: String?
+
+    @OptionGroup(title: "Token") var named: NamedTokenOptions
+    @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
+    @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
+    @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
+    @OptionGroup(title: "Sign-in") var prompting: PromptOptions
 
     mutating func run(in context: CommandContext) async throws {
-        var options = token.interaction.values
+        var options = interaction.values
         options.isAskedFor = true
         let session = try Session(context, options: options)
-        var (request, url) = try await token.request(in: session)
-        request.prompt = page.prompt?.rawValue
+        var (request, url) = try await self.request(in: session)
+        request.prompt = prompting.prompt?.rawValue
         // An authority that no plugin serves is the sign-in's to refuse.
         let place = try? NamedPlace(request, in: session)
         let before = try await session.unlocking(for: url) { () throws(Failure) in try session.accounts(at: place) }

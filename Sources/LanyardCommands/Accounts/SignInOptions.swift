@@ -3,25 +3,13 @@ import Claims
 import Rules
 import Terminal
 
-/// The options that shape a sign-in, if there is one.
+/// The option that shapes a sign-in, if there is one, and that no rule has.
 struct SignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The user name to fill in.", valueName: "user"))
     var loginHint: String?
-
-    @OptionGroup var page: SignInPageOptions
-
-    /// Puts the options into a wish.
-    ///
-    /// - Throws: `Failure` with the status of a wrong command line.
-    func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
-        var texts = page.texts
-        texts[.loginHint] = loginHint.map { [$0] }
-        _ = try SignInParameters(options: texts)
-        wish.signIn.merge(texts) { $1 }
-    }
 }
 
-/// Those of the options that a rule may have too.
+/// The options that shape a sign-in, which a rule may have too.
 struct SignInPageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

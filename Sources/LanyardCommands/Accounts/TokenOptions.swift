@@ -1,17 +1,27 @@
 import ArgumentParser
+import Claims
 import Rules
 import Secrets
 import Terminal
 
-/// What says which token is meant, and how to sign in for it.
-struct TokenOptions: ParsableArguments {
-    @Argument(help: "The URL that needs the token; a rule or a plugin maps it.")
-    var url: String?
+/// A command whose arguments say which token is meant, and how to sign in for it.
+///
+/// The groups are the command's own: a debug build of the argument parser validates a group anew for each one that it is in, and
+/// takes most of a second for three levels.
+protocol TokenNamingCommand: Command {
+    var url: String? { get }
+    var named: NamedTokenOptions { get }
+    var interaction: InteractionOptions { get }
+    var signIn: SignInOptions { get }
+    var page: SignInPageOptions { get }
+}
 
-    @OptionGroup(title: "Token") var named: NamedTokenOptions
-    @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
-    @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
+extension ArgumentHelp {
+    /// The help of a command's URL.
+    static let tokenURL: ArgumentHelp = "The URL that needs the token; a rule or a plugin maps it."
+}
 
+extension TokenNamingCommand {
     /// The request that the options come to.
     ///
     /// Without any of them it is the only rule's, if the configuration has just one.
@@ -22,7 +32,7 @@ struct TokenOptions: ParsableArguments {
         }
         try named.write(to: &asked.wish)
         asked.wish.account = try await accountMeant(in: session)
-        try signIn.write(to: &asked.wish)
+        try write(to: &asked.wish.signIn)
         // A script's request may be as incomplete; only here is it the command line that lacks something.
         guard asked.host != nil || named.isComplete(in: session.configuration) else {
             throw Failure(.incomplete, in: session.context).with(.usage)
@@ -39,6 +49,14 @@ struct TokenOptions: ParsableArguments {
         return try await session.unlocking(for: url) { () throws(Failure) in
             try session.accounts().name(typed: account)
         }
+    }
+
+    /// Puts the options that shape a sign-in into a wish.
+    private func write(to wish: inout [SignInParameter: [String]]) throws(Failure) {
+        var texts = page.texts
+        texts[.loginHint] = signIn.loginHint.map { [$0] }
+        _ = try SignInParameters(options: texts)
+        wish.merge(texts) { $1 }
     }
 
     private func place(in session: Session) throws(Failure) -> String? {
@@ -79,7 +97,16 @@ struct NamedTokenOptions: ParsableArguments {
         help: ArgumentHelp("The account: a user name or an identifier, or the beginning of one.", valueName: "account"))
     var account: String?
 
-    @OptionGroup var claims: ClaimsOptions
+    @Option(help: ArgumentHelp("A claims request, as JSON.", valueName: "json"))
+    var claims: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A claim of id_token or access_token: TARGET.NAME, TARGET.NAME=essential, =value:V or =values:A,B; may be \
+            repeated.
+            """, valueName: "claim"))
+    var claim: [String] = []
 
     /// Whether the token is named, and no rule's.
     var isTokenNamed: Bool { authority != nil || !scope.isEmpty || !resource.isEmpty }
@@ -97,7 +124,20 @@ struct NamedTokenOptions: ParsableArguments {
         wish.clientID = clientId
         wish.scopes = scope + resource.map(Self.scope(ofResource:))
         wish.account = account
-        wish.claims = try claims.request()
+        wish.claims = try claimsRequest()
+    }
+
+    /// The claims request that the options come to; nil if they ask for none.
+    ///
+    /// - Throws: `Failure` with the status of a wrong command line.
+    private func claimsRequest() throws(Failure) -> String? {
+        do throws(ClaimsError) {
+            var request = try claims.map { text throws(ClaimsError) in try ClaimsRequest(text) } ?? ClaimsRequest()
+            for shortForm in claim { try request.ask(shortForm) }
+            return request.text
+        } catch {
+            throw Failure(error, status: .usage)
+        }
     }
 
     /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.

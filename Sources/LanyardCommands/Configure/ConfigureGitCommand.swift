@@ -34,20 +34,23 @@ struct ConfigureGitCommand: Command {
 
     @OptionGroup var scope: GitScopeOptions
     @OptionGroup(title: "Rule for the URL") var rule: RuleOptions
+    @OptionGroup(title: "Rule for the URL") var page: SignInPageOptions
 
     @Flag(help: "Make lanyard the only helper there.")
     var only = false
 
     mutating func validate() throws {
-        if url == nil, !rule.isEmpty { throw ValidationError("a rule needs the URL that it is for") }
+        if url == nil, hasRuleOptions { throw ValidationError("a rule needs the URL that it is for") }
     }
+
+    private var hasRuleOptions: Bool { !rule.isEmpty || !page.texts.isEmpty }
 
     mutating func run(in context: CommandContext) async throws {
         let version = try await Git.requireUsable()
         let session = try Session(context, of: scope.system ? .system : .user)
         let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
         try pattern?.requireGitPlace()
-        if !rule.isEmpty { try pattern?.requireTokenPlace() }
+        if hasRuleOptions { try pattern?.requireTokenPlace() }
         let plan = try await plan(session, pattern, version)
         if !scope.dryRun { try await plan.requireWritable(session.context) }
         let rule = try await rule(for: pattern, session)
@@ -76,7 +79,7 @@ struct ConfigureGitCommand: Command {
     private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
         guard let pattern else { return nil }
         let prompt = scope.yes || scope.dryRun ? nil : Prompt(session.context)
-        if rule.isEmpty {
+        if !hasRuleOptions {
             guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
             let shown = pattern.text.displayable(limit: 200)
             // What can't be written is not offered.
@@ -89,7 +92,7 @@ struct ConfigureGitCommand: Command {
         } else if !scope.dryRun {
             try session.requireRoom(for: pattern)
         }
-        return try await RuleDraft(session: session, pattern: pattern, options: rule, prompt: prompt).rule()
+        return try await RuleDraft(session: session, pattern: pattern, options: rule, page: page, prompt: prompt).rule()
     }
 }
 

@@ -34,13 +34,15 @@ struct RuleAddCommand: Command {
 
     @OptionGroup var place: RulePlaceOptions
     @OptionGroup var options: RuleOptions
+    @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
         let pattern = try session.pattern(url)
         try pattern.requireTokenPlace()
         try session.requireRoom(for: pattern)
-        let draft = RuleDraft(session: session, pattern: pattern, options: options, prompt: Prompt(session.context))
+        let draft = RuleDraft(
+            session: session, pattern: pattern, options: options, page: page, prompt: Prompt(session.context))
         try session.write(try await draft.rule())
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)

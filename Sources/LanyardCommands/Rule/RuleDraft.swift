@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import CredentialEngine
 import PluginHost
 import Rules
@@ -10,6 +11,7 @@ struct RuleDraft {
     let session: Session
     let pattern: URLPattern
     let options: RuleOptions
+    let page: SignInPageOptions
     /// Nil if nobody is to be asked.
     let prompt: Prompt?
 
@@ -22,7 +24,7 @@ struct RuleDraft {
         let known = session.resource(of: pattern)
         // What is wrong is said before anything is asked.
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
-        try options.writeSignIn(to: &rule)
+        rule.signIn = try SignInParameters(options: page.texts)
         let authority = try await authority()
         rule.authority = authority.url
         rule.scopes = try await scopes(known)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Claims
 import Rules
 
 /// What a new rule says.
@@ -29,21 +28,11 @@ struct RuleOptions: ParsableArguments {
     @Flag(help: "Take an authority at a host that no plugin knows.")
     var trustAuthority = false
 
-    @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
-
     mutating func validate() throws {
         if resource != nil, !scope.isEmpty { throw ValidationError("give --scope or --resource, not both") }
     }
 
-    /// Puts what shapes the sign-in into a rule.
-    ///
-    /// - Throws: `Failure` with the status of a wrong command line.
-    func writeSignIn(to rule: inout Rule) throws(Failure) {
-        rule.signIn = try SignInParameters(options: page.texts)
-    }
-
     var isEmpty: Bool {
         authority == nil && clientId == nil && scope.isEmpty && resource == nil && account == nil && kind == nil
-            && page.texts.isEmpty
     }
 }

@@ -3,7 +3,7 @@ import Rules
 import Secrets
 import TokenAcquisition
 
-struct ExecCommand: Command {
+struct ExecCommand: TokenNamingCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Run a command with an access token in its environment.",
         usage: "lanyard exec [<options>] [<url>] -- <command> [<argument> ...]",
@@ -25,7 +25,12 @@ struct ExecCommand: Command {
     /// Where its end is.
     static let expiryVariable = "LANYARD_TOKEN_EXPIRES_ON"
 
-    @OptionGroup var token: TokenOptions
+    @Argument(help: .tokenURL) var url: String?
+
+    @OptionGroup(title: "Token") var named: NamedTokenOptions
+    @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
+    @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
+    @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
     @Option(
         help: ArgumentHelp(
@@ -50,8 +55,8 @@ struct ExecCommand: Command {
     }
 
     mutating func run(in context: CommandContext) async throws {
-        let session = try Session(context, options: token.interaction.values)
-        let (request, url) = try await token.request(in: session)
+        let session = try Session(context, options: interaction.values)
+        let (request, url) = try await request(in: session)
         let acquired = try await session.token(for: request, url: url)
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }

@@ -6,7 +6,7 @@ import Secrets
 import Terminal
 import TokenAcquisition
 
-struct TokenCommand: Command {
+struct TokenCommand: TokenNamingCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Print an access token.",
         discussion: """
@@ -23,7 +23,12 @@ struct TokenCommand: Command {
         "See whom a token is for, and what it permits": "lanyard token --decode \(Example.graphURL)",
     ]
 
-    @OptionGroup var token: TokenOptions
+    @Argument(help: .tokenURL) var url: String?
+
+    @OptionGroup(title: "Token") var named: NamedTokenOptions
+    @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
+    @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
+    @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
     @Flag(help: "Print JSON as `az account get-access-token` does.")
     var json = false
@@ -40,8 +45,8 @@ struct TokenCommand: Command {
     }
 
     mutating func run(in context: CommandContext) async throws {
-        let session = try Session(context, options: token.interaction.values)
-        let (request, url) = try await token.request(in: session)
+        let session = try Session(context, options: interaction.values)
+        let (request, url) = try await request(in: session)
         let acquired = try await session.token(for: request, url: url)
         let console = session.context.console
         if decode { return try show(acquired, console, now: Int(context.now)) }
