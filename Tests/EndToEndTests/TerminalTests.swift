@@ -113,7 +113,8 @@ import Testing
             ) { terminal in
                 try await terminal.sees("waiting for your browser")
                 let place = "\(world.sandbox.authority.dropFirst("https://".count))/common"
-                let told = terminal.text.split(separator: "lanyard: waiting")[0].replacing(#/\s+/#, with: " ")
+                let screen = terminal.lines.joined(separator: " ")
+                let told = screen.split(separator: "lanyard: waiting")[0].replacing(#/\s+/#, with: " ")
                 #expect(
                     told == "lanyard: opening your browser to sign in at \(place) as alice@contoso.example for "
                         + "\(world.sandbox.resource.dropFirst("https://".count))/common/hello.git (app 5a4d1b0c…) ",

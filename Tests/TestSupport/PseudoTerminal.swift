@@ -61,9 +61,12 @@ package final class PseudoTerminal: Sendable {
             var ended: Ended?
             for try await result in group { ended = result ?? ended }
             guard let ended else { throw Errno.noChildProcess }
-            // What was still on its way to the screen.
+            // What was still on its way to the screen comes before this, which no program writes.
+            try program.writeAll([0])
+            try await ends("\0")
             reader.cancel()
             await reader.value
+            screen.withLock { _ = $0.popLast() }
             return ended
         }
     }
@@ -71,8 +74,17 @@ package final class PseudoTerminal: Sendable {
     /// All that was written to the screen so far, escape codes and all.
     package var written: String { screen.withLock { $0 } }
 
-    /// What was written, without escape codes and with plain line ends.
-    package var text: String {
+    /// All that was written, without escape codes and with plain line ends.
+    package var text: String { Self.text(written) }
+
+    /// The lines that are on the screen: what a status line was erased with is gone from them.
+    package var lines: [String] {
+        // By scalars: a carriage return and a line feed are one character.
+        let whole = written.replacing(#/[^\n]*\r\u{1B}\[K/#.matchingSemantics(.unicodeScalar), with: "")
+        return Self.text(whole).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private static func text(_ written: String) -> String {
         // A link's codes end with those of its end (OSC 8), others with a letter.
         var text = ""
         var isEscape = false
@@ -84,9 +96,6 @@ package final class PseudoTerminal: Sendable {
         }
         return text
     }
-
-    /// What was written, line by line.
-    package var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
 
     /// Waits until the screen says something.
     package func sees(_ words: String, within patience: Duration = .seconds(60)) async throws {
