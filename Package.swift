@@ -160,8 +160,12 @@ let package = Package(
             exclude: ["plugin.toml"], swiftSettings: strict),
         .target(
             name: "MicrosoftIdentity",
-            dependencies: ["Addresses", "Claims", "JSON", "OAuth", "PluginKit", "PluginWire", "Secrets"],
+            dependencies: [
+                "Addresses", "Claims", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+            ],
             swiftSettings: strict),
+        .target(
+            name: "PluginOAuth", dependencies: ["OAuth", "PluginKit", "PluginWire", "Secrets"], swiftSettings: strict),
         .target(
             name: "OAuth",
             dependencies: [
@@ -169,6 +173,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "JWTKit", package: "jwt-kit"),
             ],
             swiftSettings: strict),
 
@@ -245,8 +250,8 @@ let package = Package(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AADB2C", "AADCommon", "AADTenant", "Addresses", "AuthorityFixture", "Claims", "JSON",
-                "MicrosoftIdentity", "OAuth", "PluginHost", "PluginKit", "PluginWire", "TestSupport", "Secrets",
-                "Vectors", subprocess,
+                "MicrosoftIdentity", "OAuth", "PluginHost", "PluginKit", "PluginOAuth", "PluginWire", "TestSupport",
+                "Secrets", "Vectors", subprocess,
                 system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),

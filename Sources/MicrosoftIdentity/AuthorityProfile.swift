@@ -1,10 +1,8 @@
+import PluginOAuth
 package import PluginWire
 
 /// What makes one plugin of this family differ from the others.
 package struct AuthorityProfile: Sendable {
-    /// The version of the first-party plugins.
-    package static let version = "0.1.0"
-
     /// The plugin's name.
     package let name: String
     /// The kind of authority it serves.
@@ -40,7 +38,7 @@ package struct AuthorityProfile: Sendable {
     /// What `describe` answers.
     package var description: PluginDescription {
         PluginDescription(
-            name: name, version: Self.version, protocols: [PluginProtocol.version],
+            name: name, version: FirstParty.version, protocols: [PluginProtocol.version],
             flows: [.browser, .deviceCode, .paste])
     }
 }

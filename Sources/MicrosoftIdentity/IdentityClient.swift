@@ -2,14 +2,14 @@ import Claims
 import FoundationEssentials
 package import OAuth
 package import PluginKit
+import PluginOAuth
 package import PluginWire
 import Secrets
 
 /// Does what the host asks of one of Microsoft's identity plugins.
 package struct IdentityClient: Sendable {
     let profile: AuthorityProfile
-    private let environment: [String: String]
-    private let limits: Transport.Limits
+    private let connector: AuthorityConnector
 
     /// Makes a client.
     ///
@@ -22,8 +22,7 @@ package struct IdentityClient: Sendable {
         limits: Transport.Limits = .init()
     ) {
         self.profile = profile
-        self.environment = environment
-        self.limits = limits
+        connector = AuthorityConnector(environment: environment, limits: limits, headers: Self.headers)
     }
 
     /// Signs a person in, by the first of the request's flows that can be used here.
@@ -36,7 +35,7 @@ package struct IdentityClient: Sendable {
     package func authorize(
         _ request: PluginRequest, _ person: any Conversation
     ) async throws(PluginError) -> PluginResult {
-        try await connected(request) { transport throws(PluginError) in
+        try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport)
             do throws(PluginError) {
                 return try await session.signIn(person)
@@ -48,38 +47,14 @@ package struct IdentityClient: Sendable {
         }
     }
 
-    /// Opens a way to authorities, runs the body and closes it.
-    private func connected<Value: Sendable>(
-        _ request: PluginRequest, _ body: (Transport) async throws(PluginError) -> Value
-    ) async throws(PluginError) -> Value {
-        let transport: Transport
-        do throws(OAuthError) {
-            transport = try Transport(settings(for: request))
-        } catch {
-            throw error.pluginError()
-        }
-        defer { transport.close() }
-        return try await body(transport)
-    }
-
-    /// Settings with the headers by which Entra's logs tell who asked.
-    private func settings(for request: PluginRequest) -> Transport.Settings {
-        var settings = Transport.Settings(
-            userAgent: "lanyard/\(AuthorityProfile.version)", environment: environment, limits: limits)
-        settings.headers = [
-            ("x-client-sku", "lanyard"), ("x-client-ver", AuthorityProfile.version), ("x-client-os", "linux"),
+    /// The headers by which Entra's logs tell who asked.
+    private static func headers(for request: PluginRequest) -> [(name: String, value: String)] {
+        [
+            ("x-client-sku", "lanyard"), ("x-client-ver", FirstParty.version), ("x-client-os", "linux"),
             ("x-ms-lib-capability", "retry-after, h429"),
             ("client-request-id", request.correlationID ?? UUID().uuidString.lowercased()),
             ("return-client-request-id", "true"),
         ]
-        settings.caFile = request.caFile
-        settings.whole =
-            switch request.operation {
-            case .renew: limits.renewal
-            case .probe: limits.probe
-            default: nil
-            }
-        return settings
     }
 
     /// Redeems a refresh token (RFC 6749, 6), for an audience at the account's home tenant.
@@ -88,10 +63,8 @@ package struct IdentityClient: Sendable {
     /// - Returns: checked tokens; with a refresh token only if the authority gave a new one.
     /// - Throws: why there are none; `interaction-required` if the person can help.
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
-        guard let refreshToken = request.refreshToken, !refreshToken.isEmpty else {
-            throw PluginError(.invalidRequest, "the request brings no refresh token")
-        }
-        return try await connected(request) { transport throws(PluginError) in
+        let refreshToken = try request.requiredRefreshToken()
+        return try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
             return try await session.renew(with: refreshToken)
         }
@@ -103,7 +76,7 @@ package struct IdentityClient: Sendable {
     /// - Returns: what was tried and works.
     /// - Throws: why it doesn't.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
-        try await connected(request) { transport throws(PluginError) in
+        try await connector.connected(request) { transport throws(PluginError) in
             try await AuthoritySession.open(request, profile: profile, over: transport).probe()
         }
     }
@@ -115,18 +88,14 @@ package struct IdentityClient: Sendable {
     ///   - person: whose browser has the session.
     /// - Throws: `unsupported` if the authority has no such page or no browser can be opened.
     package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
-        let url = try await connected(request) { transport throws(PluginError) in
+        let url = try await connector.connected(request) { transport throws(PluginError) in
             let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
             guard let endpoint = session.configuration.endpoints.endSession else {
                 throw PluginError(.unsupported, "\(session.authority.environment) has no page to end a session at")
             }
             return FormEncoding.append(Self.logout(request, at: session.authority), to: endpoint)
         }
-        switch await person.ask(.openURL(url: url, redirectURI: nil)) {
-        case .done, .redirected, .answer: return
-        case .unsupported: throw PluginError(.unsupported, "no browser can be opened here")
-        case .cancelled: throw PluginError(.cancelled, "the sign-out was cancelled")
-        }
+        try await person.endSession(at: url)
     }
 
     /// What names the session: Entra takes a hint, B2C only an ID token, which tells more than a browser need be told.

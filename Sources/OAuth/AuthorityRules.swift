@@ -18,7 +18,7 @@ package protocol AuthorityRules: Sendable {
     ///   - nonce: what an ID token must name; nil if none was sent.
     /// - Returns: what the sign-in ends with.
     /// - Throws: if the tokens aren't to be believed.
-    func accept(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> Tokens
+    func accept(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> Tokens
 
     /// Whether the next flow may do better after this error of one.
     func mayDoBetterElsewhere(after error: OAuthError) -> Bool

@@ -1,3 +1,6 @@
+import FoundationEssentials
+package import Secrets
+
 /// A client at an authority (RFC 6749, 2): where it asks, for what, and what it says besides.
 package struct OAuthClient: Sendable {
     /// The authority's host as people are told it, with the port unless it is 443.
@@ -14,6 +17,18 @@ package struct OAuthClient: Sendable {
     package var parameters: [FormEncoding.Field] = []
     /// Further parameters of requests that name the scope once more: for tokens, and for a device code.
     package var grantParameters: [FormEncoding.Field] = []
+    /// Further parameters of requests that redeem a refresh token.
+    package var renewalParameters: [FormEncoding.Field] = []
+    /// How it proves who it is.
+    package var authentication = ClientAuthentication.none
+    /// Whether requests for tokens name the scope once more.
+    package var repeatsScope = true
+    /// Whether authorization requests have a nonce, for an id token to name.
+    package var sendsNonce = true
+    /// Whether answers may be forms instead of JSON.
+    package var takesForms = false
+    /// Whether the first question whether a device code was used waits for as long as the others.
+    package var waitsBeforePolling = false
     /// What answers of the authorization endpoint have to name as `iss` (RFC 9207); nil takes any and none.
     package var issuer: Issuer?
     /// Whether the authority can post the answer to an authorization request (OAuth 2.0 Form Post Response Mode).
@@ -40,10 +55,40 @@ package struct OAuthClient: Sendable {
         self.transport = transport
     }
 
-    /// `client_id` and, unless it is empty, `scope`.
-    var identity: [FormEncoding.Field] {
-        [("client_id", id)] + (scope.isEmpty ? [] : [("scope", scope)])
+    /// What identifies the client in a form; nothing if a header does.
+    var credentials: [FormEncoding.Field] {
+        switch authentication {
+        case .none: [("client_id", id)]
+        case .basic: []
+        case .post(let secret): [("client_id", id), ("client_secret", secret.reveal())]
+        }
     }
+
+    /// What proves the client besides the form.
+    var proof: [(String, String)] {
+        guard case .basic(let secret) = authentication else { return [] }
+        let pair = [id, secret.reveal()].map(FormEncoding.encode(value:)).joined(separator: ":")
+        return [("authorization", "Basic \(Data(pair.utf8).base64EncodedString())")]
+    }
+
+    /// `scope`, unless it is empty.
+    var scopeField: [FormEncoding.Field] { scope.isEmpty ? [] : [("scope", scope)] }
+
+    /// What a request for tokens has besides its grant.
+    var identity: [FormEncoding.Field] { credentials + (repeatsScope ? scopeField : []) }
+
+    /// An answer of the authority's, as JSON.
+    func read(_ answer: HTTPAnswer) -> HTTPAnswer { takesForms ? answer.formAsJSON : answer }
+}
+
+/// How a client proves who it is (RFC 6749, 2.3.1).
+package enum ClientAuthentication: Sendable, Equatable {
+    /// Not at all: it is a public client.
+    case none
+    /// By a secret in HTTP's Basic authentication.
+    case basic(Secret)
+    /// By a secret in the form.
+    case post(Secret)
 }
 
 extension OAuthClient {
@@ -51,6 +96,8 @@ extension OAuthClient {
     package struct Issuer: Sendable, Equatable {
         /// The issuer as the authority's own metadata spell it.
         package var name: String
+        /// Other spellings of it that the authority is known for.
+        package var aliases: [String] = []
         /// Whether the authority says that it always names it; else an answer may leave it out.
         package var isAlwaysNamed: Bool
 
@@ -63,7 +110,7 @@ extension OAuthClient {
         /// Whether an answer that names this issuer, or none, may be the authority's.
         func accepts(_ named: String?) -> Bool {
             guard let named else { return !isAlwaysNamed }
-            return named.utf8.elementsEqual(name.utf8)
+            return ([name] + aliases).contains { $0.utf8.elementsEqual(named.utf8) }
         }
     }
 }
@@ -78,6 +125,10 @@ package struct Endpoints: Sendable, Equatable {
     package var deviceAuthorization: String?
     /// OpenID Connect RP-Initiated Logout 1.0, 2.
     package var endSession: String?
+    /// OpenID Connect Core 1.0, 5.3.
+    package var userinfo: String?
+    /// RFC 7009, 2.
+    package var revocation: String?
 
     /// Makes endpoints.
     package init(

@@ -4,6 +4,8 @@ package struct OAuthError: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// The authority refuses.
         case refused(ErrorResponse, Stage)
+        /// The authority refuses without a word: status 400, and nothing else.
+        case silent(Stage)
         /// The person (or nobody in time) ended it.
         case cancelled
         /// Too many requests; `retryAfter` says how long to wait.
@@ -20,8 +22,10 @@ package struct OAuthError: Error, Sendable, Equatable {
         case noAccessToken
         /// It can't be done here.
         case unsupported
-        /// The authority broke the protocol, or what came is not to be believed.
+        /// The authority broke the protocol.
         case broken
+        /// What came is not to be believed: it may be another's.
+        case untrusted
     }
 
     /// Where an authority refused, which decides what the refusal means.
@@ -46,6 +50,8 @@ package struct OAuthError: Error, Sendable, Equatable {
     package var hint: String?
     /// Seconds to wait before the next try.
     package var retryAfter: Int?
+    /// Whether this is what the authority's servers answered, though they gave no answer to work with.
+    package var wasAnswered = false
 
     /// Makes an error.
     package init(_ kind: Kind, _ message: String, hint: String? = nil) {

@@ -43,22 +43,30 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
     func redeem(
         _ response: AuthorizationResponse, of request: AuthorizationRequest
     ) async throws(OAuthError) -> Rules.Tokens {
+        guard response["response"] == nil else {
+            throw OAuthError(.unsupported, "\(client.authority) answers with a signed response, which nobody asked for")
+        }
         guard response.answers(state: request.state) else {
             throw OAuthError(
                 .invalidRequest, "this answer belongs to another sign-in",
                 hint: "paste the address that the page opened last ends at")
         }
+        guard response.mayHaveCome(to: request.redirectURI) else {
+            throw OAuthError(
+                .invalidRequest, "this answer was sent to another place",
+                hint: "paste the address that the page opened last ends at")
+        }
         if let issuer = client.issuer, !issuer.accepts(response["iss"]) {
-            throw OAuthError(.broken, "the answer to the sign-in is not of \(client.authority)")
+            throw OAuthError(.untrusted, "the answer to the sign-in is not of \(client.authority)")
         }
         if let refusal = response.refusal { throw OAuthError(refusal, at: .authorization) }
         guard let code = response.code else {
-            throw OAuthError(.broken, "\(client.authority) answered without a code")
+            throw OAuthError(.untrusted, "\(client.authority) answered without a code")
         }
         let grant = TokenGrant.code(
             code, redirectURI: request.redirectURI, verifier: request.proofKey.verifier)
         let tokens = try await client.redeem(grant, headers: rules.headers(redeeming: response))
-        return try rules.accept(tokens, nonce: request.nonce)
+        return try await rules.accept(tokens, nonce: client.sendsNonce ? request.nonce : nil)
     }
 }
 

@@ -112,7 +112,7 @@ struct AnswerTests {
     @Test(arguments: Vectors.followed("scope-match"))
     func `scopes are compared as Entra compares them`(_ vector: VectorCase) throws {
         if let text = vector.text("scope") {
-            let scopes = Scopes.split(text)
+            let scopes = ScopeText.split(text)
             let normalized = vector.input["normalize"] == .bool(true) ? scopes.map { $0.lowercased() } : scopes
             #expect(normalized == vector.expectedTexts("scopes"))
         } else if vector.expect["declined"] != nil {

@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import PluginWire
 import Secrets
@@ -10,9 +11,10 @@ import Vectors
 struct DeviceCodeTests {
     private static func client(for request: PluginRequest) throws -> OAuthClient {
         let authority = try Authority("https://login.microsoftonline.com/contoso")
-        let document = ProviderMetadata(
-            issuer: authority.url, authorizationEndpoint: authority.url, tokenEndpoint: authority.url,
-            deviceAuthorizationEndpoint: nil, endSessionEndpoint: nil, namesIssuer: nil)
+        let document = try JSONDecoder().decode(
+            ProviderMetadata.self,
+            from: JSONEncoder().encode(
+                ["issuer", "authorization_endpoint", "token_endpoint"].reduce(into: [:]) { $0[$1] = authority.url }))
         let metadata = InstanceMetadata.single(authority.host)
         let session = AuthoritySession(
             request: request, profile: AuthorityProfile(name: "aad-tenant", kind: .aad),
@@ -50,6 +52,6 @@ struct DeviceCodeTests {
     }
 
     private static func order(_ scope: String) -> String {
-        Scopes.split(scope).sorted().joined(separator: " ")
+        ScopeText.split(scope).sorted().joined(separator: " ")
     }
 }

@@ -253,7 +253,7 @@ struct FlowTests {
                 guard case .openURL(let url, _) = event else { return .unsupported }
                 if let slip = slips.withLock({ $0.popLast() }) { return .redirected(Secret(slip)) }
                 _ = try? await sandbox.browse(url, as: "alice@contoso.example")
-                return .redirected(Secret("http://localhost" + (seen.withLock { $0 } ?? "")))
+                return .redirected(Secret("http://localhost:\(elsewhere.port)" + (seen.withLock { $0 } ?? "")))
             } told: { reason in
                 reasons.withLock { $0.append(reason) }
             }

@@ -42,7 +42,7 @@ struct IDTokenTests {
     func `a wrong token is refused`(_ changes: [String: JSONValue?]) throws {
         let token = try IDToken(Self.token(changes))
         let error = #expect(throws: OAuthError.self) { try token.check(Self.expectation, sent: Self.now) }
-        #expect(error?.kind == .broken)
+        #expect(error?.kind == .untrusted)
     }
 
     @Test(arguments: [-7_200, 7_200, 86_400 * 365])

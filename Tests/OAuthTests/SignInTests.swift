@@ -133,7 +133,7 @@ struct SignInTests {
             let visitor = Visitor(fields: [("code", "the-code")] + (named.map { [("iss", $0)] } ?? []))
             let outcome = await Self.outcome(of: SignIn(client, by: PlainRules()), visitor)
             #expect(server.requests.count == (isRedeemed ? 1 : 0))
-            #expect(outcome == (isRedeemed ? nil : .broken))
+            #expect(outcome == (isRedeemed ? nil : .untrusted))
         }
     }
 

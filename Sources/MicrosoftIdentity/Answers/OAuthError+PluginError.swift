@@ -1,4 +1,5 @@
 import OAuth
+import PluginOAuth
 import PluginWire
 
 extension OAuthError {
@@ -8,20 +9,9 @@ extension OAuthError {
             let refusal = EntraRefusal(reading: response)
             return explain(refusal) ?? refusal.pluginError(stage)
         }
-        var error = PluginError(code, message, hint: advice)
-        error.retryAfter = retryAfter
+        var error = plain
+        error.hint = advice
         return error
-    }
-
-    private var code: PluginError.Code {
-        switch kind {
-        case .cancelled: .cancelled
-        case .throttled: .throttled
-        case .unavailable: .unavailable
-        case .refused, .invalidRequest, .notFound, .unusableRedirect, .noAccessToken: .invalidRequest
-        case .unsupported: .unsupported
-        case .broken: .internal
-        }
     }
 
     /// The hint, in the words of Microsoft's portals.

@@ -37,24 +37,25 @@ struct OpenIDConfiguration: Sendable, Equatable {
             if let endpoint { try Self.check(endpoint, of: authority, in: metadata) }
             return endpoint
         }
-        guard document.authorizationEndpoint != nil else {
+        guard document.authorizationEndpoint != nil, let issuer = document.issuer, let token = document.tokenEndpoint
+        else {
             throw ProviderMetadata.unreadable(from: authority.environment)
         }
-        guard Issuer.accepts(document.issuer, authority: authority.url, aliases: metadata.aliases) else {
+        guard Issuer.accepts(issuer, authority: authority.url, aliases: metadata.aliases) else {
             throw OAuthError(
                 .broken,
                 "\(authority.environment) names an issuer that is not its own: "
-                    + document.issuer.displayable(limit: 200),
+                    + issuer.displayable(limit: 200),
                 hint: "check the authority's URL, and that nothing else answers in its place")
         }
-        issuer = document.issuer
+        self.issuer = issuer
         clockLead = document.clockLead
         let authorization = try checked(document.authorizationEndpoint)
-        try Self.check(document.tokenEndpoint, of: authority, in: metadata)
+        try Self.check(token, of: authority, in: metadata)
         // B2C has no device codes; Entra has them where convention says, should its document not say so.
         let conventional = authority.kind == .b2c ? nil : ConventionalEndpoints(base: authority.url).deviceAuthorization
         endpoints = Endpoints(
-            authorization: authorization, token: document.tokenEndpoint,
+            authorization: authorization, token: token,
             deviceAuthorization: try checked(document.deviceAuthorizationEndpoint) ?? conventional,
             endSession: try checked(document.endSessionEndpoint))
     }

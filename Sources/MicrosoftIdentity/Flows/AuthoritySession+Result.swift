@@ -39,7 +39,7 @@ extension AuthoritySession {
         result.idToken = response.idToken
         result.declinedScopes =
             response.scope.map {
-                Scopes.declined(requested: request.scopes, granted: Scopes.split($0))
+                Scopes.declined(requested: request.scopes, granted: ScopeText.split($0))
             } ?? []
         return result
     }

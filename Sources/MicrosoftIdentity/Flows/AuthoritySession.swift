@@ -2,6 +2,7 @@ import Addresses
 import Claims
 import OAuth
 import PluginKit
+import PluginOAuth
 import PluginWire
 import Secrets
 
@@ -114,23 +115,13 @@ struct AuthoritySession: Sendable {
 
     /// Signs a person in, by the first of the request's flows that can be used here.
     func signIn(_ person: any Conversation) async throws(PluginError) -> PluginResult {
-        let asked = request.flows.isEmpty ? [.browser, .deviceCode] : request.flows
-        let flows = asked.compactMap { Self.flows[$0] }
-        guard !flows.isEmpty else {
-            throw PluginError(
-                .unsupported, "none of the flows asked for is known to \(profile.name)",
-                hint: "use browser, device-code or paste")
-        }
+        let flows = try request.oauthFlows(of: profile.name)
         do throws(OAuthError) {
-            return try await SignIn(client, by: self).run(flows, ConversingPerson(conversation: person))
+            return try await SignIn(client, by: self).run(flows, ConversingPerson(person))
         } catch {
             throw pluginError(error)
         }
     }
-
-    private static let flows: [PluginRequest.Flow: Flow] = [
-        .browser: .browser, .deviceCode: .deviceCode, .paste: .paste,
-    ]
 
     /// An error in the plugin protocol's terms.
     func pluginError(_ error: OAuthError) -> PluginError {

@@ -1,15 +1,11 @@
+import OAuth
+
 /// Scopes as requests write them and answers grant them (RFC 6749, 3.3), compared without regard to case as Entra does.
 package enum Scopes {
     /// What every request asks for besides the caller's: an ID token, who it is, and a refresh token.
     static let openID = ["openid", "profile", "offline_access"]
     /// Microsoft Graph's scopes may be written without their resource.
     private static let graph = "https://graph.microsoft.com/"
-
-    /// Cuts a `scope` value at runs of spaces, and of anything else that no scope may hold.
-    package static func split(_ text: String) -> [String] {
-        text.unicodeScalars.split { !(0x21...0x7E).contains($0.value) || $0 == "\"" || $0 == "\\" }
-            .map(String.init).filter { $0.utf8.count <= 1_024 }
-    }
 
     /// The `scope` value of a request for these scopes.
     package static func requested(_ scopes: [String]) -> String {
@@ -41,7 +37,7 @@ package enum Scopes {
     /// - Returns: the scopes, each once.
     package static func granted(_ scope: String?, requested: [String]) -> [String] {
         guard let scope else { return requested }
-        let granted = split(scope)
+        let granted = ScopeText.split(scope)
         let names = Set(granted.map { $0.lowercased() })
         let declined = Set(declined(requested: requested, granted: granted))
         return granted + requested.filter { !declined.contains($0) && !names.contains($0.lowercased()) }

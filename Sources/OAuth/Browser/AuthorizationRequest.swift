@@ -25,12 +25,15 @@ package struct AuthorizationRequest: Sendable {
         var fields: [FormEncoding.Field] = [
             ("client_id", client.id), ("response_type", "code"), ("redirect_uri", redirectURI),
         ]
-        if !client.scope.isEmpty { fields.append(("scope", client.scope)) }
-        fields += [
-            ("state", state), ("code_challenge", proofKey.challenge), ("code_challenge_method", ProofKey.method),
-            ("nonce", nonce),
-        ]
-        fields += client.parameters + [("response_mode", responseMode.rawValue)] + parameters
+        fields +=
+            client.scopeField + [
+                ("state", state), ("code_challenge", proofKey.challenge), ("code_challenge_method", ProofKey.method),
+            ]
+        if client.sendsNonce { fields.append(("nonce", nonce)) }
+        fields += client.parameters
+        // In the address is where an answer comes that can't be posted.
+        if client.postsAnswers { fields.append(("response_mode", responseMode.rawValue)) }
+        fields += parameters
         return FormEncoding.append(fields, to: endpoint)
     }
 

@@ -4,10 +4,13 @@ package import Secrets
 /// What came back to the redirect URI (RFC 6749, 4.1.2).
 package struct AuthorizationResponse: Sendable {
     private let fields: [String: String]
+    /// The address that it was pasted with; nil if it came by itself, or without one.
+    private let place: String?
 
     /// Reads a form body or a query.
-    init(form: Substring) {
+    init(form: Substring, at place: String? = nil) {
         fields = FormEncoding.decode(form)
+        self.place = place
     }
 
     /// Reads what a person pasted: the address where the browser ended up, or its part after `?` or `#`.
@@ -18,7 +21,15 @@ package struct AuthorizationResponse: Sendable {
             return
         }
         let query = text[text.utf8.index(after: mark)...]
-        self.init(form: query.replacing(bytes: "#", with: "&")[...])
+        let place = String(text[..<mark])
+        self.init(form: query.replacing(bytes: "#", with: "&")[...], at: place.isEmpty ? nil : place)
+    }
+
+    /// Whether it may have come to a redirect URI; one that was pasted with another address has not.
+    func mayHaveCome(to redirectURI: String) -> Bool {
+        guard let here = place.flatMap({ StrictURL($0) }), let there = StrictURL(redirectURI) else { return true }
+        let path = { (url: StrictURL) in url.path.isEmpty ? "/" : url.path }
+        return here.scheme == there.scheme && here.host == there.host && path(here) == path(there)
     }
 
     /// A parameter; nil if it isn't there once.

@@ -53,7 +53,7 @@ extension Person {
         for _ in 0..<3 {
             let reply = await open(page, redirectURI: request.redirectURI)
             guard case .pasted(let address) = reply,
-                let slip = AuthorizationResponse(pasted: address).slip(state: request.state)
+                let slip = AuthorizationResponse(pasted: address).slip(of: request)
             else { return reply }
             await progress(slip)
         }
@@ -62,15 +62,15 @@ extension Person {
 }
 
 extension AuthorizationResponse {
-    /// Why what was pasted can't be the answer to the request with this state; nil if it can.
-    fileprivate func slip(state: String) -> String? {
+    /// Why what was pasted can't be the answer to the request; nil if it can.
+    fileprivate func slip(of request: AuthorizationRequest) -> String? {
         let whole = "paste all of the last page's address, from http to the end"
         if self["response_type"] != nil {
             return "that is the address of the page to open; sign in there, then paste the address that it ends at"
         }
         guard isResponse else { return "there is no code in what was pasted; \(whole)" }
         guard self["state"] != nil else { return "that address is incomplete: there is no state in it; \(whole)" }
-        guard answers(state: state) else {
+        guard answers(state: request.state), mayHaveCome(to: request.redirectURI) else {
             return "that address is another sign-in's; open the page below, and paste the address that it ends at"
         }
         return refusal == nil && code == nil ? "the code in that address is empty; \(whole)" : nil

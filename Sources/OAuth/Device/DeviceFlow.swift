@@ -50,7 +50,8 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
     }
 
     private func poll(_ code: DeviceAuthorization) async -> Outcome {
-        var polling = DevicePolling(interval: code.interval, lifetime: code.expiresIn)
+        var polling = DevicePolling(
+            interval: code.interval, lifetime: code.expiresIn, waitsFirst: signIn.client.waitsBeforePolling)
         let end = try? await polling.run {
             try await Task.sleep(for: .seconds($0))
         } poll: {
@@ -58,7 +59,7 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
         }
         do throws(OAuthError) {
             switch end {
-            case .tokens(let tokens): return .success(.signedIn(try signIn.rules.accept(tokens, nonce: nil)))
+            case .tokens(let tokens): return .success(.signedIn(try await signIn.rules.accept(tokens, nonce: nil)))
             case .refused(let refusal): return judge(OAuthError(refusal, at: .device))
             case .failed(let error): return .failure(error)
             case .expired: return .failure(OAuthError(.cancelled, "the code expired before it was used"))
@@ -85,11 +86,11 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
 
 extension OAuthClient {
     /// The form of a device authorization request (RFC 8628, 3.1).
-    package var deviceAuthorizationRequest: [FormEncoding.Field] { identity + grantParameters }
+    package var deviceAuthorizationRequest: [FormEncoding.Field] { credentials + scopeField + grantParameters }
 
     /// Asks the device authorization endpoint for a code; one that nobody uses expires.
     package func deviceCode(from endpoint: String) async throws(OAuthError) -> DeviceAuthorization {
-        let answer = try await transport.post(endpoint, deviceAuthorizationRequest, .harmless)
-        return try DeviceAuthorization(answer, from: authority)
+        let answer = try await transport.post(endpoint, deviceAuthorizationRequest, headers: proof, .harmless)
+        return try DeviceAuthorization(read(answer), from: authority)
     }
 }

@@ -20,10 +20,13 @@ struct DevicePolling: Sendable {
     private(set) var interval: Int
     /// Seconds until the code expires.
     let lifetime: Int
+    /// Whether the first poll waits, too.
+    let waitsFirst: Bool
 
-    init(interval: Int, lifetime: Int) {
+    init(interval: Int, lifetime: Int, waitsFirst: Bool = false) {
         self.interval = interval
         self.lifetime = lifetime
+        self.waitsFirst = waitsFirst
     }
 
     /// What a refusal means: true if the person is only not done yet.
@@ -31,13 +34,13 @@ struct DevicePolling: Sendable {
         switch refusal.error {
         case "authorization_pending": return true
         case "slow_down":
-            interval += 5
+            interval = min(max(interval + 5, refusal.members(Pace.self)?.interval?.value ?? 0), 300)
             return true
         default: return false
         }
     }
 
-    /// Polls until it ends one way or the other; the first time at once.
+    /// Polls until it ends one way or the other.
     ///
     /// - Parameters:
     ///   - sleep: waits so many seconds.
@@ -48,17 +51,26 @@ struct DevicePolling: Sendable {
         sleep: (Int) async throws -> Void, poll: () async -> Answer
     ) async throws -> End {
         var waited = 0
+        var waits = waitsFirst
         while true {
+            if waits {
+                guard waited + interval <= lifetime else { return .expired }
+                try await sleep(interval)
+                waited += interval
+            }
+            waits = true
             switch await poll() {
             case .tokens(let tokens): return .tokens(tokens)
             case .refused(let refusal): if !goesOn(after: refusal) { return .refused(refusal) }
             case .failed(let error):
                 guard error.kind == .unavailable || error.kind == .throttled else { return .failed(error) }
-                interval = min(max(interval * 2, error.retryAfter ?? 0), 300)
+                // Servers that don't answer are asked half as often (RFC 8628, 3.5).
+                interval = min(max(error.wasAnswered ? interval : interval * 2, error.retryAfter ?? 0), 300)
             }
-            guard waited + interval <= lifetime else { return .expired }
-            try await sleep(interval)
-            waited += interval
         }
+    }
+
+    private struct Pace: Decodable {
+        var interval: LenientNumber?
     }
 }

@@ -5,10 +5,15 @@ package enum FormEncoding {
     /// A name and its value, neither escaped.
     package typealias Field = (name: String, value: String)
 
+    static let mediaType = "application/x-www-form-urlencoded"
+
     /// Escapes all but RFC 3986's unreserved characters; a space becomes `%20`, which both query and form take.
     package static func encode(_ fields: [Field]) -> String {
         fields.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
     }
+
+    /// Escapes one value as a form does it, a space as `+` (RFC 6749, 2.3.1).
+    package static func encode(value: String) -> String { value.percentEncoded.replacing(bytes: "%20", with: "+") }
 
     /// Appends fields to a URL that may have a query already.
     package static func append(_ fields: [Field], to url: String) -> String {

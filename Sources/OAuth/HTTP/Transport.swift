@@ -1,3 +1,4 @@
+import Addresses
 import AsyncHTTPClient
 import FoundationEssentials
 import NIOCore
@@ -14,6 +15,21 @@ package struct HTTPAnswer: Sendable, Equatable {
     /// The body as a JSON value of the type, or nil.
     package func json<Value: Decodable>(_ type: Value.Type) -> Value? {
         try? JSONDecoder().decode(type, from: body)
+    }
+
+    /// A header that is there once.
+    package func header(_ name: String) -> String? {
+        let values = headers[name]
+        return values.count == 1 ? values.first : nil
+    }
+
+    /// The answer with a form in its body as JSON, for authorities that answer so; another one as it is.
+    var formAsJSON: HTTPAnswer {
+        let type = headers.first(name: "content-type")?.pieces(between: ";").first?.trimmed()
+        guard type?.lowercased() == FormEncoding.mediaType, let text = String(validating: body, as: UTF8.self),
+            let json = try? JSONEncoder().encode(FormEncoding.decode(text[...]))
+        else { return self }
+        return HTTPAnswer(status: status, headers: headers, body: json)
     }
 
     /// When it was sent, by the authority's clock.
@@ -109,9 +125,9 @@ package struct Transport: Sendable {
     /// The proxy that a URL is asked through, as `HOST:PORT`; nil for none.
     package func proxy(for url: String) -> String? { clients.proxy(for: url) }
 
-    /// Gets a document.
-    package func get(_ url: String) async throws(OAuthError) -> HTTPAnswer {
-        try await send(Outgoing(url: url), .harmless)
+    /// Gets a document; the headers go before those of the settings.
+    package func get(_ url: String, headers: [(String, String)] = []) async throws(OAuthError) -> HTTPAnswer {
+        try await send(Outgoing(url: url, headers: headers), .harmless)
     }
 
     /// Posts a form.
@@ -215,12 +231,14 @@ package struct Transport: Sendable {
     private static func throttling(_ answer: HTTPAnswer, host: String) -> OAuthError {
         var error = OAuthError(.throttled, "\(host) says that there were too many requests")
         error.retryAfter = answer.retryAfter ?? 60
+        error.wasAnswered = true
         return error
     }
 
     private static func failing(_ answer: HTTPAnswer, host: String) -> OAuthError {
         var error = OAuthError(.unavailable, "\(host) does not work at the moment (HTTP \(answer.status))")
         error.retryAfter = answer.retryAfter
+        error.wasAnswered = true
         if error.retryAfter == nil { error.hint = "try again later" }
         return error
     }
@@ -234,11 +252,12 @@ private struct Outgoing: Sendable {
 
     func request(with form: OutgoingForm) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: url)
-        guard let body = form.body else { return request }
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        if let body = form.body {
+            request.method = .POST
+            request.headers.add(name: "content-type", value: FormEncoding.mediaType)
+            request.body = body
+        }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
-        request.body = body
         return request
     }
 }

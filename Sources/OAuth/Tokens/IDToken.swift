@@ -4,11 +4,13 @@ package import Secrets
 
 /// Who signed in, as the ID token tells (OpenID Connect Core 1.0, 2).
 ///
-/// It came from the token endpoint itself over TLS, which stands for its signature (3.1.3.7, rule 6); everything else of
-/// that clause is checked.
+/// It came from the token endpoint itself over TLS, which stands for its signature (3.1.3.7, rule 6) if its issuer publishes no keys
+/// (`IssuerKeys`); everything else of that clause is checked.
 package struct IDToken: Sendable, Equatable {
     /// How far the clocks of an authority's servers may be apart, in seconds.
     private static let skew = 300.0
+    /// OpenID Connect Core 1.0, 2.
+    private static let longestSubject = 255
 
     /// `iss`.
     package let issuer: String
@@ -20,6 +22,11 @@ package struct IDToken: Sendable, Equatable {
     let nonce: String?
     /// `sub`: the account, for this issuer.
     package let subject: String
+    /// The signature's algorithm; nil if the header doesn't say.
+    package let algorithm: String?
+    /// Which of the issuer's keys it is signed with; nil if the header doesn't say.
+    let keyID: String?
+    private let authorizedParty: String?
     private let payload: Data
 
     /// Reads a token's claims; nothing is checked yet.
@@ -29,7 +36,11 @@ package struct IDToken: Sendable, Equatable {
         let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
         guard parts.count == 3, let payload = Base64URL.decode(parts[1]).map({ Data($0) }),
             let claims = try? JSONDecoder().decode(Payload.self, from: payload)
-        else { throw OAuthError(.broken, "the authority gave an ID token that cannot be read") }
+        else { throw OAuthError(.untrusted, "the authority gave an ID token that cannot be read") }
+        let header = Base64URL.decode(parts[0]).flatMap { try? JSONDecoder().decode(Header.self, from: Data($0)) }
+        algorithm = header?.alg
+        keyID = header?.kid
+        authorizedParty = claims.azp
         issuer = claims.iss
         audiences = claims.aud.values
         expires = claims.exp.value
@@ -54,6 +65,12 @@ package struct IDToken: Sendable, Equatable {
         /// The nonce sent with the authorization request; nil if there was none.
         var nonce: String?
 
+        /// Whether the token must say all that OpenID Connect wants it to.
+        ///
+        /// That is when it was made, how it is signed and, if it is for several, who asked for it. Some authorities leave
+        /// some of it out.
+        package var isStrict = false
+
         /// Makes an expectation.
         package init(issuer: String, audience: String, nonce: String?) {
             self.issuer = issuer
@@ -76,18 +93,34 @@ package struct IDToken: Sendable, Equatable {
             throw Self.wrong("names another issuer than its authority: \(issuer.displayable(limit: 200))")
         }
         guard audiences.contains(expectation.audience) else { throw Self.wrong("is for another application") }
+        if expectation.isStrict { try checkForm(for: expectation.audience) }
         let time = sent?.timeIntervalSince1970 ?? issued.map(Double.init) ?? Date.now.timeIntervalSince1970
         guard time < Double(expires) + Self.skew else { throw Self.wrong("had expired when it was sent") }
         if let notBefore, time < Double(notBefore) - Self.skew {
             throw Self.wrong("was not valid yet when it was sent")
+        }
+        if expectation.isStrict, let issued, Double(issued) > time + Self.skew {
+            throw Self.wrong("was made after it was sent")
         }
         if let expected = expectation.nonce, nonce != expected {
             throw Self.wrong("belongs to another sign-in", hint: "sign in again")
         }
     }
 
+    /// Checks what every token must say, whoever it is for.
+    private func checkForm(for audience: String) throws(OAuthError) {
+        guard let algorithm, algorithm.lowercased() != "none" else { throw Self.wrong("is not signed") }
+        guard audiences.count == 1 || authorizedParty == audience else {
+            throw Self.wrong("is for several applications, and was not asked for by this one")
+        }
+        guard issued != nil else { throw Self.wrong("does not say when it was made") }
+        guard (1...Self.longestSubject).contains(subject.utf8.count) else {
+            throw Self.wrong("does not say in \(Self.longestSubject) characters who signed in")
+        }
+    }
+
     private static func wrong(_ text: String, hint: String? = nil) -> OAuthError {
-        OAuthError(.broken, "the ID token \(text)", hint: hint)
+        OAuthError(.untrusted, "the ID token \(text)", hint: hint)
     }
 
     private struct Payload: Decodable {
@@ -98,6 +131,12 @@ package struct IDToken: Sendable, Equatable {
         var nbf: LenientNumber?
         var nonce: String?
         var sub: String
+        var azp: String?
+    }
+
+    private struct Header: Decodable {
+        var alg: String?
+        var kid: String?
     }
 
     private struct OneOrMore: Decodable {

@@ -8,7 +8,7 @@ package struct LenientNumber: Decodable, Sendable, Equatable {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int.self) {
             value = number
-        } else if let number = try? container.decode(Double.self), let whole = Int(exactly: number.rounded()) {
+        } else if let number = try? container.decode(Double.self), let whole = Int(exactly: number.rounded(.down)) {
             value = whole
         } else if let number = Int(try container.decode(String.self)) {
             value = number

@@ -18,9 +18,9 @@ package enum TokenGrant: Sendable {
             ] + client.identity + client.parameters + client.grantParameters
         case .refreshToken(let token):
             [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
-                + client.identity + client.parameters + client.grantParameters
+                + client.identity + client.parameters + client.grantParameters + client.renewalParameters
         case .deviceCode(let code):
-            [("client_id", client.id), ("grant_type", "urn:ietf:params:oauth:grant-type:device_code")]
+            client.credentials + [("grant_type", "urn:ietf:params:oauth:grant-type:device_code")]
                 + client.parameters + client.deviceCodeNames.map { ($0, code.reveal()) }
         }
     }
@@ -55,7 +55,7 @@ extension OAuthClient {
         _ grant: TokenGrant, headers: [(String, String)] = []
     ) async throws(OAuthError) -> TokenResponse {
         let answer = try await transport.post(
-            endpoints.token, grant.fields(for: self), headers: headers, grant.repetition(by: self))
-        return try TokenResponse(answer, from: authority, stage: grant.stage)
+            endpoints.token, grant.fields(for: self), headers: proof + headers, grant.repetition(by: self))
+        return try TokenResponse(read(answer), from: authority, stage: grant.stage)
     }
 }

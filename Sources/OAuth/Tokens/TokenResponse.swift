@@ -8,6 +8,8 @@ package struct TokenResponse: Sendable, Equatable {
     /// More would not fit the line that it is handed on in.
     private static let longestToken = 60_000
 
+    /// `token_type` as it came; nil if the authority didn't say.
+    package let tokenType: String?
     /// The access token; a bearer token (RFC 6750).
     package let accessToken: Secret
     /// Seconds until it expires; nil if the authority didn't say.
@@ -27,6 +29,11 @@ package struct TokenResponse: Sendable, Equatable {
     /// - Throws: what the authority refused with, or `unavailable` if the answer is no JSON.
     init(_ answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
         if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: stage) }
+        if answer.status == 400, answer.body.isEmpty {
+            var error = Self.unreadable(from: authority, status: answer.status)
+            error.kind = .silent(stage)
+            throw error
+        }
         guard answer.status == 200, let members = answer.json(Members.self) else {
             throw Self.unreadable(from: authority, status: answer.status)
         }
@@ -41,9 +48,10 @@ package struct TokenResponse: Sendable, Equatable {
                 "\(authority) gave a token of a type that cannot be used: "
                     + (members.tokenType ?? "").displayable(limit: 40))
         }
+        tokenType = members.tokenType
         accessToken = try Self.secret(token, from: authority)
-        refreshToken = if let text = members.refreshToken { try Self.secret(text, from: authority) } else { nil }
-        idToken = if let text = members.idToken { try Self.secret(text, from: authority) } else { nil }
+        refreshToken = try Self.optional(members.refreshToken, from: authority)
+        idToken = try Self.optional(members.idToken, from: authority)
         scope = members.scope
         sent = answer.date
         expiresIn = members.expiresIn.map { Self.bounded($0.value) }
@@ -72,6 +80,11 @@ package struct TokenResponse: Sendable, Equatable {
 
     private static func bounded(_ seconds: Int) -> Int {
         min(max(seconds, 0), longestLifetime)
+    }
+
+    private static func optional(_ text: String?, from authority: String) throws(OAuthError) -> Secret? {
+        guard let text, !text.isEmpty else { return nil }
+        return try secret(text, from: authority)
     }
 
     private static func secret(_ text: String, from authority: String) throws(OAuthError) -> Secret {

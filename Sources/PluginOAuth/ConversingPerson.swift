@@ -1,16 +1,23 @@
-import OAuth
-import PluginKit
+package import OAuth
+package import PluginKit
 import PluginWire
 
 /// The person as the host reaches them.
-struct ConversingPerson: Person {
+package struct ConversingPerson: Person {
     let conversation: any Conversation
 
-    func open(_ url: String, redirectURI: String) async -> PersonReply {
+    /// Makes a person of a conversation.
+    package init(_ conversation: any Conversation) {
+        self.conversation = conversation
+    }
+
+    /// Has the host open a page.
+    package func open(_ url: String, redirectURI: String) async -> PersonReply {
         PersonReply(await conversation.ask(.openURL(url: url, redirectURI: redirectURI)))
     }
 
-    func show(_ code: DeviceAuthorization) async -> PersonReply {
+    /// Has the host show a code.
+    package func show(_ code: DeviceAuthorization) async -> PersonReply {
         PersonReply(
             await conversation.ask(
                 .showCode(
@@ -18,7 +25,8 @@ struct ConversingPerson: Person {
                     message: code.message, expiresIn: code.expiresIn)))
     }
 
-    func progress(_ message: String) async {
+    /// Has the host tell what happens.
+    package func progress(_ message: String) async {
         await conversation.progress(message)
     }
 }

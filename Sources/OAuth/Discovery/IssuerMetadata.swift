@@ -1,0 +1,154 @@
+import Addresses
+import FoundationEssentials
+import Secrets
+
+/// What an issuer says of itself (OpenID Connect Discovery 1.0, 4; RFC 8414, 3), checked before anything is sent there.
+package struct IssuerMetadata: Sendable, Equatable {
+    /// The issuer, as its own document spells it.
+    package let issuer: String
+    /// Where it is asked; an endpoint that isn't https is none.
+    package var endpoints: Endpoints
+    /// Whether it is known by its configuration, and wasn't asked.
+    package let isConfigured: Bool
+    /// Whether it gives id tokens.
+    package let isOpenID: Bool
+    /// Whether answers of the authorization endpoint always name the issuer (RFC 9207, 3).
+    package let namesIssuer: Bool
+    /// Where the keys are that id tokens are signed with (RFC 7517); nil if it publishes none.
+    package let keys: String?
+    /// What may be asked for, as far as it says.
+    package let scopes: [String]
+    /// How clients may prove who they are (OpenID Connect Core 1.0, 9); the standards' usual way if it doesn't say.
+    package let authenticationMethods: [String]
+    /// By how much its clock is ahead of this computer's, in seconds; nil if it didn't tell the time.
+    package let clockLead: Double?
+
+    /// An issuer whose endpoints somebody else has found out.
+    package init(
+        _ issuer: String, endpoints: Endpoints, isOpenID: Bool, scopes: [String], authenticationMethods: [String]
+    ) {
+        self.issuer = issuer
+        self.endpoints = endpoints
+        self.isOpenID = isOpenID
+        self.scopes = scopes
+        self.authenticationMethods = authenticationMethods
+        isConfigured = true
+        namesIssuer = false
+        keys = nil
+        clockLead = nil
+    }
+
+    /// Finds out about an issuer.
+    ///
+    /// - Parameters:
+    ///   - authority: the issuer's URL; one final slash more or less makes no other.
+    ///   - transport: the way there.
+    ///   - accepts: whether the document may name an issuer that isn't the authority.
+    /// - Returns: what the first document says that is there.
+    /// - Throws: `notFound` if there is none, `untrusted` if it is another issuer's, `invalidRequest` if nobody can sign in
+    ///   by it, `unavailable` if it can't be read.
+    package static func discover(
+        _ authority: String, over transport: Transport, accepting accepts: (String) -> Bool = { _ in false }
+    ) async throws(OAuthError) -> IssuerMetadata {
+        for document in documents(of: authority) {
+            let answer = try await transport.get(document.url)
+            if answer.status == 404 { continue }
+            return try IssuerMetadata(answer, at: document, of: authority, accepting: accepts)
+        }
+        throw OAuthError(
+            .notFound, "there is no issuer at \(authority.displayable(limit: 200))",
+            hint: "check the authority's URL, or set the issuer's endpoints in the rule")
+    }
+
+    /// A place where an issuer may say what it is.
+    struct Document: Sendable, Equatable {
+        let url: String
+        /// Whether it is OpenID Connect's place.
+        let isOpenID: Bool
+    }
+
+    /// Where an issuer's documents may be, in the order to look there: OpenID Connect's own place, then RFC 8414's and OpenID Connect's
+    /// well-known name there (RFC 8414, 5).
+    static func documents(of authority: String) -> [Document] {
+        let base = withoutSlash(authority)
+        let start = base.utf8.dropFirst("https://".utf8.count)
+        let path = base[(start.firstIndex(of: UInt8(ascii: "/")) ?? start.endIndex)...]
+        let origin = base[..<path.startIndex]
+        var documents = [
+            Document(url: "\(base)/.well-known/openid-configuration", isOpenID: true),
+            Document(url: "\(origin)/.well-known/oauth-authorization-server\(path)", isOpenID: false),
+        ]
+        if !path.isEmpty {
+            documents.append(Document(url: "\(origin)/.well-known/openid-configuration\(path)", isOpenID: true))
+        }
+        return documents
+    }
+
+    private static func withoutSlash(_ url: String) -> Substring {
+        url.utf8.last == UInt8(ascii: "/") ? url.dropLast() : url[...]
+    }
+
+    /// Checks an answer.
+    init(
+        _ answer: HTTPAnswer, at document: Document, of authority: String, accepting accepts: (String) -> Bool
+    ) throws(OAuthError) {
+        let host = (try? HTTPSAddress(authority))?.environment ?? authority.displayable(limit: 200)
+        guard answer.status == 200, let said = answer.json(ProviderMetadata.self) else {
+            throw ProviderMetadata.unreadable(from: host)
+        }
+        guard let issuer = said.issuer else {
+            throw OAuthError(.invalidRequest, "\(host) does not say which issuer it is", hint: Self.check)
+        }
+        guard Self.isSame(issuer, as: authority) || accepts(issuer) else {
+            throw OAuthError(
+                .untrusted, "\(host) names another issuer: \(issuer.displayable(limit: 200))",
+                hint: "write the authority as the issuer spells it, and see that nothing else answers in its place")
+        }
+        self.issuer = issuer
+        isConfigured = false
+        endpoints = try Self.endpoints(said, of: host)
+        isOpenID = document.isOpenID || said.scopes?.contains("openid") == true
+        namesIssuer = said.namesIssuer ?? false
+        keys = Self.usable(said.keys)
+        scopes = said.scopes ?? []
+        authenticationMethods = said.authenticationMethods ?? ["client_secret_basic"]
+        clockLead = answer.date?.timeIntervalSinceNow
+    }
+
+    private static let check = "check the authority's URL, and that nothing else answers in its place"
+
+    private static func isSame(_ issuer: String, as authority: String) -> Bool {
+        withoutSlash(issuer).utf8.elementsEqual(withoutSlash(authority).utf8)
+    }
+
+    private static func endpoints(_ said: ProviderMetadata, of host: String) throws(OAuthError) -> Endpoints {
+        guard let token = usable(said.tokenEndpoint) else {
+            throw OAuthError(.invalidRequest, "\(host) names no token endpoint that is https", hint: check)
+        }
+        var endpoints = Endpoints(
+            authorization: usable(said.authorizationEndpoint), token: token,
+            deviceAuthorization: usable(said.deviceAuthorizationEndpoint), endSession: usable(said.endSessionEndpoint))
+        endpoints.userinfo = usable(said.userinfoEndpoint)
+        endpoints.revocation = usable(said.revocationEndpoint)
+        guard endpoints.authorization != nil || endpoints.deviceAuthorization != nil else {
+            throw OAuthError(.invalidRequest, "\(host) names no page to sign in at that is https", hint: check)
+        }
+        return endpoints
+    }
+
+    /// The endpoint, if it can be asked.
+    private static func usable(_ endpoint: String?) -> String? {
+        guard let endpoint, Endpoints.isUsable(endpoint) else { return nil }
+        return endpoint
+    }
+}
+
+extension Endpoints {
+    /// Whether a text is an endpoint's URL (RFC 6749, 3.1 and 3.2): absolute, https, without a fragment or a user.
+    package static func isUsable(_ text: String) -> Bool {
+        guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+            let url = StrictURL(text)
+        else { return false }
+        return url.scheme == "https" && url.user == nil && !text.hasBytes("#")
+    }
+}

@@ -1,0 +1,69 @@
+import JWTKit
+package import Secrets
+
+/// The keys that an issuer publishes to check its signatures by (RFC 7517).
+package struct IssuerKeys: Sendable {
+    /// Nobody has more in use.
+    private static let most = 64
+
+    private let keys: [JWK]
+
+    /// Asks an issuer for its keys.
+    ///
+    /// - Throws: `unavailable` if they can't be read.
+    package static func fetch(
+        _ url: String, of authority: String, over transport: Transport
+    ) async throws(OAuthError) -> IssuerKeys {
+        let answer = try await transport.get(url)
+        guard answer.status == 200, let document = answer.json(Document.self) else {
+            throw OAuthError(
+                .unavailable, "\(authority) answered with something that is no set of keys (HTTP \(answer.status))",
+                hint: "check that no proxy or network sign-in page is in between")
+        }
+        return IssuerKeys(keys: document.keys.prefix(most).compactMap(\.key))
+    }
+
+    /// Checks that one of the keys has signed a token.
+    ///
+    /// - Throws: `untrusted` if none has.
+    package func verify(_ token: Secret, _ claims: IDToken) async throws(OAuthError) {
+        let named = keys.filter { claims.keyID == nil || $0.keyIdentifier.map { $0.string == claims.keyID } ?? true }
+        for key in named where await Self.verifies(token, by: key) { return }
+        throw OAuthError(
+            .untrusted, "the id token is not signed with a key that its issuer publishes",
+            hint: "check that nothing else answers in the issuer's place")
+    }
+
+    private static func verifies(_ token: Secret, by key: JWK) async -> Bool {
+        var key = key
+        key.keyIdentifier = JWKIdentifier(string: "the only one")
+        let collection = JWTKeyCollection()
+        do {
+            try await collection.add(jwk: key, isDefault: true)
+            _ = try await collection.verify(token.reveal(), as: Anything.self)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private struct Anything: JWTPayload {
+        func verify(using algorithm: some JWTAlgorithm) {}
+    }
+
+    private struct Document: Decodable {
+        var keys: [Entry]
+    }
+
+    /// A key of a kind that nobody here knows is none.
+    private struct Entry: Decodable {
+        var key: JWK?
+
+        init(from decoder: any Decoder) throws { key = try? JWK(from: decoder) }
+    }
+}
+
+extension IDToken {
+    /// Whether its signature is made with a key that the issuer could publish, and not with the client's secret.
+    package var isSignedForAll: Bool { algorithm.map { !$0.hasPrefix("HS") } ?? false }
+}

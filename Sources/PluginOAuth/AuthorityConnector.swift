@@ -1,0 +1,53 @@
+import FoundationEssentials
+package import OAuth
+package import PluginWire
+
+/// Opens ways to the authorities of the host's requests.
+package struct AuthorityConnector: Sendable {
+    private let environment: [String: String]
+    private let limits: Transport.Limits
+    private let headers: @Sendable (PluginRequest) -> [(name: String, value: String)]
+
+    /// Makes a connector.
+    ///
+    /// - Parameters:
+    ///   - environment: where proxies and certificates are looked for.
+    ///   - limits: how long and how much an authority may answer.
+    ///   - headers: further headers of each request to the authority.
+    package init(
+        environment: [String: String] = ProcessInfo.processInfo.environment, limits: Transport.Limits = .init(),
+        headers: @escaping @Sendable (PluginRequest) -> [(name: String, value: String)] = { _ in [] }
+    ) {
+        self.environment = environment
+        self.limits = limits
+        self.headers = headers
+    }
+
+    /// Opens a way to authorities, runs the body and closes it.
+    package func connected<Value: Sendable>(
+        _ request: PluginRequest, _ body: (Transport) async throws(PluginError) -> Value
+    ) async throws(PluginError) -> Value {
+        let transport: Transport
+        do throws(OAuthError) {
+            transport = try Transport(settings(for: request))
+        } catch {
+            throw error.plain
+        }
+        defer { transport.close() }
+        return try await body(transport)
+    }
+
+    private func settings(for request: PluginRequest) -> Transport.Settings {
+        var settings = Transport.Settings(
+            userAgent: "lanyard/\(FirstParty.version)", environment: environment, limits: limits)
+        settings.headers = headers(request)
+        settings.caFile = request.caFile
+        settings.whole =
+            switch request.operation {
+            case .renew: limits.renewal
+            case .probe: limits.probe
+            default: nil
+            }
+        return settings
+    }
+}
