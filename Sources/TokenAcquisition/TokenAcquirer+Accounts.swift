@@ -56,6 +56,7 @@ extension TokenAcquirer {
         }
         var ask = PluginRequest(.signOut)
         ask.authority = url
+        ask.fill(from: match)
         ask.clientID = clientID
         ask.account = account.homeAccountID
         ask.idTokenHint = idToken?.secret

@@ -28,14 +28,25 @@ extension TokenAcquirer {
         _ flows: [PluginRequest.Flow]
     ) throws(AcquisitionError) {
         let client = authority.match.client(request.clientID)
-        ask.flows = client?.usable(flows) ?? flows
+        let known = authority.match.issuer?.usable(flows) ?? flows
+        ask.flows = client?.usable(known) ?? known
         ask.redirectURI = client.redirect(port: request.signIn.redirectPort)
-        guard let client, ask.flows.isEmpty, !flows.isEmpty else { return }
-        let ways = client.flows.map(\.rawValue).joined(separator: ", ")
-        throw .plugin(
-            PluginError(
-                .unsupported, "the client \(client.name) can't sign in here",
-                hint: "it may be used with \(ways) only"), name: authority.match.plugin.name)
+        guard ask.flows.isEmpty, !flows.isEmpty else { return }
+        let name = authority.match.plugin.name
+        let obstacle =
+            if let client, !known.isEmpty {
+                ("the client \(client.name) can't sign in here", "it may be used with \(Self.list(client.flows)) only")
+            } else {
+                (
+                    "\(authority.match.authority.host) has none of the ways to sign in that can be used here",
+                    "it has \(Self.list(authority.match.issuer?.flows ?? []))"
+                )
+            }
+        throw .plugin(PluginError(.unsupported, obstacle.0, hint: obstacle.1), name: name)
+    }
+
+    private static func list(_ flows: [PluginRequest.Flow]) -> String {
+        flows.map(\.rawValue).joined(separator: ", ")
     }
 
     /// Sets what people are told of the sign-in.
@@ -47,6 +58,7 @@ extension TokenAcquirer {
     /// Sets what renewal and sign-in have in common.
     func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: MatchedAuthority) {
         ask.authority = request.authority
+        ask.fill(from: authority.match)
         ask.clientID = request.clientID
         ask.scopes = request.scopes
         ask.claims = request.claims
@@ -54,6 +66,15 @@ extension TokenAcquirer {
         ask.caFile = caFile
         ask.knownHosts = knownHosts
         ask.correlationID = CorrelationID.make()
+    }
+}
+
+extension PluginRequest {
+    /// Sets what the manifest says of the issuer, which the plugin need not find out.
+    mutating func fill(from match: AuthorityMatch) {
+        guard let issuer = match.issuer else { return }
+        kind = issuer.kind
+        endpoints = issuer.endpoints(at: match.authority)
     }
 }
 

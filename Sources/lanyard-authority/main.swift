@@ -4,6 +4,7 @@ import AADTenant
 import Addresses
 import CLinux
 import Glibc
+import OpenIDConnect
 import PluginKit
 import PluginWire
 import SystemPackage
@@ -12,7 +13,7 @@ import SystemPackage
 _ = lanyard_hide_memory()
 
 /// The first-party plugins, by the name that picks one: the first argument, or what this program was started as.
-let plugins: [any AuthorityPlugin] = [AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin()]
+let plugins: [any AuthorityPlugin] = [AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin(), IssuerPlugin()]
 let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }
 
 if let plugin = plugins.first(where: { names.contains($0.description.name) }) {

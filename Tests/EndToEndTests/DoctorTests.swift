@@ -102,11 +102,11 @@ import Testing
             #expect(report.check("proxy")?.level == "warn")
             #expect(!ended.output.contains("geheim"))
             try home.write(
-                "[[rule]]\nurl = \"https://git.example/a\"\nauthority = \"https://x.example\"\nscopes = [\"s\"]\n",
+                "[[rule]]\nurl = \"https://git.example/a\"\nauthority = \"https://login.microsoftonline.com\"\nscopes = [\"s\"]\n",
                 to: home.configFile)
             let (wrong, _) = try await doctor(home)
             #expect(wrong.check("git.path")?.remedies == ["lanyard configure git https://git.example"])
-            #expect(wrong.check("rule")?.text.contains("no plugin serves https://x.example") == true)
+            #expect(wrong.check("rule")?.text.contains("no plugin serves https://login.microsoftonline.com") == true)
             try home.write("flow = 3\n", to: home.configFile)
             let (broken, _) = try await doctor(home)
             #expect(
@@ -206,6 +206,7 @@ import Testing
                 [[rule]]
                 url = "https://git.contoso.example/alice-wonder"
                 authority = "https://login.contoso.example"
+                kind = "another"
                 scopes = ["s"]
                 account = "alice@contoso.example"
                 """, to: home.configFile)

@@ -67,12 +67,14 @@ import Testing
                 description = "one of my own"
                 protocols = ["v1"]
                 executable = "/bin/true"
+                kind = "mine"
                 flows = ["browser"]
                 [[authority]]
                 hosts = ["login.mine.example"]
                 path = "/{policy}/{realm}/x"
                 """, to: place + "/plugin.toml")
-            let rule = [Self.url, "--authority", "https://login.mine.example/a/b/x"] + Self.options.suffix(4)
+            let rule =
+                [Self.url, "--authority", "https://login.mine.example/a/b/x", "--kind", "mine"] + Self.options.suffix(4)
             let data = ["XDG_DATA_HOME": home.folder + "/data"]
             let own = try await home.system(["rule", "add"] + rule, data)
             #expect(own.status == 0, "\(own)")

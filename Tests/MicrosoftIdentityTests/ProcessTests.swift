@@ -15,7 +15,7 @@ struct ProcessTests {
 
     @Test func `the manifests are sound and name the plugins`() {
         #expect(registry.problems.isEmpty)
-        #expect(Set(registry.plugins.map(\.name)).isSuperset(of: ["aad-common", "aad-tenant", "aad-b2c"]))
+        #expect(Set(registry.plugins.map(\.name)).isSuperset(of: ["aad-common", "aad-tenant", "aad-b2c", "oauth"]))
     }
 
     private var registry: PluginRegistry { Self.registry }
@@ -29,13 +29,14 @@ struct ProcessTests {
         ("https://login.microsoftonline.com/tfp/contoso.onmicrosoft.com/B2C_1_susi", "aad-b2c", true),
         ("https://login.contoso.com/t/b2c_1_susi", "aad-b2c", false),
         ("https://localhost:4711/common", "aad-common", false), ("https://localhost:4711/contoso", "aad-tenant", false),
+        ("https://localhost:4711/realms/acme", "oauth", false), ("https://gitlab.com", "oauth", true),
     ])
     func `authorities are routed to their plugin`(_ authority: String, _ plugin: String, _ builtIn: Bool) {
         #expect(registry.match(authority: authority, isConfigured: true)?.plugin.name == plugin)
         #expect((registry.match(authority: authority, isConfigured: false) != nil) == builtIn)
     }
 
-    @Test(arguments: ["aad-common", "aad-tenant", "aad-b2c"])
+    @Test(arguments: ["aad-common", "aad-tenant", "aad-b2c", "oauth"])
     func `the built plugins describe themselves as their manifests do`(_ name: String) async throws {
         let manifest = try #require(registry.plugins.first { $0.name == name })
         let description = try await PluginRunner(environment: Self.environment).describe(manifest)

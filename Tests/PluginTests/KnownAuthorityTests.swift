@@ -9,7 +9,7 @@ import Testing
         let plugins =
             URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path + "/plugins"
-        let manifests = ["aad-b2c", "aad-common", "aad-tenant"].compactMap { name in
+        let manifests = ["aad-b2c", "aad-common", "aad-tenant", "oauth"].compactMap { name in
             let file = "\(plugins)/\(name)/plugin.toml"
             return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { text in
                 try? ManifestReader(text, file: file).read().manifest
@@ -29,6 +29,9 @@ import Testing
         ("login.microsoftonline.com.evil.example", "login.microsoftonline.com"),
         ("microsoftonline-login.example", "login.microsoftonline.com"),
         ("contoso.b2clogn.com", "contoso.b2clogin.com"), ("contoso.b2clogin.co", "contoso.b2clogin.com"),
+        ("githib.com", "github.com"), ("gitlab.co", "gitlab.com"), ("github.com", nil), ("acme.ghe.com", nil),
+        // Organisations call their own so.
+        ("gitlab.contoso.com", nil), ("github.contoso.com", nil), ("gitea.example", nil),
     ])
     func `a host that could be taken for another is told`(_ host: String, twin: String?) {
         #expect(Self.registry.lookAlike(of: host) == twin)

@@ -25,22 +25,40 @@ public struct VectorCase: Sendable, CustomStringConvertible {
     public func expectedTexts(_ key: String) -> [String] { expect[key]?.elements.compactMap(\.string) ?? [] }
 }
 
+/// The cases of `oauth.json` that lanyard follows, but for those that no test here runs.
+public enum OAuthVectors {
+    /// Every one of them.
+    public static let followed: [VectorCase] = {
+        let cases = VectorFile.text("Tests/Vectors/oauth.json").flatMap { JSONValue(bytes: $0.utf8) }
+        return cases?.elements.compactMap(VectorFile.followed) ?? []
+    }()
+
+    /// The ids, or `category/*`, of those that no test here runs: the table of `README.md` beside this file, which says why.
+    public static let leftOut: Set<String> = {
+        let lines = VectorFile.text("Tests/Vectors/README.md")?.split(separator: "\n") ?? []
+        return Set(
+            lines.compactMap { line in
+                line.hasPrefix("| `") ? line.dropFirst(3).split(separator: "`").first.map(String.init) : nil
+            })
+    }()
+
+    /// The cases of a category, less those left out.
+    public static func followed(_ category: String) -> [VectorCase] {
+        followed.filter { $0.category == category && !leftOut.contains($0.id) }
+    }
+}
+
 /// The cases of `msal.json` that lanyard follows.
 public enum Vectors {
     /// Every one of them.
     public static let followed: [VectorCase] = {
-        guard let file = text("Tests/Vectors/msal.json").flatMap({ JSONValue(bytes: $0.utf8) }) else { return [] }
-        return (file["cases"]?.elements ?? []).compactMap { entry in
-            guard entry["follow"] == .bool(true), let id = entry["id"]?.string else { return nil }
-            return VectorCase(
-                id: id, category: entry["category"]?.string ?? "", input: entry["input"]?.members ?? [:],
-                expect: entry["expect"]?.members ?? [:])
-        }
+        let file = VectorFile.text("Tests/Vectors/msal.json").flatMap { JSONValue(bytes: $0.utf8) }
+        return file?["cases"]?.elements.compactMap(VectorFile.followed) ?? []
     }()
 
     /// The ids of those that no test here runs: the table of `docs/msal-parity.md`, which says why.
     public static let leftOut: Set<String> = {
-        let page = text("docs/msal-parity.md") ?? ""
+        let page = VectorFile.text("docs/msal-parity.md") ?? ""
         guard let heading = page.range(of: "## Vectors left out\n") else { return [] }
         let section = page[heading.upperBound...]
         let end = section.range(of: "\n## ")?.lowerBound ?? section.endIndex
@@ -55,7 +73,17 @@ public enum Vectors {
         followed.filter { $0.category == category && !leftOut.contains($0.id) }
     }
 
-    private static func text(_ path: String) -> String? {
+}
+
+private enum VectorFile {
+    static func followed(_ entry: JSONValue) -> VectorCase? {
+        guard entry["follow"] == .bool(true), let id = entry["id"]?.string else { return nil }
+        return VectorCase(
+            id: id, category: entry["category"]?.string ?? "", input: entry["input"]?.members ?? [:],
+            expect: entry["expect"]?.members ?? [:])
+    }
+
+    static func text(_ path: String) -> String? {
         let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         return try? String(contentsOf: checkout.appendingPathComponent(path), encoding: .utf8)

@@ -16,6 +16,8 @@ public struct AuthorityMatch: Sendable, Equatable {
     public let sharedRealm: SharedRealm?
     /// The policy in the URL, as written.
     public let policy: String?
+    /// What the manifest says of the issuer; nil if nothing.
+    public var issuer: PluginIssuer?
 }
 
 extension AuthorityPattern {
@@ -33,7 +35,6 @@ extension AuthorityPattern {
     /// policies named otherwise, any will do.
     func fit(_ url: AuthorityURL, isConfigured: Bool, kindIsNamed: Bool = false) -> Fit? {
         let ranks = hosts.compactMap { HostPattern.rank($0, url.host, isConfigured: isConfigured) }
-        let takesRest = path.last == .rest
         guard let hostRank = ranks.max(),
             takesRest ? url.path.count >= path.count - 1 : url.path.count == path.count
         else { return nil }
@@ -55,6 +56,9 @@ extension AuthorityPattern {
         }
         return allows(fit, anyPolicy: kindIsNamed) ? fit : nil
     }
+
+    /// Whether its path ends in `{path}`.
+    var takesRest: Bool { path.last == .rest }
 
     /// Whether an authority of a realm, lower case, may be among those meant.
     package func serves(realm: String) -> Bool {

@@ -140,7 +140,9 @@ struct ManifestReader {
     }
 
     private func issuer(_ table: SettingsTable) throws(SettingsError) -> PluginIssuer {
-        var issuer = PluginIssuer(kind: try table.requiredText("kind", .pluginName), hosts: try table.hosts())
+        var issuer = PluginIssuer(
+            kind: try table.requiredText("kind", .pluginName),
+            hosts: try table.list("hosts", .hostPattern).map { $0.lowercased() })
         for (name, endpoint) in PluginEndpoints.names {
             issuer.endpoints[keyPath: endpoint] = try table.text(name.inManifests, .endpoint)
         }

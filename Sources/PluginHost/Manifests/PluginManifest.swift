@@ -174,26 +174,6 @@ public struct PluginExchange: Sendable, Equatable {
     public let scopes: [String]
 }
 
-/// Issuers that need no looking up: an `[[issuer]]` table.
-public struct PluginIssuer: Sendable, Equatable {
-    /// What kind of authority they are.
-    public let kind: String
-    /// Patterns of their hosts: a name or `*.suffix`.
-    public let hosts: [String]
-    /// Their endpoints: each an https URL, or a path below the authority's own URL.
-    public var endpoints = PluginEndpoints()
-    /// The scopes that git and the like need there.
-    public var scopes: [String] = []
-    /// The ways to sign in there, best first.
-    public var flows: [PluginRequest.Flow] = []
-    /// The flows in which a client proves itself with a secret.
-    public var secretFlows: [PluginRequest.Flow] = []
-    /// The user name that a token goes with as a password; nil if any will do.
-    public var username: String?
-    /// Whether a renewal ends the token that it replaces.
-    public var revokesOnRenewal = false
-}
-
 /// What a client ID may look like.
 public enum ClientIDForm: String, Sendable, CaseIterable {
     /// A UUID.

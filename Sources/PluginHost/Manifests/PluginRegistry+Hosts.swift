@@ -7,13 +7,18 @@ extension PluginRegistry {
         plugins.flatMap(\.authorities).flatMap(\.hosts).filter { !$0.isSame(as: "*") }
     }
 
+    /// Those whose names nobody else has a reason to use.
+    ///
+    /// An organisation's own GitLab is called `gitlab.contoso.com`: a plugin that serves any path serves such hosts too.
+    private var distinctivePatterns: [String] {
+        plugins.flatMap(\.authorities).filter { !$0.takesRest }.flatMap(\.hosts).filter { !$0.isSame(as: "*") }
+    }
+
     /// Whether a manifest names an authority's host, by itself or below a domain.
     ///
     /// - Parameter host: The host, with `:port` if the port isn't 443.
     /// - Returns: Whether one does, `*` naming none.
-    public func names(host: String) -> Bool {
-        hostPatterns.contains { HostPattern.rank($0, host.lowercased(), isConfigured: false) != nil }
-    }
+    public func names(host: String) -> Bool { plugins.contains { $0.names(host: host) } }
 
     /// The host that a manifest names and that people could take another for.
     ///
@@ -28,9 +33,18 @@ extension PluginRegistry {
         let near = patterns.compactMap { HostLikeness(of: name, to: $0) }.min { $0.distance < $1.distance }
         if let near { return near.host }
         let words = name.pieces(between: ".").flatMap { [$0] + $0.pieces(between: "-") }
-        return patterns.first { pattern in
+        return distinctivePatterns.first { pattern in
             let domain = pattern.hasBytes("*") ? nil : pattern.pieces(between: ".").dropLast().last
             return domain.map { domain in words.contains { domain.mayBeTaken(for: $0) } } ?? false
+        }
+    }
+}
+
+extension PluginManifest {
+    /// Whether an `[[authority]]` names a host, by itself or below a domain.
+    func names(host: String) -> Bool {
+        authorities.flatMap(\.hosts).contains {
+            HostPattern.rank($0, host.lowercased(), isConfigured: false) != nil
         }
     }
 }

@@ -43,8 +43,11 @@ public struct PluginRegistry: Sendable {
         guard let url = AuthorityURL(authority) else { return nil }
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
         for plugin in plugins where kind.map(plugin.kinds.contains) ?? true {
-            let fits = plugin.authorities.compactMap {
-                $0.fit(url, isConfigured: isConfigured, kindIsNamed: kind != nil)
+            let isOthers = kind == nil && plugins.contains { $0.name != plugin.name && $0.names(host: url.host) }
+            let fits = plugin.authorities.compactMap { pattern in
+                // Whoever serves any path doesn't serve what another plugin knows and refuses.
+                pattern.fit(
+                    url, isConfigured: isConfigured && !(isOthers && pattern.takesRest), kindIsNamed: kind != nil)
             }
             for fit in fits {
                 if let best, best.fit.rank >= fit.rank { continue }
@@ -53,10 +56,12 @@ public struct PluginRegistry: Sendable {
         }
         guard let best else { return nil }
         let hosts = best.plugin.environments.first { $0.contains(url.host) } ?? [url.host]
-        return AuthorityMatch(
+        var match = AuthorityMatch(
             plugin: best.plugin, authority: url, environment: hosts.first ?? url.host, environmentHosts: hosts,
             realm: best.fit.realm, sharedRealm: best.plugin.sharedRealms.first { $0.name == best.fit.realm },
             policy: best.fit.policy)
+        match.issuer = best.plugin.issuer(at: url, kind: kind)
+        return match
     }
 
     /// The URL of an authority once the shared realm in it has given way to the realm that another URL of it names.

@@ -1,0 +1,60 @@
+import FoundationEssentials
+package import OAuth
+package import PluginKit
+import PluginOAuth
+package import PluginWire
+
+/// Any issuer that follows OAuth 2.0 or OpenID Connect: `https://{host}/{path}`.
+package struct IssuerPlugin: AuthorityPlugin {
+    private let connector: AuthorityConnector
+
+    /// Name, version, protocol versions and flows.
+    package let description = PluginDescription(
+        name: "oauth", version: FirstParty.version, protocols: [PluginProtocol.version],
+        flows: [.browser, .deviceCode, .paste])
+
+    /// Makes the plugin.
+    ///
+    /// - Parameters:
+    ///   - environment: where proxies and certificates are looked for.
+    ///   - limits: how long and how much an issuer may answer.
+    package init(
+        environment: [String: String] = ProcessInfo.processInfo.environment, limits: Transport.Limits = .init()
+    ) {
+        connector = AuthorityConnector(environment: environment, limits: limits)
+    }
+
+    /// Signs a person in, by the first of the request's flows that can be used here.
+    package func authorize(
+        _ request: PluginRequest, _ person: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        let flows = try request.oauthFlows(of: description.name)
+        return try await connector.connected(request) { transport throws(PluginError) in
+            let session = try await IssuerSession.open(request, over: transport)
+            return try await session.signIn(flows, person)
+        }
+    }
+
+    /// Redeems a refresh token (RFC 6749, 6).
+    package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        let refreshToken = try request.requiredRefreshToken()
+        return try await connector.connected(request) { transport throws(PluginError) in
+            try await IssuerSession.open(request, over: transport).renew(with: refreshToken)
+        }
+    }
+
+    /// Opens the page that ends the browser's session.
+    package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
+        let page = try await connector.connected(request) { transport throws(PluginError) in
+            try await IssuerSession.open(request, over: transport).endSessionPage()
+        }
+        try await person.endSession(at: page)
+    }
+
+    /// Reads what the issuer says of itself, and asks whether it knows the client.
+    package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
+        try await connector.connected(request) { transport throws(PluginError) in
+            try await IssuerSession.open(request, over: transport).probe()
+        }
+    }
+}

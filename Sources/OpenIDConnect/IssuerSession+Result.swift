@@ -1,0 +1,98 @@
+import OAuth
+import PluginWire
+import Secrets
+
+extension IssuerSession {
+    /// Checks an answer of the token endpoint and puts it into the plugin protocol's terms.
+    ///
+    /// - Parameters:
+    ///   - response: the tokens.
+    ///   - nonce: what the id token must name; nil if none was sent.
+    /// - Returns: the tokens and whose they are.
+    /// - Throws: `untrusted` if the id token is wrong, `broken` or `unavailable` if the answer is.
+    func result(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> PluginResult {
+        let tokens = try IssuerTokens(response, asked: request.scopes, traits, from: address.environment)
+        let owner = try await owner(of: response, try await idToken(response, nonce: nonce))
+        var result = PluginResult(
+            accessToken: response.accessToken, expiresIn: response.expiresIn, scopes: tokens.scopes,
+            environment: address.environment, realm: realm, account: owner)
+        result.declinedScopes = tokens.declined
+        result.refreshToken = response.refreshToken
+        result.idToken = response.idToken
+        result.basicUsername = traits.basicUsername
+        return result
+    }
+
+    /// The authority's path; it is all that tells its issuers apart.
+    var realm: String {
+        address.segments.isEmpty ? "default" : address.segments.joined(separator: "/").lowercased()
+    }
+
+    /// Whether a refresh token was redeemed: it may be dead by now, and the next one must not get lost because something else that is
+    /// asked doesn't answer.
+    private var isRenewal: Bool { request.operation == .renew }
+
+    /// The id token, checked; at a sign-in its signature too if the issuer publishes keys.
+    private func idToken(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> IDToken? {
+        guard let text = response.idToken else {
+            if nonce == nil || !metadata.isOpenID || metadata.isConfigured { return nil }
+            throw OAuthError(.untrusted, "\(address.environment) gave no id token")
+        }
+        let token = try IDToken(text)
+        var expectation = IDToken.Expectation(issuer: metadata.issuer, audience: request.clientID, nonce: nonce)
+        expectation.isStrict = true
+        try token.check(expectation, sent: response.sent)
+        if let keys = metadata.keys, token.isSignedForAll, !isRenewal {
+            try await IssuerKeys.fetch(keys, of: address.environment, over: transport).verify(text, token)
+        }
+        return token
+    }
+
+    /// Who signed in, by the id token; without one, by what the issuer says of the access token.
+    private func owner(of response: TokenResponse, _ token: IDToken?) async throws(OAuthError) -> PluginAccount {
+        if token == nil, isRenewal, let account = request.account {
+            return named(PluginAccount(homeAccountID: account.lowercased(), username: ""))
+        }
+        var profile = token.flatMap { $0.claims(IssuerProfile.self) } ?? IssuerProfile()
+        let isKnown = token != nil && (profile.username != nil || isRenewal)
+        if !isKnown, let endpoint = metadata.endpoints.userinfo ?? traits.profile {
+            profile = try await told(by: endpoint, response, instead: token == nil ? nil : profile)
+        }
+        guard let subject = token?.subject ?? profile.subject(traits.subjectName) else {
+            throw OAuthError(
+                .untrusted, "\(address.environment) does not say who signed in",
+                hint: "add the scope openid to the application, or the issuer's userinfo endpoint to the rule")
+        }
+        let id = AccountIdentifier(issuer: metadata.issuer, subject: subject)
+        var owner = PluginAccount(
+            homeAccountID: id.text,
+            username: (profile.username ?? (isRenewal ? "" : subject)).displayable(limit: 256))
+        owner.name = profile.name?.displayable(limit: 256)
+        owner.localAccountID = subject.plain(limit: 256)
+        return named(owner)
+    }
+
+    private func named(_ owner: PluginAccount) -> PluginAccount {
+        var owner = owner
+        owner.homeRealms = [realm]
+        owner.kind = traits.accountKind
+        return owner
+    }
+
+    /// What the userinfo endpoint says; what is known already if that is about somebody else, or if it says nothing.
+    private func told(
+        by endpoint: String, _ response: TokenResponse, instead known: IssuerProfile?
+    ) async throws(OAuthError) -> IssuerProfile {
+        do throws(OAuthError) {
+            let answer = try await client.answer(of: endpoint, to: response.accessToken)
+            guard let told = IssuerProfile(answer, traits) else {
+                throw OAuthError(.unavailable, "\(address.environment) does not say who signed in")
+            }
+            guard let known else { return told }
+            return told.sub == known.sub ? told : known
+        } catch {
+            guard let known else { throw error }
+            return known
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Addresses
+import Claims
+import FoundationEssentials
+import OAuth
+import PluginKit
+import PluginOAuth
+import PluginWire
+import Secrets
+
+/// An issuer whose endpoints are known, for one request.
+struct IssuerSession: Sendable {
+    var request: PluginRequest
+    let address: HTTPSAddress
+    let traits: IssuerTraits
+    var metadata: IssuerMetadata
+    let transport: Transport
+
+    /// Finds out what must be known before anything is asked of the person.
+    ///
+    /// - Parameters:
+    ///   - request: the host's request.
+    ///   - transport: the way to the issuer.
+    /// - Returns: a session whose endpoints may be sent codes and tokens.
+    /// - Throws: as `IssuerMetadata.discover`; `invalid-request` for a request that lacks something.
+    static func open(
+        _ request: PluginRequest, over transport: Transport
+    ) async throws(PluginError) -> IssuerSession {
+        guard let address = try? HTTPSAddress(request.authority) else {
+            throw PluginError(
+                .invalidRequest,
+                "the authority \(request.authority.displayable(limit: 200)) is not a plain https URL")
+        }
+        guard !request.clientID.isEmpty else {
+            throw PluginError(
+                .invalidRequest, "there is no client id for \(address.environment)",
+                hint: "register an application there and put its id into the rule as client-id")
+        }
+        let traits = IssuerTraits(kind: request.kind, authority: address)
+        do throws(OAuthError) {
+            let metadata = try await metadata(request, traits, over: transport)
+            return IssuerSession(
+                request: request, address: address, traits: traits, metadata: metadata, transport: transport)
+        } catch {
+            throw error.pluginError(of: request, traits)
+        }
+    }
+
+    /// What the issuer is by the request's endpoints; by its own word if they don't suffice.
+    private static func metadata(
+        _ request: PluginRequest, _ traits: IssuerTraits, over transport: Transport
+    ) async throws(OAuthError) -> IssuerMetadata {
+        let configured = request.endpoints
+        if let token = configured.token, configured.authorization != nil || configured.deviceAuthorization != nil {
+            return IssuerMetadata(
+                request.authority, endpoints: Endpoints(authorization: nil, token: token).overlaid(configured),
+                isOpenID: traits.givesIDTokens, scopes: traits.givesIDTokens ? ["profile"] : [],
+                authenticationMethods: [traits.takesSecretInForm ? "client_secret_post" : "client_secret_basic"])
+        }
+        var found = try await IssuerMetadata.discover(request.authority, over: transport, accepting: traits.accepts)
+        found.endpoints = found.endpoints.overlaid(configured)
+        return found
+    }
+
+    /// Who asks, in OAuth's terms.
+    var client: OAuthClient {
+        var client = OAuthClient(
+            request.clientID, at: address.environment, endpoints: metadata.endpoints, scope: scope,
+            redirectURI: redirectURI, transport: transport)
+        client.grantParameters = request.resources.map { ("resource", $0) }
+        if traits.renewsWithRedirect { client.renewalParameters = [("redirect_uri", redirectURI)] }
+        client.issuer = OAuthClient.Issuer(metadata.issuer, isAlwaysNamed: metadata.namesIssuer)
+        client.issuer?.aliases = traits.otherNames
+        client.authentication = authentication
+        // An answer in the address works at every issuer, and can be pasted.
+        client.postsAnswers = false
+        client.repeatsScope = false
+        client.sendsNonce = metadata.isOpenID
+        client.takesForms = traits.answersForms
+        client.waitsBeforePolling = true
+        client.deviceCodeNames = traits.deviceCodeNames
+        return client
+    }
+
+    private var redirectURI: String { request.redirectURI ?? "http://127.0.0.1" }
+
+    private var authentication: ClientAuthentication {
+        guard let secret = request.clientSecret, !secret.isEmpty else { return .none }
+        let methods = metadata.authenticationMethods
+        // Not every issuer decodes what a header has encoded.
+        let isPlain = [request.clientID, secret.reveal()].allSatisfy { FormEncoding.encode(value: $0) == $0 }
+        let isInForm = methods.contains("client_secret_post") && !(isPlain && methods.contains("client_secret_basic"))
+        return isInForm ? .post(secret) : .basic(secret)
+    }
+
+    /// The `scope` value of requests: what is asked for and, as far as the issuer knows it, what an id token and a refresh token
+    /// take.
+    private var scope: String {
+        let known = ["profile", "offline_access"].filter(metadata.scopes.contains)
+        let own = metadata.isOpenID ? ["openid"] + known : []
+        return (own + request.scopes.filter { !own.contains($0) }).joined(separator: " ")
+    }
+
+    /// Signs a person in, by the first of these flows that can be used here.
+    func signIn(_ flows: [OAuth.Flow], _ person: any Conversation) async throws(PluginError) -> PluginResult {
+        do throws(OAuthError) {
+            return try await SignIn(client, by: self).run(flows, ConversingPerson(person))
+        } catch {
+            throw pluginError(error)
+        }
+    }
+
+    /// Redeems a refresh token.
+    func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
+        let result: PluginResult
+        do throws(OAuthError) {
+            result = try await self.result(try await client.redeem(.refreshToken(refreshToken)), nonce: nil)
+        } catch {
+            throw pluginError(error)
+        }
+        guard let account = request.account, let owner = result.account, account.lowercased() != owner.homeAccountID
+        else { return result }
+        throw PluginError(
+            .interactionRequired, "\(address.environment) answered for another account than was asked for",
+            hint: "sign in again")
+    }
+
+    /// The page that ends the browser's session (OpenID Connect RP-Initiated Logout 1.0, 2).
+    ///
+    /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the issuer says that it's done.
+    func endSessionPage() throws(PluginError) -> String {
+        guard let endpoint = metadata.endpoints.endSession else {
+            throw PluginError(.unsupported, "\(address.environment) has no page to end a session at")
+        }
+        var fields: [FormEncoding.Field] = []
+        if let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
+        fields.append(("client_id", request.clientID))
+        if request.idTokenHint == nil, let hint = request.signIn.loginHint { fields.append(("logout_hint", hint)) }
+        return FormEncoding.append(fields, to: endpoint)
+    }
+
+    /// An error in the plugin protocol's terms.
+    func pluginError(_ error: OAuthError) -> PluginError {
+        error.pluginError(of: request, traits)
+    }
+}
+
+extension Endpoints {
+    /// These endpoints, but for those that are configured.
+    fileprivate func overlaid(_ configured: PluginEndpoints) -> Endpoints {
+        var all = self
+        all.authorization = configured.authorization ?? authorization
+        all.token = configured.token ?? token
+        all.deviceAuthorization = configured.deviceAuthorization ?? deviceAuthorization
+        all.userinfo = configured.userinfo ?? userinfo
+        all.revocation = configured.revocation ?? revocation
+        all.endSession = configured.endSession ?? endSession
+        return all
+    }
+}

@@ -1,0 +1,34 @@
+import Addresses
+import OAuth
+
+/// A token response by the standards' own measure.
+struct IssuerTokens: Sendable, Equatable {
+    /// The scopes granted.
+    let scopes: [String]
+    /// The scopes asked for and not granted.
+    let declined: [String]
+
+    /// Judges a response.
+    ///
+    /// - Throws: `broken` if it lacks what RFC 6749, 5.1, wants, or has what can't be right.
+    init(
+        _ response: TokenResponse, asked: [String], _ traits: IssuerTraits, from authority: String
+    ) throws(OAuthError) {
+        guard response.tokenType != nil else {
+            throw OAuthError(.broken, "\(authority) does not say of which type its token is")
+        }
+        if let told = response.members(Members.self)?.expiresIn?.value, told < 0 {
+            throw OAuthError(.broken, "\(authority) gave a token that ended before it began")
+        }
+        let text = response.scope ?? ""
+        let granted = ScopeText.split(traits.answersForms ? text.replacing(bytes: ",", with: " ") : text)
+        scopes = granted.isEmpty ? asked : granted
+        declined = asked.filter { [scopes] in !scopes.contains($0) }
+    }
+
+    private struct Members: Decodable {
+        var expiresIn: LenientNumber?
+
+        enum CodingKeys: String, CodingKey { case expiresIn = "expires_in" }
+    }
+}

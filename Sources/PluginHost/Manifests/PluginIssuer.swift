@@ -1,0 +1,47 @@
+public import PluginWire
+
+/// Issuers that need no looking up: an `[[issuer]]` table.
+public struct PluginIssuer: Sendable, Equatable {
+    /// What kind of authority they are.
+    public let kind: String
+    /// Patterns of their hosts: a name or `*.suffix`; empty if only a rule can name the kind.
+    public let hosts: [String]
+    /// Their endpoints: each an https URL, or a path below the authority's own URL.
+    public var endpoints = PluginEndpoints()
+    /// The scopes that git and the like need there.
+    public var scopes: [String] = []
+    /// The ways to sign in there, best first.
+    public var flows: [PluginRequest.Flow] = []
+    /// The flows in which a client proves itself with a secret.
+    public var secretFlows: [PluginRequest.Flow] = []
+    /// The user name that a token goes with as a password; nil if any will do.
+    public var username: String?
+    /// Whether a renewal ends the token that it replaces.
+    public var revokesOnRenewal = false
+
+    /// The endpoints at an authority, each a URL.
+    public func endpoints(at authority: AuthorityURL) -> PluginEndpoints {
+        var all = endpoints
+        for (_, endpoint) in PluginEndpoints.names {
+            guard let text = all[keyPath: endpoint], text.utf8.first == UInt8(ascii: "/") else { continue }
+            all[keyPath: endpoint] = "\(authority)\(text)"
+        }
+        return all
+    }
+
+    /// Of these flows those that work there; all if the manifest doesn't say.
+    public func usable(_ wanted: [PluginRequest.Flow]) -> [PluginRequest.Flow] {
+        flows.isEmpty ? wanted : wanted.filter(flows.contains)
+    }
+}
+
+extension PluginManifest {
+    /// The row for an authority: of the kind that its rule names, or else of its host; nil if there is none.
+    func issuer(at authority: AuthorityURL, kind: String?) -> PluginIssuer? {
+        let rows = issuers.filter { kind == nil || $0.kind == kind }
+        let ranked = rows.compactMap { row in
+            row.hosts.compactMap { HostPattern.rank($0, authority.host, isConfigured: false) }.max().map { (row, $0) }
+        }
+        return ranked.max { $0.1 < $1.1 }?.0 ?? (kind == nil ? nil : rows.first)
+    }
+}

@@ -1,0 +1,194 @@
+import AuthorityFixture
+import Foundation
+import JSON
+import NIOHTTP1
+import PluginWire
+import Secrets
+import Testing
+import Vectors
+
+@testable import OAuth
+@testable import OpenIDConnect
+
+/// What issuers answer, judged.
+struct AnswerTests {
+    private struct PlainRules: AuthorityRules {
+        func accept(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> TokenResponse { response }
+    }
+
+    private static let tokens: [String: JSONValue] = ["json": ["access_token": "at", "token_type": "Bearer"]]
+
+    @Test(arguments: OAuthVectors.followed("authorization-response"))
+    func `a code is redeemed only if it is this sign-in's and this issuer's`(_ vector: VectorCase) async throws {
+        try await Issuing.serving({ _ in Issuing.behaviour(Self.tokens) }) { server in
+            let session = try Issuing.session(vector, at: server)
+            defer { session.transport.close() }
+            var client = session.client
+            client.issuer?.isAlwaysNamed = vector.input["iss_required"] == .bool(true)
+            let redirect = vector.text("redirect_uri") ?? "http://127.0.0.1:1"
+            let request = AuthorizationRequest(redirectURI: redirect, responseMode: .query)
+            // The case's state is s1.
+            func now(_ text: String) -> String { text.replacing("state=s1", with: "state=\(request.state)") }
+            let response =
+                if let pasted = vector.text("pasted") {
+                    AuthorizationResponse(pasted: Secret(now(pasted)))
+                } else {
+                    AuthorizationResponse(form: now(vector.text("query") ?? vector.text("body") ?? "")[...])
+                }
+            do throws(OAuthError) {
+                _ = try await SignIn(client, by: PlainRules()).redeem(response, of: request)
+                #expect(vector.isFine)
+                #expect(server.requests.map { Issuing.form($0)["code"] } == [vector.expected("code")])
+            } catch {
+                #expect(vector.code == session.code(error), "\(error.message)")
+                #expect(server.requests.isEmpty)
+                let message = session.pluginError(error).message
+                if let said = vector.expected("message") { #expect(message.contains(said.dropLast())) }
+                #expect(message.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+            }
+        }
+    }
+
+    @Test(arguments: OAuthVectors.followed("token-response"))
+    func `a token response is read strictly where it counts`(_ vector: VectorCase) throws {
+        let session = try Issuing.session(vector)
+        defer { session.transport.close() }
+        do throws(OAuthError) {
+            let answer = session.client.read(Issuing.answer(vector.input))
+            let response = try TokenResponse(answer, from: "host", stage: .redemption)
+            let tokens = try IssuerTokens(response, asked: session.request.scopes, session.traits, from: "host")
+            #expect(vector.isFine)
+            if let token = vector.expected("access_token") { #expect(response.accessToken == Secret(token)) }
+            if let seconds = vector.expect["expires_in"] { #expect(response.expiresIn == seconds.wholeNumber) }
+            if let token = vector.expect["refresh_token"] {
+                #expect(response.refreshToken == token.string.map { Secret($0) })
+            }
+            if vector.expect["scope"] != nil { #expect(tokens.scopes == vector.expectedTexts("scope")) }
+            #expect(tokens.declined == vector.expectedTexts("declined"))
+        } catch {
+            #expect(vector.code == session.code(error), "\(error.message)")
+        }
+    }
+
+    @Test(arguments: OAuthVectors.followed("renewal"))
+    func `a renewal keeps the account, and the refresh token unless there is a new one`(
+        _ vector: VectorCase
+    ) async throws {
+        var input = vector.input
+        if case .object(var members)? = input["json"], let claims = members["id_token"] {
+            members["id_token"] = .string(Issuing.idToken(claims))
+            input["json"] = .object(members)
+        }
+        let answer = Issuing.behaviour(input, headers: ["date: Fri, 15 Jan 2027 08:00:00 GMT"])
+        try await Issuing.serving({ _ in answer }) { server in
+            var session = try Issuing.session(vector, operation: .renew, at: server)
+            defer { session.transport.close() }
+            let account = AccountIdentifier(
+                issuer: session.metadata.issuer, subject: vector.text("account_sub") ?? "alice"
+            ).text
+            session.request.account = account
+            let old = try #require(session.request.refreshToken)
+            do throws(PluginError) {
+                let result = try await session.renew(with: old)
+                #expect(vector.isFine)
+                #expect(vector.expected("refresh_token") == (result.refreshToken ?? old).reveal())
+                #expect(result.account?.homeAccountID == account)
+                #expect(result.account?.username.isEmpty == true)
+            } catch {
+                #expect(vector.code == error.code.rawValue, "\(error.message)")
+            }
+        }
+    }
+
+    @Test(arguments: OAuthVectors.followed("token-error"))
+    func `a refusal means what the issuer's kind means by it`(_ vector: VectorCase) async throws {
+        try await Issuing.serving({ _ in Issuing.behaviour(vector.input) }) { server in
+            let session = try Issuing.session(vector, at: server)
+            defer { session.transport.close() }
+            let grant: TokenGrant =
+                switch vector.text("grant") {
+                case "refresh_token": .refreshToken(Secret("rt"))
+                case "authorization_code": .code(Secret("c"), redirectURI: "http://127.0.0.1", verifier: "v")
+                default: .deviceCode(Secret("dc"))
+                }
+            do throws(OAuthError) {
+                _ = try await session.client.redeem(grant)
+                Issue.record("this is a refusal")
+            } catch {
+                let told = session.pluginError(error)
+                #expect(vector.code == told.code.rawValue, "\(error.message)")
+                if let wait = vector.expect["retry_after"] { #expect(told.retryAfter == wait.wholeNumber) }
+                #expect(error.wasAnswered == ((vector.input["status"]?.wholeNumber ?? 0) >= 429))
+                let isDead = ["invalid_grant", "unauthorized_client"].contains(vector.expected("reason"))
+                let isRenewal = told.code == .interactionRequired && isDead
+                #expect(told.reasons.contains(.deadToken) || !isRenewal)
+            }
+        }
+    }
+
+    @Test(arguments: OAuthVectors.followed("id-token").filter { $0.input["userinfo"] == nil })
+    func `an id token says who signed in, here and now`(_ vector: VectorCase) throws {
+        let claims = vector.input["claims"] ?? .object([:])
+        let text = vector.text("token") ?? Issuing.idToken(claims, header: vector.input["header"] ?? ["alg": "RS256"])
+        let session = try Issuing.session(vector)
+        defer { session.transport.close() }
+        do throws(OAuthError) {
+            let token = try IDToken(Secret(text))
+            var expectation = IDToken.Expectation(
+                issuer: vector.text("issuer") ?? "", audience: "c", nonce: vector.text("nonce"))
+            expectation.isStrict = true
+            let now = vector.input["now"]?.wholeNumber ?? 0
+            try token.check(expectation, sent: Date(timeIntervalSince1970: Double(now)))
+            #expect(vector.isFine)
+            #expect(token.subject == vector.expected("sub"))
+        } catch {
+            #expect(vector.code == session.code(error), "\(error.message)")
+        }
+    }
+
+    @Test(arguments: OAuthVectors.followed("id-token").filter { $0.input["userinfo"] != nil })
+    func `userinfo of somebody else isn't used`(_ vector: VectorCase) async throws {
+        let info = Issuing.behaviour(["json": vector.input["userinfo"] ?? .null])
+        try await Issuing.serving({ _ in info }) { server in
+            var session = try Issuing.session(vector, at: server)
+            defer { session.transport.close() }
+            session.metadata.endpoints.userinfo = "https://localhost:\(server.port)/userinfo"
+            let now = Int64(Date.now.timeIntervalSince1970)
+            let token = Issuing.idToken([
+                "iss": "https://id.example.com", "sub": .string(try #require(vector.text("id_token_sub"))), "aud": "c",
+                "exp": .integer(now + 60), "iat": .integer(now),
+            ])
+            let answer = Issuing.answer([
+                "json": ["access_token": "at", "token_type": "Bearer", "id_token": .string(token)]
+            ])
+            let response = try TokenResponse(answer, from: "host", stage: .redemption)
+            let result = try await session.result(response, nonce: nil)
+            #expect(server.requests.first?.contains("Authorization: Bearer at") == true || !server.requests.isEmpty)
+            #expect((result.account?.username == "bob") == (vector.expect["userinfo_used"] == .bool(true)))
+        }
+    }
+
+    @Test(arguments: OAuthVectors.followed("account").filter { $0.input["claims"] == nil })
+    func `an account is its issuer's and its own, whoever reads the name`(_ vector: VectorCase) throws {
+        let session = try Issuing.session(vector)
+        defer { session.transport.close() }
+        let said = vector.input["user"] ?? .object(vector.input)
+        let profile = try JSONDecoder().decode(IssuerProfile.self, from: Data(said.encoded()))
+        let subject = try #require(profile.subject(session.traits.subjectName))
+        let issuer = vector.text("issuer") ?? session.request.authority
+        let id = AccountIdentifier(issuer: issuer, subject: subject).text
+        #expect(id == vector.expected("home_account_id"))
+        #expect(id != vector.expected("differs_from"))
+        if let realm = vector.expected("realm") { #expect(session.realm == realm) }
+        if let host = vector.expected("environment") { #expect(session.address.environment == host) }
+        if let username = vector.expected("username") { #expect(profile.username == username) }
+        if let name = vector.expected("name") { #expect(profile.name == name) }
+    }
+
+    @Test(arguments: OAuthVectors.followed("account").filter { $0.input["claims"] != nil })
+    func `a name that people know goes first`(_ vector: VectorCase) throws {
+        let claims = try #require(vector.input["claims"])
+        let profile = try JSONDecoder().decode(IssuerProfile.self, from: Data(claims.encoded()))
+        #expect(profile.username == vector.expected("username"))
+    }
+}

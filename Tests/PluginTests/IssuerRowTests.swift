@@ -1,0 +1,87 @@
+import FoundationEssentials
+import PluginWire
+import Testing
+
+@testable import PluginHost
+
+/// What the manifest of the plugin `oauth` says of issuers, and which of them are its.
+@Suite struct IssuerRowTests {
+    private static let registry: PluginRegistry = {
+        let plugins =
+            URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path + "/plugins"
+        let manifests = ["aad-b2c", "aad-common", "aad-tenant", "oauth"].compactMap { name in
+            let file = "\(plugins)/\(name)/plugin.toml"
+            return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { text in
+                try? ManifestReader(text, file: file).read().manifest
+            }
+        }
+        return PluginRegistry(plugins: manifests)
+    }()
+
+    @Test(arguments: [
+        ("https://github.com", nil, "oauth"), ("https://id.example.com", nil, "oauth"),
+        ("https://id.example.com/realms/acme", nil, "oauth"), ("https://id.example.com/acme", nil, "aad-tenant"),
+        ("https://id.example.com/acme", "oidc", "oauth"), ("https://adfs.contoso.com/adfs", nil, "oauth"),
+        ("https://gitlab.contoso.com/git", "gitlab", "oauth"),
+        ("https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0", nil, "oauth"),
+        // What Microsoft's plugins name and refuse isn't anybody's.
+        ("https://login.microsoftonline.com", nil, nil), ("https://login.microsoftonline.com/a/b/c/d", nil, nil),
+        ("https://contoso.b2clogin.com/a/b/c/d", nil, nil),
+    ])
+    func `an issuer is served unless another plugin names its host`(
+        _ authority: String, _ kind: String?, _ plugin: String?
+    ) {
+        #expect(Self.registry.match(authority: authority, kind: kind, isConfigured: true)?.plugin.name == plugin)
+    }
+
+    @Test(arguments: [
+        ("https://github.com", nil, "github"), ("https://acme.ghe.com", nil, "github"), ("https://ghe.com", nil, nil),
+        ("https://github.contoso.com", nil, nil), ("https://github.contoso.com", "github", "github"),
+        ("https://gitlab.com", nil, "gitlab"), ("https://salsa.debian.org", nil, "gitlab"),
+        ("https://bitbucket.org", nil, "bitbucket"), ("https://evilbitbucket.org", nil, nil),
+        ("https://codeberg.org", nil, "forgejo"), ("https://gitea.com", nil, "gitea"),
+        ("https://huggingface.co", nil, "huggingface"), ("https://accounts.google.com", nil, "googlesource"),
+        ("https://adfs.contoso.com/adfs", "adfs", "adfs"), ("https://id.example.com", "oidc", nil),
+        ("https://github.com", "gitea", "gitea"),
+    ])
+    func `a host has a kind, or its rule has`(_ authority: String, _ named: String?, _ kind: String?) throws {
+        let match = try #require(Self.registry.match(authority: authority, kind: named, isConfigured: true))
+        #expect(match.issuer?.kind == kind)
+    }
+
+    @Test(arguments: [
+        (
+            "github", "https://github.example.com", "/login/oauth/authorize", "/login/oauth/access_token",
+            "/login/device/code"
+        ),
+        ("gitlab", "https://gitlab.example.com/git", "/oauth/authorize", "/oauth/token", "/oauth/authorize_device"),
+        ("gitea", "https://gitea.example.com", "/login/oauth/authorize", "/login/oauth/access_token", nil),
+        (
+            "bitbucket-dc", "https://example.com/bitbucket", "/rest/oauth2/latest/authorize",
+            "/rest/oauth2/latest/token",
+            nil
+        ), ("huggingface", "https://huggingface.co", "/oauth/authorize", "/oauth/token", "/oauth/device"),
+    ])
+    func `endpoints are below the authority`(
+        _ kind: String, _ base: String, _ authorize: String, _ token: String, _ device: String?
+    ) throws {
+        let match = try #require(Self.registry.match(authority: base, kind: kind, isConfigured: true))
+        let endpoints = try #require(match.issuer).endpoints(at: match.authority)
+        #expect(endpoints.authorization == base + authorize)
+        #expect(endpoints.token == base + token)
+        #expect(endpoints.deviceAuthorization == device.map { base + $0 })
+    }
+
+    @Test func `an endpoint elsewhere stays there`() throws {
+        let match = try #require(Self.registry.match(authority: "https://bitbucket.org", isConfigured: false))
+        let endpoints = try #require(match.issuer).endpoints(at: match.authority)
+        #expect(endpoints.userinfo == "https://api.bitbucket.org/2.0/user")
+        #expect(match.issuer?.usable([.deviceCode, .paste, .browser]) == [.paste, .browser])
+    }
+
+    @Test func `nothing is wrong with the manifest`() {
+        let manifest = Self.registry.plugins.first { $0.name == "oauth" }
+        #expect(manifest?.notes.isEmpty == true)
+    }
+}

@@ -1,0 +1,66 @@
+import PluginWire
+import Testing
+import TokenStore
+
+@testable import PluginHost
+@testable import Rules
+@testable import TokenAcquisition
+
+/// What a plugin is told of an issuer that its manifest knows.
+@Suite struct IssuerRouteTests {
+    private static var manifest: PluginManifest {
+        var manifest = PluginManifest(name: "p")
+        manifest.kind = "oidc"
+        manifest.authorities = [AuthorityPattern(hosts: ["git.example", "id.example", "*"], path: [.rest])]
+        var issuer = PluginIssuer(kind: "forge", hosts: ["git.example"])
+        issuer.endpoints.token = "/token"
+        issuer.endpoints.userinfo = "https://api.git.example/user"
+        issuer.flows = [.browser, .paste]
+        manifest.issuers = [issuer]
+        return manifest
+    }
+
+    private static let acquirer = TokenAcquirer(
+        store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+        host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
+        notes: SharedNotes(runtimeDirectory: nil), configuration: Configuration(), clock: { 0 })
+
+    private func request(_ authority: String, kind: String? = nil) -> TokenRequest {
+        var request = TokenRequest(
+            origin: .consumer, authority: authority, authorityIsConfigured: true, clientID: "c", scopes: ["s"])
+        request.kind = kind
+        return request
+    }
+
+    @Test(arguments: [
+        ("https://git.example", nil, "forge", "https://git.example/token"),
+        ("https://own.example/git", "forge", "forge", "https://own.example/git/token"),
+        ("https://id.example", nil, nil, nil), ("https://own.example", nil, nil, nil),
+    ])
+    func `the manifest's endpoints go with the request`(
+        _ authority: String, _ named: String?, _ kind: String?, _ token: String?
+    ) throws {
+        let request = request(authority, kind: named)
+        var ask = PluginRequest(.renew)
+        Self.acquirer.fill(&ask, from: request, try Self.acquirer.match(request))
+        #expect(ask.kind == kind)
+        #expect(ask.endpoints.token == token)
+        #expect(ask.endpoints.userinfo == (token == nil ? nil : "https://api.git.example/user"))
+        #expect(ask.endpoints.authorization == nil)
+    }
+
+    @Test func `flows that don't work there aren't tried`() throws {
+        let request = request("https://git.example")
+        var ask = PluginRequest(.authorize)
+        try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.deviceCode, .browser])
+        #expect(ask.flows == [.browser])
+        let error = #expect(throws: AcquisitionError.self) {
+            try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.deviceCode])
+        }
+        guard case .plugin(let refusal, "p")? = error else {
+            Issue.record("another error")
+            return
+        }
+        #expect(refusal.code == .unsupported && refusal.hint == "it has browser, paste")
+    }
+}
