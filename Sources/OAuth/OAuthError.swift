@@ -40,6 +40,8 @@ package struct OAuthError: Error, Sendable, Equatable {
         case device
         /// Redeeming a refresh token.
         case refresh
+        /// Taking a token back.
+        case revocation
     }
 
     /// What went wrong, as far as callers do something else for it.

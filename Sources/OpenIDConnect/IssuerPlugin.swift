@@ -51,6 +51,14 @@ package struct IssuerPlugin: AuthorityPlugin {
         try await person.endSession(at: page)
     }
 
+    /// Has the issuer take back a refresh token (RFC 7009), if it takes any back.
+    package func revoke(_ request: PluginRequest) async throws(PluginError) {
+        let refreshToken = try request.requiredRefreshToken()
+        try await connector.connected(request) { transport throws(PluginError) in
+            try await IssuerSession.open(request, over: transport).revoke(refreshToken)
+        }
+    }
+
     /// Reads what the issuer says of itself, and asks whether it knows the client.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in

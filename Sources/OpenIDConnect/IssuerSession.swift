@@ -124,6 +124,16 @@ struct IssuerSession: Sendable {
             hint: "sign in again")
     }
 
+    /// Has a refresh token taken back, if the issuer takes any back.
+    func revoke(_ refreshToken: Secret) async throws(PluginError) {
+        guard let endpoint = metadata.endpoints.revocation else { return }
+        do throws(OAuthError) {
+            try await client.revoke(refreshToken, at: endpoint)
+        } catch {
+            throw pluginError(error)
+        }
+    }
+
     /// The page that ends the browser's session (OpenID Connect RP-Initiated Logout 1.0, 2).
     ///
     /// Without a `post_logout_redirect_uri`, because nobody here waits for one: the issuer says that it's done.

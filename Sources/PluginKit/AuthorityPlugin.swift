@@ -18,6 +18,11 @@ public protocol AuthorityPlugin: Sendable {
     /// Ends the session at the authority, by opening its end-session page.
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError)
 
+    /// Has the authority take back `request.refreshToken`, and with it what was got by it, without the person.
+    ///
+    /// There is nothing to do, and no error, if the authority takes no tokens back.
+    func revoke(_ request: PluginRequest) async throws(PluginError)
+
     /// Gets a token for `request.identity`, an application or a machine; it has neither an account nor a refresh token.
     ///
     /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
@@ -35,6 +40,11 @@ public protocol AuthorityPlugin: Sendable {
 }
 
 extension AuthorityPlugin {
+    /// Takes nothing back.
+    public func revoke(_ request: PluginRequest) async throws(PluginError) {
+        throw PluginError(.unsupported, "\(description.name) has no tokens taken back")
+    }
+
     /// Serves no identities.
     public func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         throw PluginError(.unsupported, "\(description.name) serves no identities of applications or machines")

@@ -43,6 +43,9 @@ struct OperationRunner {
             case .signOut:
                 try await plugin.signOut(request, conversation)
                 return Self.done
+            case .revoke:
+                try await plugin.revoke(request)
+                return Self.done
             case .describe: return answer { () throws(PluginError) in plugin.description }
             }
             return Self.encode { () throws(ProtocolError) in try result.wire() }
@@ -60,7 +63,7 @@ struct OperationRunner {
         }
     }
 
-    /// A result without keys, which is all that `sign-out` has to say.
+    /// A result without keys, which is all that `sign-out` and `revoke` have to say.
     private static var done: Attributes {
         encode { () throws(ProtocolError) in
             var block = Attributes()

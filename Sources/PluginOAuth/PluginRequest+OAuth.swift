@@ -24,7 +24,7 @@ extension PluginRequest {
         .browser: .browser, .deviceCode: .deviceCode, .paste: .paste,
     ]
 
-    /// The refresh token to redeem.
+    /// The refresh token that the request is about.
     ///
     /// - Throws: `invalid-request` if there is none.
     package func requiredRefreshToken() throws(PluginError) -> Secret {

@@ -72,7 +72,7 @@ extension PluginRequest {
         knownHosts = try reader.list("known_host[]", .host, limit: 1024)
         correlationID = try reader.optional("correlation_id", .token(64))
         switch operation {
-        case .renew where refreshToken == nil: throw .missing("refresh_token")
+        case .renew where refreshToken == nil, .revoke where refreshToken == nil: throw .missing("refresh_token")
         case .exchange: try readExchange(reader)
         default: break
         }

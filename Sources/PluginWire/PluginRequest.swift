@@ -11,6 +11,8 @@ public struct PluginRequest: Sendable, Equatable {
         case renew
         /// End the session at the authority.
         case signOut = "sign-out"
+        /// Have the authority take back a refresh token, without anybody.
+        case revoke
         /// Get a token as an application or a machine, without anybody.
         case authenticate
         /// Turn a token into what a resource takes.
@@ -77,7 +79,7 @@ public struct PluginRequest: Sendable, Equatable {
     public var capabilities: [Capability] = []
     /// The home account id of the account meant.
     public var account: String?
-    /// The refresh token to redeem.
+    /// The refresh token to redeem, or to have taken back.
     public var refreshToken: Secret?
     /// An ID token of the account, to name the session that ends.
     public var idTokenHint: Secret?

@@ -21,6 +21,8 @@ extension TokenAcquirer {
         public let remaining: [String]
         /// An ID token of each client that had one: it names the browser's session.
         public let idTokens: [IDTokenRecord]
+        /// The refresh tokens among what was removed.
+        public let refreshTokens: [RefreshTokenRecord]
     }
 
     /// Signs an account out of clients: removes what they have of it, and no other client's.
@@ -37,7 +39,10 @@ extension TokenAcquirer {
         let removed = try storing { () throws(StoreError) in try store.delete(plan.removed) }
         if plan.remaining.isEmpty { forget(account) }
         let own = records.idTokens.filter { clientIDs?.contains($0.clientID.lowercased()) ?? true }
-        return SignedOut(removed: removed, remaining: plan.remaining, idTokens: own)
+        let tokens = plan.removed.compactMap { record in
+            if case .refreshToken(let token) = record { token } else { nil }
+        }
+        return SignedOut(removed: removed, remaining: plan.remaining, idTokens: own, refreshTokens: tokens)
     }
 
     /// Takes an account out of the selection; if that fails, a name without an account is left, which means nothing.
@@ -66,6 +71,29 @@ extension TokenAcquirer {
         ask.correlationID = CorrelationID.make()
         do throws(PluginError) {
             try await host.signOut(ask, on: match, person: person)
+        } catch {
+            throw .plugin(error, name: match.plugin.name)
+        }
+    }
+
+    /// Has an authority take back a refresh token that was removed here, if its plugin has tokens taken back.
+    public func revoke(
+        _ token: RefreshTokenRecord, authority url: String, kind: String?
+    ) async throws(AcquisitionError) {
+        let isConfigured = AuthorityURL(url).map { knownHosts.contains($0.host) } ?? false
+        guard let match = registry.match(authority: url, kind: kind, isConfigured: isConfigured), match.plugin.revokes
+        else { return }
+        var ask = PluginRequest(.revoke)
+        ask.authority = url
+        ask.fill(from: match)
+        ask.clientID = token.clientID
+        ask.account = token.homeAccountID
+        ask.refreshToken = token.secret
+        ask.caFile = caFile
+        ask.knownHosts = knownHosts
+        ask.correlationID = CorrelationID.make()
+        do throws(PluginError) {
+            try await host.revoke(ask, on: match)
         } catch {
             throw .plugin(error, name: match.plugin.name)
         }

@@ -5,7 +5,7 @@ import Vectors
 struct OAuthVectorsTests {
     private static let suites: Set = [
         "account", "authorization-request", "authorization-response", "device-polling", "device-response", "discovery",
-        "id-token", "renewal", "token-error", "token-request", "token-response",
+        "id-token", "renewal", "revocation", "token-error", "token-request", "token-response",
     ]
 
     @Test func `each case is of a category that a suite runs, or is left out`() {

@@ -83,5 +83,6 @@ import Testing
     @Test func `nothing is wrong with the manifest`() {
         let manifest = Self.registry.plugins.first { $0.name == "oauth" }
         #expect(manifest?.notes.isEmpty == true)
+        #expect(manifest?.revokes == true)
     }
 }

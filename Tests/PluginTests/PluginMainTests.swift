@@ -170,6 +170,14 @@ struct PluginMainTests {
         ),
         ("operation=sign-out\nauthority=https://a.b/c\nclient_id=x\n\n", "event=result"),
         (
+            "operation=revoke\nauthority=https://a.b/c\nclient_id=x\nrefresh_token=r\n\n",
+            "event=error|code=unsupported|message=scripted has no tokens taken back"
+        ),
+        (
+            "operation=revoke\nauthority=https://a.b/c\nclient_id=x\n\n",
+            "event=error|code=invalid-request|message=the request has no refresh_token"
+        ),
+        (
             "operation=authenticate\nidentity=managed\nmanaged_id=system\n\n",
             "event=error|code=unsupported|message=scripted serves no identities of applications or machines"
         ),

@@ -82,9 +82,11 @@ struct LogoutCommand: Command {
         }
         let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
         session.context.console.note("signed out \(name)\(others)")
+        let remote = RemoteSignOut(session: session)
+        await remote.revoke(done.refreshTokens, of: known)
         guard browser else { return }
         let client = clientId == nil ? nil : clients?.first
-        try await BrowserSignOut(session: session).end(known, idTokens: done.idTokens, clientID: client)
+        try await remote.end(known, idTokens: done.idTokens, clientID: client)
     }
 
     /// The clients that the sign-out is for; nil for all.

@@ -24,7 +24,8 @@ struct PluginConversation {
             case .authorize, .signOut: timeouts.conversation
             // A machine's platform may take more than a minute to come up.
             case .authenticate: timeouts.silence * 2
-            case .probe: timeouts.probe
+            // Somebody is waiting who doesn't depend on it.
+            case .probe, .revoke: timeouts.probe
             case .renew, .exchange, .describe: timeouts.silence
             }
         }

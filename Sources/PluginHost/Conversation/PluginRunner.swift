@@ -132,6 +132,16 @@ public struct PluginRunner: Sendable {
         _ = try await converse(request, match.plugin, person)
     }
 
+    /// Runs `revoke`.
+    ///
+    /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
+    public func revoke(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
+        guard request.operation == .revoke else {
+            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not revoke")
+        }
+        _ = try await converse(request, match.plugin, NobodyThere())
+    }
+
     /// Runs `describe`.
     ///
     /// - Throws: As `run` does; `internal` also if the plugin gives another name than its manifest.

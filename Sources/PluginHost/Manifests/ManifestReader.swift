@@ -13,7 +13,7 @@ struct ManifestReader {
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
-        "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
+        "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "revokes",
     ]
 
     private let file: String
@@ -56,6 +56,7 @@ struct ManifestReader {
         manifest.needs = try needs(table)
         manifest.kind = try table.text("kind", .pluginName)
         manifest.flows = try table.flows("flows")
+        manifest.revokes = try table.boolean("revokes") ?? false
         manifest.bareScopes = try table.text("bare-scopes", .scope)
         manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)
         manifest.realmDomain = try table.text("realm-domain", .host)

@@ -45,6 +45,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var issuers: [PluginIssuer] = []
     /// Clients that people can call by name.
     public var clients: [PluginClient] = []
+    /// Whether it has authorities take refresh tokens back.
+    public var revokes = false
     /// What every client ID at its authorities looks like; nil if that is not settled.
     public var clientIDs: ClientIDForm?
     /// Where people find the client ID of an app of their organisation's, or register one: a sentence; nil if the plugin doesn't

@@ -6,9 +6,24 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// Ends an account's session in the browser, once nothing of it is left here.
-struct BrowserSignOut {
+/// Ends at the authority what an account has there, once nothing of it is left here.
+struct RemoteSignOut {
     let session: Session
+
+    /// Has the authority take back what was removed here; it is gone here even if that fails.
+    func revoke(_ tokens: [RefreshTokenRecord], of known: KnownAccount) async {
+        guard let ask = authority(of: known) else { return }
+        for token in tokens {
+            do throws(AcquisitionError) {
+                try await session.acquirer.revoke(token, authority: ask.url, kind: ask.kind)
+            } catch {
+                guard case .plugin(let error, _) = error else { continue }
+                let host = known.account.environment.displayable(limit: 255)
+                session.context.console.note(
+                    "\(host) did not take the tokens back: \(error.message.displayable(limit: 500))")
+            }
+        }
+    }
 
     /// Opens the authority's page, or shows its address if no browser can open.
     ///
