@@ -55,9 +55,13 @@ package struct IssuerMetadata: Sendable, Equatable {
             if answer.status == 404 { continue }
             return try IssuerMetadata(answer, at: document, of: authority, accepting: accepts)
         }
-        throw OAuthError(
+        throw missing(authority)
+    }
+
+    private static func missing(_ authority: String) -> OAuthError {
+        OAuthError(
             .notFound, "there is no issuer at \(authority.displayable(limit: 200))",
-            hint: "check the authority's URL, or set the issuer's endpoints in the rule")
+            hint: "check the authority's URL, and name its kind in the rule if it is of another")
     }
 
     /// A place where an issuer may say what it is.
@@ -93,6 +97,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         _ answer: HTTPAnswer, at document: Document, of authority: String, accepting accepts: (String) -> Bool
     ) throws(OAuthError) {
         let host = (try? HTTPSAddress(authority))?.environment ?? authority.displayable(limit: 200)
+        guard answer.status < 400 else { throw Self.missing(authority) }
         guard answer.status == 200, let said = answer.json(ProviderMetadata.self) else {
             throw ProviderMetadata.unreadable(from: host)
         }
