@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import SystemPackage
 
-/// Says where everything is, once both ports are open: in `sandbox.json`, `config.toml`, `gitconfig` and on stdout.
+/// Says where everything is, once all ports are open: in `sandbox.json`, `config.toml`, `gitconfig` and on stdout.
 actor Announcement {
     private let world: World
     private var openPorts = 0
@@ -13,7 +13,7 @@ actor Announcement {
 
     func portOpened() {
         openPorts += 1
-        guard openPorts == 2 else { return }
+        guard openPorts == 4 else { return }
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
@@ -29,13 +29,24 @@ actor Announcement {
     private var b2cClientID: String { world.directory.clients.first { $0.tenant != nil }?.id ?? "" }
 
     private var description: String {
-        JSONValue.object([
+        var members: [String: JSONValue] = [
             "authority": .string(world.authority), "resource": .string(world.resource),
             "ca_file": .string(world.home.caFile), "control_token": .string(world.controlToken),
             "client_id": .string(clientID), "b2c_client_id": .string(b2cClientID),
-            "config_file": .string(world.home.configuration),
-            "pid": .integer(Int64(getpid())),
-        ]).encodedText
+            "config_file": .string(world.home.configuration), "pid": .integer(Int64(getpid())),
+        ]
+        members["issuer"] = description(of: world.issuer, second: "confidential_client_id")
+        members["forge"] = description(of: world.forge, second: "app_client_id")
+        return JSONValue.object(members).encodedText
+    }
+
+    /// Where a host is, its two clients, and the secret of those that have one.
+    private func description(of host: CodeHost, second: String) -> JSONValue {
+        let clients = host.with { $0.clients }
+        return [
+            "url": .string(host.url), "client_id": .string(clients[0].id), second: .string(clients[1].id),
+            "client_secret": .string(clients[1].secret ?? ""),
+        ]
     }
 
     private var configuration: String {
@@ -69,7 +80,19 @@ actor Announcement {
         \thelper =
         \thelper = lanyard
         \tuseHttpPath = true
+        \(section(of: world.issuer))
+        \(section(of: world.forge))
 
+        """
+    }
+
+    private func section(of host: CodeHost) -> String {
+        """
+        [http \(quoted(host.url + "/"))]
+        \tsslCAInfo = \(quoted(world.home.caFile))
+        [credential \(quoted(host.url))]
+        \thelper =
+        \thelper = lanyard
         """
     }
 

@@ -11,7 +11,7 @@ import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Start the authority and the resources, until Ctrl-C.",
+        commandName: "serve", abstract: "Start the authority, the resources and two more hosts, until Ctrl-C.",
         discussion: """
             Everything it makes goes into the directory: ca.pem (the certificate to trust), config.toml (a configuration \
             for lanyard), gitconfig (one for git), sandbox.json (ports and IDs for programs; written when the sandbox is \
@@ -32,6 +32,13 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The resources' port; 0 picks a free one.", valueName: "number"))
     var resourcePort = 0
+
+    @Option(help: ArgumentHelp("The OpenID Connect issuer's port; 0 picks a free one.", valueName: "number"))
+    var issuerPort = 0
+
+    @Option(
+        help: ArgumentHelp("The port of the host that works as GitHub does; 0 picks a free one.", valueName: "number"))
+    var forgePort = 0
 
     @Option(
         help: ArgumentHelp("The people who can sign in, and to what, instead of the built-in ones.", valueName: "file"))
@@ -121,25 +128,9 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve(_ world: World, _ certificates: Certificates, until signals: [UnixSignal]) async throws {
         try world.home.write(certificates.authorityPEM, to: world.home.caFile)
         let git = GitBackend(home: world.home)
-        let announcement = Announcement(world)
-        let authority = Application(
-            responder: AuthorityResponder(world: world),
-            server: try .tls(.http1(), tlsConfiguration: certificates.server),
-            configuration: .init(address: .hostname("127.0.0.1", port: port)),
-            onServerRunning: { channel in
-                world.setAuthority(port: channel.localAddress?.port ?? 0)
-                await announcement.portOpened()
-            })
-        let resource = Application(
-            responder: ResourceResponder(world: world, git: git),
-            server: try .tls(.http1(), tlsConfiguration: certificates.server),
-            configuration: .init(address: .hostname("127.0.0.1", port: resourcePort)),
-            onServerRunning: { channel in
-                world.setResource(port: channel.localAddress?.port ?? 0)
-                await announcement.portOpened()
-            })
         var configuration = ServiceGroupConfiguration(
-            services: [authority, resource], gracefulShutdownSignals: signals, logger: Logger(label: "sandbox"))
+            services: try services(of: world, certificates, git), gracefulShutdownSignals: signals,
+            logger: Logger(label: "sandbox"))
         configuration.maximumGracefulShutdownDuration = .milliseconds(500)
         defer { git.stop() }
         do {
@@ -147,7 +138,39 @@ struct ServeCommand: AsyncParsableCommand {
         } catch is CancellationError {
             // A request was still open after half a second: it was cut off.
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw SandboxError("the port is in use: choose another with --port and --resource-port, or 0 for any")
+            throw SandboxError(
+                "a port is in use: choose others with --port, --resource-port, --issuer-port and --forge-port, "
+                    + "or 0 for any")
         }
+    }
+
+    /// One web server for each port.
+    private func services(
+        of world: World, _ certificates: Certificates, _ git: GitBackend
+    ) throws -> [any Service] {
+        let announcement = Announcement(world)
+        func application(
+            _ responder: some HTTPResponder<ConnectionContext>, port: Int, opened: @escaping @Sendable (Int) -> Void
+        ) throws -> any Service {
+            Application(
+                responder: responder, server: try .tls(.http1(), tlsConfiguration: certificates.server),
+                configuration: .init(address: .hostname("127.0.0.1", port: port)),
+                onServerRunning: { channel in
+                    opened(channel.localAddress?.port ?? 0)
+                    await announcement.portOpened()
+                })
+        }
+        return [
+            try application(AuthorityResponder(world: world), port: port) { world.setAuthority(port: $0) },
+            try application(ResourceResponder(world: world, git: git), port: resourcePort) {
+                world.setResource(port: $0)
+            },
+            try application(
+                HostResponder(site: HostSite(world: world, host: world.issuer), git: git), port: issuerPort
+            ) { world.issuer.setPort($0) },
+            try application(HostResponder(site: HostSite(world: world, host: world.forge), git: git), port: forgePort) {
+                world.forge.setPort($0)
+            },
+        ]
     }
 }

@@ -13,12 +13,18 @@ final class World: Sendable {
         var hasSingleUseRefreshTokens = false
         /// Whether a renewal brings an ID token too; it need not (OpenID Connect Core 1.0, 12.2).
         var sendsIDTokenAtRenewal = true
+        /// Whether a renewal at the issuer ends the access token before it, as GitLab's do; the forge's always do.
+        var renewalEndsAccessToken = false
+        /// Whether programs may register themselves at the issuer.
+        var offersRegistration = true
     }
 
     let home: Home
     let directory: Directory
     let key: SigningKey
     let ledger = Ledger()
+    let issuer = CodeHost(.issuer)
+    let forge = CodeHost(.forge)
     let faults = Faults()
     let log: RequestLog
     let repositories: Repositories

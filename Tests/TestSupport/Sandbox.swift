@@ -6,7 +6,7 @@ package final class Sandbox: Sendable {
     package struct Request: Decodable, Sendable, CustomStringConvertible {
         /// `GET` or `POST`.
         package let method: String
-        /// `authority` or `resource`.
+        /// `authority`, `resource`, `issuer` or `forge`.
         package let host: String
         /// The URL's path.
         package let path: String
@@ -65,6 +65,11 @@ package final class Sandbox: Sendable {
     package var clientID: String { description.clientID }
     /// The application of the B2C tenant.
     package var b2cClientID: String { description.b2cClientID }
+
+    /// The plain OpenID Connect issuer.
+    package var issuer: SandboxDescription.Host { description.issuer }
+    /// The host that works as GitHub does.
+    package var forge: SandboxDescription.Host { description.forge }
 
     /// `host:port` of the resources.
     package var resourceHost: String { String(resource.dropFirst("https://".count)) }

@@ -14,9 +14,35 @@ package struct SandboxDescription: Decodable, Sendable {
     package let clientID: String
     /// The application of the B2C tenant.
     package let b2cClientID: String
+    /// The plain OpenID Connect issuer.
+    package let issuer: Host
+    /// The host that works as GitHub does.
+    package let forge: Host
+
+    /// A host that signs people in by itself.
+    package struct Host: Decodable, Sendable {
+        /// Its URL, which is the issuer's identifier too.
+        package let url: String
+        /// The client without a secret; the forge's OAuth app, which needs one unless it signs in by a device code.
+        package let clientID: String
+        /// The issuer's client that has a secret.
+        package let confidentialClientID: String?
+        /// The forge's GitHub App.
+        package let appClientID: String?
+        /// The secret of those clients that have one.
+        package let clientSecret: String
+
+        private enum CodingKeys: String, CodingKey {
+            case url
+            case clientID = "client_id"
+            case confidentialClientID = "confidential_client_id"
+            case appClientID = "app_client_id"
+            case clientSecret = "client_secret"
+        }
+    }
 
     private enum CodingKeys: String, CodingKey {
-        case authority, resource
+        case authority, resource, issuer, forge
         case caFile = "ca_file"
         case controlToken = "control_token"
         case clientID = "client_id"

@@ -27,7 +27,7 @@ struct AuthorityResponder: HTTPResponder {
         if request.uri.path.hasPrefix("/_sandbox/") {
             return world.control(Visit(request), body: String(buffer: body))
         }
-        let visit = Visit(request, form: Form(decoding: String(buffer: body)))
+        let visit = Visit(request, body: String(buffer: body))
         return try await world.faults.applied(to: visit, on: context.channel, log: { note(visit, $0) }) {
             try await route(visit)
         }

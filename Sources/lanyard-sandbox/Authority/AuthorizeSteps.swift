@@ -108,7 +108,8 @@ extension World {
         var interaction = interaction
         interaction.signedIn = signedIn
         let response = advance(interaction, visit, at: authority)
-        return response.remembering(ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie)))
+        let session = ledger.remember(signedIn, inSession: visit.cookie(Self.sessionCookie))
+        return response.remembering(session, in: Self.sessionCookie)
     }
 
     private func retry(
@@ -188,20 +189,30 @@ extension World {
         var form = Form(fields)
         let forged = faults.take(\.state, at: visit.path)
         if let state = forged ?? target.state { form.fields.append(("state", state)) }
-        switch target.mode {
-        case .query: return .redirect(to: target.uri + (target.uri.contains("?") ? "&" : "?") + form.encoded)
-        case .fragment: return .redirect(to: target.uri + "#" + form.encoded)
+        return target.response(form)
+    }
+}
+
+extension ReturnAddress {
+    /// Takes these fields there, in the way the client asked for.
+    func response(_ form: Form) -> Response {
+        switch mode {
+        case .query:
+            guard !form.fields.isEmpty else { return .redirect(to: uri) }
+            return .redirect(to: uri + (uri.contains("?") ? "&" : "?") + form.encoded)
+        case .fragment: return .redirect(to: uri + "#" + form.encoded)
         case .formPost:
             let nonce = newSecret(bytes: 16)
-            return .page(Pages.formPost(form, to: target.uri, scriptNonce: nonce), scriptNonce: nonce)
+            return .page(Pages.formPost(form, to: uri, scriptNonce: nonce), scriptNonce: nonce)
         }
     }
 }
 
 extension Response {
-    fileprivate func remembering(_ session: String) -> Response {
+    /// The same with a browser session to remember.
+    func remembering(_ session: String, in cookie: String) -> Response {
         var response = self
-        response.headers[.setCookie] = "\(World.sessionCookie)=\(session); Path=/; Secure; HttpOnly; SameSite=Lax"
+        response.headers[.setCookie] = "\(cookie)=\(session); Path=/; Secure; HttpOnly; SameSite=Lax"
         return response
     }
 }

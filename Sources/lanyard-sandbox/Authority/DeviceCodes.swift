@@ -12,9 +12,33 @@ struct DeviceGrant: Sendable {
     let scopes: ScopeRequest
     let claims: ClaimsRequest
     let expires: Date
-    var interval: Int
-    var lastPoll: Date?
+    var polling: Polling
     var decision = Decision.pending
+}
+
+/// How fast a client may poll and when it last did.
+struct Polling: Sendable {
+    var interval: Int
+    private var last: Date?
+
+    init(interval: Int) { self.interval = interval }
+
+    /// Notes a poll; one that comes too fast makes the interval five seconds longer (RFC 8628, 3.5).
+    mutating func note() -> Bool {
+        // Clocks and schedulers jitter: a tenth of the interval is forgiven.
+        let soonest = last?.addingTimeInterval(TimeInterval(interval) * 0.9)
+        let isTooFast = soonest.map { Date.now < $0 } ?? false
+        last = .now
+        if isTooFast { interval += 5 }
+        return isTooFast
+    }
+}
+
+/// A code for a person to type, without vowels and without what looks like something else: no words, no mistakes (RFC 8628, 6.1).
+func newUserCode(length: Int) -> String {
+    let letters = Array("BCDFGHJKLMNPQRSTVWXZ23456789")
+    var generator = SystemRandomNumberGenerator()
+    return String((0..<length).compactMap { _ in letters.randomElement(using: &generator) })
 }
 
 extension World {
@@ -34,7 +58,7 @@ extension World {
                 scopes: try ScopeRequest(scope, client: client, realm: authority.realm, in: directory),
                 claims: try ClaimsRequest(visit.form["claims"]),
                 expires: .now.addingTimeInterval(TimeInterval(settings.deviceCodeLifetime)),
-                interval: settings.deviceCodeInterval)
+                polling: Polling(interval: settings.deviceCodeInterval))
             return describe(grant, userCode: register(grant))
         } catch {
             return error.response(to: visit)
@@ -42,10 +66,7 @@ extension World {
     }
 
     private func register(_ grant: DeviceGrant) -> String {
-        // No vowels and nothing that looks like something else, so no words and no mistakes (RFC 8628, 6.1).
-        let letters = Array("BCDFGHJKLMNPQRSTVWXZ23456789")
-        var generator = SystemRandomNumberGenerator()
-        let userCode = String((0..<9).compactMap { _ in letters.randomElement(using: &generator) })
+        let userCode = newUserCode(length: 9)
         ledger.with { $0.devices[userCode] = grant }
         return userCode
     }
@@ -54,7 +75,8 @@ extension World {
         let page = "\(authority)/devicelogin"
         return .json([
             "user_code": .string(userCode), "device_code": .string(grant.deviceCode), "verification_uri": .string(page),
-            "expires_in": .integer(Int64(settings.deviceCodeLifetime)), "interval": .integer(Int64(grant.interval)),
+            "expires_in": .integer(Int64(settings.deviceCodeLifetime)),
+            "interval": .integer(Int64(grant.polling.interval)),
             "message": .string(
                 "To sign in, use a web browser to open the page \(page) and enter the code \(userCode) to authenticate."
             ),
@@ -94,19 +116,13 @@ extension World {
         let isTooFast: Bool
     }
 
-    /// Notes a poll; one that comes too fast makes the interval five seconds longer (RFC 8628, 3.5).
     private func poll(_ deviceCode: String, _ client: Client) -> Poll? {
         ledger.with { state in
             guard
                 let (userCode, grant) = state.devices.first(where: {
                     $0.value.deviceCode == deviceCode && $0.value.clientID == client.id
-                })
+                }), let isTooFast = state.devices[userCode]?.polling.note()
             else { return nil }
-            // Clocks and schedulers jitter: a tenth of the interval is forgiven.
-            let soonest = grant.lastPoll?.addingTimeInterval(TimeInterval(grant.interval) * 0.9)
-            let isTooFast = soonest.map { Date.now < $0 } ?? false
-            state.devices[userCode]?.lastPoll = .now
-            if isTooFast { state.devices[userCode]?.interval += 5 }
             // Good once, whatever comes of it.
             if case .approved = grant.decision { state.devices[userCode] = nil }
             return Poll(grant: grant, isTooFast: isTooFast)

@@ -70,7 +70,7 @@ extension World {
                 "The reply address '\(redirect)' does not match the reply address '\(code.redirectURI)' provided "
                     + "when requesting Authorization code.")
         }
-        guard Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) == code.challenge else {
+        guard matches(code.challenge, verifier: verifier) else {
             throw OAuthFailure(
                 "invalid_grant", 501_481,
                 "The Code_Verifier does not match the code_challenge supplied in the authorization request.")
@@ -164,6 +164,11 @@ extension World {
                 suberror: "consent_required")
         }
     }
+}
+
+/// Whether a verifier is the one of an S256 challenge (RFC 7636, 4.6).
+func matches(_ challenge: String, verifier: String) -> Bool {
+    Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) == challenge
 }
 
 extension OAuthFailure {

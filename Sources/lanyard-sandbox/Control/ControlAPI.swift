@@ -17,7 +17,9 @@ extension World {
             case (.delete, "/_sandbox/log"): log.clear()
             case (.post, "/_sandbox/settings"): try changeSettings(body)
             case (.post, "/_sandbox/revoke"):
-                ledger.revoke(try decode(Revocation.self, body).username)
+                let username = try decode(Revocation.self, body).username
+                ledger.revoke(username)
+                for host in [issuer, forge] { host.revoke(username) }
             case (.get, "/_sandbox/faults"): return .json(["held": .integer(Int64(faults.held))])
             case (.post, "/_sandbox/faults"): faults.plan(try decode(Fault.self, body))
             case (.delete, "/_sandbox/faults"): faults.clear()
@@ -45,6 +47,8 @@ extension World {
             case ("device_code_lifetime", let number?): change { $0.deviceCodeLifetime = number }
             case ("single_use_refresh_tokens", let number?): change { $0.hasSingleUseRefreshTokens = number != 0 }
             case ("id_token_at_renewal", let number?): change { $0.sendsIDTokenAtRenewal = number != 0 }
+            case ("renewal_ends_access_token", let number?): change { $0.renewalEndsAccessToken = number != 0 }
+            case ("registration", let number?): change { $0.offersRegistration = number != 0 }
             default: throw SandboxError("there is no setting \(name)")
             }
         }

@@ -9,12 +9,12 @@ import SystemPackage
 
 /// What was asked of this sandbox, with secrets replaced by short digests of them.
 final class RequestLog: Sendable {
-    enum Host: String, Sendable { case authority, resource }
+    enum Host: String, Sendable { case authority, resource, issuer, forge }
 
     private static let mostEntries = 20_000
     private static let secrets: Set<String> = [
         "code", "code_verifier", "refresh_token", "device_code", "client_secret", "client_assertion", "assertion",
-        "passwd", "new_passwd", "id_token_hint", "access_token", "ctx",
+        "passwd", "new_passwd", "id_token_hint", "access_token", "token", "ctx",
     ]
 
     private let entries = Mutex<[JSONValue]>([])

@@ -27,11 +27,11 @@ final class GitBackend: Sendable {
         ]
     }
 
-    /// Runs git for one request; its answer goes out as it comes.
-    func respond(to visit: Visit, as username: String) async -> Response {
+    /// Runs git for one request to a repository below `root`; its answer goes out as it comes.
+    func respond(to visit: Visit, as username: String, root: String) async -> Response {
         let (output, source) = RequestBody.makeStream()
         let (heads, head) = AsyncStream.makeStream(of: CGIHead.self)
-        let environment = environment(of: visit, as: username)
+        let environment = environment(of: visit, as: username, root: root)
         let id = newIdentifier()
         let task = Task {
             try? await Self.run(environment, input: visit.request.body, output: source, head: head)
@@ -87,9 +87,11 @@ final class GitBackend: Sendable {
     }
 
     /// The CGI variables (RFC 3875) of a request.
-    private func environment(of visit: Visit, as username: String) -> [Subprocess.Environment.Key: String] {
+    private func environment(
+        of visit: Visit, as username: String, root: String
+    ) -> [Subprocess.Environment.Key: String] {
         var variables = Self.environment(home: home)
-        variables["GIT_PROJECT_ROOT"] = home.repositories
+        variables["GIT_PROJECT_ROOT"] = root
         variables["GIT_HTTP_EXPORT_ALL"] = "1"
         variables["GATEWAY_INTERFACE"] = "CGI/1.1"
         variables["SERVER_PROTOCOL"] = "HTTP/1.1"

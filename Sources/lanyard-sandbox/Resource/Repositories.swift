@@ -16,14 +16,18 @@ actor Repositories {
             world.directory.requirements.contains { $0.path == path }
             || GitArea.all(in: world).contains { "/\($0.name)/hello.git" == path }
         guard isKnown else { return }
+        try await make(path, below: home.repositories)
+    }
+
+    /// Makes the repository of a path below a folder, unless it is there.
+    func make(_ path: String, below root: String) async throws {
         // Requests that come at once wait for the same.
-        let task = made[path] ?? Task { try await make(path) }
-        made[path] = task
+        let task = made[root + path] ?? Task { try await create(path, in: root + path) }
+        made[root + path] = task
         try await task.value
     }
 
-    private func make(_ path: String) async throws(SandboxError) {
-        let directory = home.repositories + path
+    private func create(_ path: String, in directory: String) async throws(SandboxError) {
         if FileManager.default.fileExists(atPath: directory + "/HEAD") { return }
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

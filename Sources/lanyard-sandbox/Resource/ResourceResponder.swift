@@ -30,7 +30,7 @@ struct ResourceResponder: HTTPResponder {
             } catch {
                 return .text("\(error)", status: .internalServerError)
             }
-            return await git.respond(to: visit, as: username)
+            return await git.respond(to: visit, as: username, root: world.home.repositories)
         }
     }
 }

@@ -97,22 +97,40 @@ extension Visit {
         request.headers[.authorization]?.split(separator: " ", maxSplits: 1).first.map(String.init)
     }
 
-    /// The token of `Authorization: Bearer TOKEN`, or of `Basic` with any username and the token as password.
-    fileprivate var presentedToken: String? {
+    /// What the request proves itself by.
+    enum Authorization: Sendable {
+        case bearer(String)
+        case basic(name: String, password: String)
+        /// `token TOKEN`, as older clients of GitHub write it.
+        case token(String)
+    }
+
+    /// The content of the `Authorization` header; nil if there is none that can be read.
+    var authorization: Authorization? {
         guard let header = request.headers[.authorization] else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return nil }
         switch parts[0].lowercased() {
-        case "bearer": return parts[1]
+        case "bearer": return .bearer(parts[1])
+        case "token": return .token(parts[1])
         case "basic":
             guard let data = Data(base64Encoded: parts[1]) else { return nil }
             let pair = String(decoding: data, as: UTF8.self)
-            return pair.firstIndex(of: ":").map { String(pair[pair.index(after: $0)...]) }
+            guard let colon = pair.firstIndex(of: ":") else { return nil }
+            return .basic(name: String(pair[..<colon]), password: String(pair[pair.index(after: colon)...]))
         default: return nil
         }
     }
 
-    fileprivate var isPush: Bool {
+    /// The token of `Authorization: Bearer TOKEN`, or of `Basic` with any username and the token as password.
+    fileprivate var presentedToken: String? {
+        switch authorization {
+        case .bearer(let token), .basic(_, let token): token
+        case .token, nil: nil
+        }
+    }
+
+    var isPush: Bool {
         segments.last == "git-receive-pack" || query["service"] == "git-receive-pack"
     }
 }

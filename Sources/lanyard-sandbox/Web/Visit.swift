@@ -11,14 +11,17 @@ final class Visit: Sendable {
     let segments: [String]
     let query: Form
     let form: Form
+    let body: String
     /// What an error of this request is traced by: the client's own id if it sent one that is a GUID.
     let correlationID: String
     let arrived = Date.now
     private let noted = Mutex<String?>(nil)
 
-    init(_ request: Request, form: Form = Form()) {
+    init(_ request: Request, body: String = "") {
         self.request = request
-        self.form = form
+        self.body = body
+        let isJSON = Self.header("Content-Type", of: request)?.lowercased().contains("json") == true
+        form = isJSON ? Form() : Form(decoding: body)
         segments = request.uri.path.split(separator: "/").map(Form.decode)
         query = Form(decoding: request.uri.query ?? "")
         let sent = Self.header("client-request-id", of: request) ?? query["client-request-id"]

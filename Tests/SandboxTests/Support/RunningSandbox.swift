@@ -18,6 +18,8 @@ struct RunningSandbox: Sendable {
         subscript(member: String) -> Any? { json[member] }
         func headers(_ name: String) -> [String] { fields[name] }
         func text(_ member: String) -> String? { json[member] as? String }
+        /// The fields of a form-encoded answer.
+        var form: [String: String] { SandboxTests.fields(of: body) }
         var json: [String: Any] { parse(body) }
     }
 
@@ -34,10 +36,17 @@ struct RunningSandbox: Sendable {
         try await send(url, method: .GET, headers: headers, body: nil)
     }
 
-    func post(_ url: String, _ form: [String: String]) async throws -> Answer {
+    func post(_ url: String, _ form: [String: String], headers: [String: String] = [:]) async throws -> Answer {
         let body = form.map { "\(percentEncoded($0.key))=\(percentEncoded($0.value))" }.joined(separator: "&")
-        return try await send(
-            url, method: .POST, headers: ["Content-Type": "application/x-www-form-urlencoded"], body: body)
+        let type = ["Content-Type": "application/x-www-form-urlencoded"]
+        return try await send(url, method: .POST, headers: type.merging(headers) { $1 }, body: body)
+    }
+
+    func send(json: String, to url: String, method: HTTPMethod = .POST, headers: [String: String] = [:])
+        async throws -> Answer
+    {
+        let type = ["Content-Type": "application/json"]
+        return try await send(url, method: method, headers: type.merging(headers) { $1 }, body: json)
     }
 
     /// Uses the tests' door.
@@ -48,8 +57,8 @@ struct RunningSandbox: Sendable {
             headers: ["X-Sandbox-Control": description.controlToken], body: body)
     }
 
-    private func send(
-        _ url: String, method: HTTPMethod, headers: [String: String], body: String?
+    func send(
+        _ url: String, method: HTTPMethod, headers: [String: String] = [:], body: String? = nil
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: url)
         request.method = method

@@ -49,6 +49,16 @@ struct SignInFlow: Sendable {
 
     /// Signs in and returns what came to the loopback address.
     func run() async throws -> Redirect {
+        try await Self.redirect(in: sandbox, browser: ["--as", user] + browser) { port in
+            let redirectURI = "http://localhost:\(port)"
+            return (redirectURI, url(redirectURI: redirectURI))
+        }
+    }
+
+    /// Has the scripted browser open the page that is right for a loopback port, and returns what came to that port.
+    static func redirect(
+        in sandbox: RunningSandbox, browser: [String], _ page: (Int) -> (redirectURI: String, url: String)
+    ) async throws -> Redirect {
         let received = Mutex<(String, String)?>(nil)
         let port = AsyncStream.makeStream(of: Int.self)
         let loopback = Application(
@@ -65,9 +75,8 @@ struct SignInFlow: Sendable {
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try? await loopback.run() }
             let number = try #require(await port.stream.first { _ in true })
-            let redirectURI = "http://localhost:\(number)"
-            let outcome = try await Program.sandbox(
-                ["sign-in", "--as", user] + browser + [url(redirectURI: redirectURI)], in: sandbox)
+            let (redirectURI, url) = page(number)
+            let outcome = try await Program.sandbox(["sign-in"] + browser + [url], in: sandbox)
             group.cancelAll()
             let got = received.withLock { $0 }
             return Redirect(

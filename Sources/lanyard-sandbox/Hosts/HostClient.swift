@@ -1,0 +1,74 @@
+/// An application that a host knows.
+struct HostClient: Sendable {
+    static let allGrants: Set<String> = ["authorization_code", "refresh_token", deviceGrant]
+    static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+    var id: String
+    var name: String
+    /// Nil for a public client.
+    var secret: String?
+    var redirectURIs: [String]
+    var grants = allGrants
+    /// Whether the forge gives it tokens that expire, as GitHub does for its Apps.
+    var isApp = false
+
+    /// The same for the pages.
+    var application: Client { Client(id: id, name: name, redirectURIs: redirectURIs) }
+
+    static func builtIn(of style: CodeHost.Style) -> [HostClient] {
+        // Its last characters tell apart who encodes a secret as RFC 6749, 2.3.1 says and who doesn't.
+        let secret = newSecret() + "+/%=&"
+        switch style {
+        case .issuer:
+            let redirects = ["http://127.0.0.1", "http://127.0.0.1/", "http://[::1]/", "http://localhost:8400/"]
+            return [
+                HostClient(id: "sandbox-cli", name: "sandbox command line", redirectURIs: redirects),
+                HostClient(
+                    id: "sandbox-confidential", name: "sandbox program with a secret", secret: secret,
+                    redirectURIs: redirects),
+            ]
+        case .forge:
+            return [
+                HostClient(
+                    id: "Ov23liSandboxOAuthAp", name: "sandbox OAuth app", secret: secret,
+                    redirectURIs: ["http://127.0.0.1/"]),
+                HostClient(
+                    id: "Iv23liSandboxGitHubA", name: "sandbox GitHub App", secret: secret,
+                    redirectURIs: ["http://127.0.0.1/"], isApp: true),
+            ]
+        }
+    }
+
+    /// Whether a redirect URI is one of this client's.
+    ///
+    /// It must be as it was registered, but for the port of a loopback address; `localhost` isn't one (RFC 8252, 7.3 and 8.3). A
+    /// forge takes any path below the registered one too.
+    func accepts(redirect: String, at style: CodeHost.Style) -> Bool {
+        redirectURIs.contains { registered in
+            if registered == redirect { return true }
+            guard let asked = LoopbackURI(redirect), let known = LoopbackURI(registered), asked.host == known.host
+            else { return false }
+            switch style {
+            case .issuer: return asked.rest == known.rest
+            case .forge: return asked.rest.isEmpty || asked.rest.hasPrefix(known.rest)
+            }
+        }
+    }
+}
+
+/// A redirect URI on a loopback address, without its port.
+struct LoopbackURI {
+    let host: String
+    /// The path and what follows it.
+    let rest: Substring
+
+    /// Nil for any other URI, those of `localhost` among them.
+    init?(_ uri: String) {
+        guard let host = ["http://127.0.0.1", "http://[::1]"].first(where: uri.hasPrefix) else { return nil }
+        var rest = uri.dropFirst(host.count)
+        if rest.first == ":" { rest = rest.dropFirst().drop { $0.isASCII && $0.isNumber } }
+        guard rest.isEmpty || rest.first == "/", !rest.contains("#") else { return nil }
+        self.host = host
+        self.rest = rest
+    }
+}

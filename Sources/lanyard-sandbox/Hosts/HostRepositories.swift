@@ -1,0 +1,138 @@
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import JSON
+
+/// A host's repositories, and the bit of GitHub's API that says who somebody is.
+///
+/// Each organization has `/ORGANIZATION/hello.git`, which its people and guests may read and change. For anybody else it isn't there.
+extension HostSite {
+    func repository(_ visit: Visit, _ git: GitBackend) async -> Response {
+        guard let token = visit.gitToken(at: style).flatMap(liveToken), isMeant(token, for: visit),
+            let user = person(token.grant.signedIn.username)
+        else { return gitChallenge }
+        visit.user = user.username
+        guard isThere(visit, for: user) else { return .text("Repository not found.", status: .notFound) }
+        guard mayUse(token, visit) else {
+            return .text("The token lacks the scope that this needs.", status: .forbidden)
+        }
+        let root = world.home.repositories + "/\(style.rawValue).host"
+        do {
+            try await world.repositories.make("/" + visit.segments.prefix(2).joined(separator: "/"), below: root)
+        } catch {
+            return .text("\(error)", status: .internalServerError)
+        }
+        return await git.respond(to: visit, as: user.login, root: root)
+    }
+
+    func liveToken(_ text: String) -> HostAccessToken? {
+        host.with { $0.accessTokens[text] }.flatMap { $0.isAlive ? $0 : nil }
+    }
+
+    /// Whether the token's resources, if it has any, cover this URL.
+    private func isMeant(_ token: HostAccessToken, for visit: Visit) -> Bool {
+        let url = host.url + visit.plainPath
+        return token.grant.resources.isEmpty
+            || token.grant.resources.contains { url == $0 || url.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }
+    }
+
+    private func isThere(_ visit: Visit, for user: User) -> Bool {
+        guard !visit.climbs, visit.segments[1] == "hello.git" else { return false }
+        return world.directory.tenants.contains { tenant in
+            tenant.kind == .organization && tenant.domain.prefix { $0 != "." } == visit.segments[0]
+                && world.directory.objectID(of: user, in: tenant) != nil
+        }
+    }
+
+    /// A GitHub App's token has no scopes: what it may do is said where the App is installed.
+    private func mayUse(_ token: HostAccessToken, _ visit: Visit) -> Bool {
+        switch style {
+        case .issuer: token.scopes.contains(visit.isPush ? "write_repository" : "read_repository")
+        case .forge: token.scopes.contains("repo") || host.client(token.grant.clientID)?.isApp == true
+        }
+    }
+
+    private var gitChallenge: Response {
+        var response = Response.text("Authentication failed.", status: .unauthorized)
+        switch style {
+        case .issuer:
+            let metadata = "\(host.url)/.well-known/oauth-protected-resource"
+            response.headers.append(HTTPField(name: .wwwAuthenticate, value: "Basic realm=\"GitLab\""))
+            response.headers.append(
+                HTTPField(
+                    name: .wwwAuthenticate, value: "Bearer realm=\"GitLab\", resource_metadata=\"\(metadata)\""))
+        case .forge:
+            response.headers.append(HTTPField(name: .wwwAuthenticate, value: "Basic realm=\"GitHub\""))
+        }
+        return response
+    }
+
+    // MARK: GitHub's API
+
+    func gitHubUser(_ visit: Visit) -> Response {
+        let token = visit.bearer ?? visit.gitHubToken
+        guard let token = token.flatMap(liveToken), let user = person(token.grant.signedIn.username) else {
+            let message: JSONValue = token == nil ? "Requires authentication" : "Bad credentials"
+            return .json(["message": message, "status": "401"], status: .unauthorized)
+        }
+        visit.user = user.username
+        var response = Response.json([
+            "login": .string(user.login), "id": .integer(user.number), "type": "User", "name": .string(user.name),
+            "html_url": .string("\(host.url)/\(user.login)"),
+        ])
+        if let name = HTTPField.Name("X-OAuth-Scopes") {
+            response.headers[name] = token.scopes.joined(separator: ", ")
+        }
+        return response
+    }
+
+    /// `DELETE /applications/CLIENT/token`: ends a token for those who have the client's secret.
+    func deleteGitHubToken(_ visit: Visit, of clientID: String) -> Response {
+        guard visit.method == .delete, case .basic(clientID, let secret)? = visit.authorization,
+            let client = host.client(clientID), client.secret == secret
+        else { return .json(["message": "Not Found", "status": "404"], status: .notFound) }
+        let token = JSONValue(bytes: visit.body.utf8)?["access_token"]?.string ?? ""
+        let isKnown = host.with { state in
+            guard let grant = state.accessTokens[token]?.grant, grant.clientID == clientID else { return false }
+            state.end(lineage: grant.lineage)
+            return true
+        }
+        guard isKnown else {
+            return .json(["message": "Validation Failed", "status": "422"], status: .unprocessableContent)
+        }
+        return Response(status: .noContent)
+    }
+}
+
+extension User {
+    /// A number that stands for this person for good, as GitHub's ids do.
+    fileprivate var number: Int64 {
+        SHA256.hash(data: Data(id.utf8)).prefix(3).reduce(1) { $0 << 8 | Int64($1) }
+    }
+}
+
+extension Visit {
+    /// Whether git asks: `/OWNER/NAME.git/…`.
+    var isForRepository: Bool { segments.count > 2 && segments[1].hasSuffix(".git") }
+
+    /// The token of `Authorization: Bearer TOKEN`.
+    var bearer: String? {
+        guard case .bearer(let token)? = authorization else { return nil }
+        return token
+    }
+
+    fileprivate var gitHubToken: String? {
+        guard case .token(let token)? = authorization else { return nil }
+        return token
+    }
+
+    /// The token as this host's git remote takes it: GitHub by Basic with any name, GitLab by Bearer, or by Basic with `oauth2`.
+    fileprivate func gitToken(at style: CodeHost.Style) -> String? {
+        switch (style, authorization) {
+        case (.issuer, .bearer(let token)), (.issuer, .basic("oauth2", let token)), (.forge, .basic(_, let token)):
+            token
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import JSON
+
+/// A host's token endpoint: codes, refresh tokens and device codes for tokens.
+extension HostSite {
+    /// What one token answer is made from.
+    struct Issue: Sendable {
+        var grant: HostGrant
+        var client: HostClient
+        var scopes: [String]
+        /// The refresh token that is renewed by; nil for a sign-in.
+        var redeemed: String?
+    }
+
+    func token(_ visit: Visit) async throws -> Response {
+        do {
+            guard visit.method == .post else { throw HostFailure.badRequest("This endpoint takes POST requests only.") }
+            let issue = try redeem(visit)
+            visit.user = issue.grant.signedIn.username
+            return try await answer(issue, visit)
+        } catch let failure as HostFailure {
+            return answer(failure, visit)
+        }
+    }
+
+    private func redeem(_ visit: Visit) throws(HostFailure) -> Issue {
+        let client = try client(of: visit)
+        switch visit.form["grant_type"] {
+        case "authorization_code": return try redeemCode(visit, client)
+        case nil where style == .forge: return try redeemCode(visit, client)
+        case "refresh_token": return try redeemRefreshToken(visit, client)
+        case HostClient.deviceGrant: return try redeemDeviceCode(visit, client)
+        default: throw .unknownGrantType
+        }
+    }
+
+    /// The client of a request, by the way of proof that its registration says.
+    ///
+    /// At the issuer a secret comes as Basic, each part form-encoded (RFC 6749, 2.3.1). At the forge it comes in the form, and not at
+    /// all for a device.
+    func client(of visit: Visit) throws(HostFailure) -> HostClient {
+        var id = visit.form["client_id"]
+        var secret = visit.form["client_secret"]
+        if style == .issuer, case .basic(let name, let password)? = visit.authorization {
+            guard secret == nil else { throw .badRequest("The client proved itself twice.") }
+            (id, secret) = (Form.decode(name), Form.decode(password))
+        } else if style == .issuer, secret != nil {
+            throw .badClient
+        }
+        guard let client = id.flatMap(host.client) else { throw .badClient }
+        let mayOmit = style == .forge && needsNoSecret(visit)
+        guard secret == client.secret || secret == nil && mayOmit else { throw .badClient }
+        return client
+    }
+
+    private func needsNoSecret(_ visit: Visit) -> Bool {
+        switch visit.form["grant_type"] {
+        case HostClient.deviceGrant: true
+        case "refresh_token":
+            host.with { $0.refreshTokens[visit.form["refresh_token"] ?? ""]?.grant.cameFromDevice == true }
+        default: visit.segments.last == "code"
+        }
+    }
+
+    private func redeemCode(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
+        guard let text = visit.form["code"] else { throw .missing("code") }
+        // Taken and marked in one step: of two clients with one code only the first gets tokens.
+        let found = host.with { state in
+            let code = state.codes[text]
+            state.codes[text]?.isRedeemed = true
+            return code
+        }
+        guard let code = found, code.grant.clientID == client.id, code.expires > .now else { throw .badCode }
+        guard !code.isRedeemed else {
+            // Somebody has seen it (RFC 6749, 4.1.2).
+            host.with { $0.end(lineage: code.grant.lineage) }
+            throw .badCode
+        }
+        let redirect = visit.form["redirect_uri"]
+        guard redirect == code.redirectURI || redirect == nil && style == .forge else { throw .badRedirect }
+        guard code.challenge.map({ matches($0, verifier: visit.form["code_verifier"] ?? "") }) ?? true else {
+            throw .badVerifier
+        }
+        return Issue(grant: code.grant, client: client, scopes: code.grant.scopes)
+    }
+
+    private func redeemRefreshToken(_ visit: Visit, _ client: HostClient) throws(HostFailure) -> Issue {
+        guard let text = visit.form["refresh_token"] else { throw .missing("refresh_token") }
+        guard let token = host.with({ $0.refreshTokens[text] }), token.grant.clientID == client.id else {
+            throw .badRefreshToken
+        }
+        visit.user = token.grant.signedIn.username
+        var scopes = token.grant.scopes
+        if style == .issuer, let asked = visit.form["scope"] {
+            let wanted = try self.scopes(asked)
+            if let extra = wanted.first(where: { !scopes.contains($0) }) { throw .badScope(extra) }
+            scopes = wanted
+        }
+        let rotates = rotatesRefreshTokens
+        let endsAccess = style == .forge || world.settings.renewalEndsAccessToken
+        let isGood = host.with { state in
+            guard state.refreshTokens[text]?.isSpent == false else {
+                state.end(lineage: token.grant.lineage)
+                return false
+            }
+            if rotates { state.refreshTokens[text]?.isSpent = true }
+            if endsAccess { state.endAccess(lineage: token.grant.lineage) }
+            return true
+        }
+        guard isGood else { throw .badRefreshToken }
+        return Issue(grant: token.grant, client: client, scopes: scopes, redeemed: text)
+    }
+
+    /// GitHub's refresh tokens are good once; the issuer's are if the settings say so.
+    private var rotatesRefreshTokens: Bool { style == .forge || world.settings.hasSingleUseRefreshTokens }
+
+    // MARK: Answers
+
+    private func answer(_ issue: Issue, _ visit: Visit) async throws -> Response {
+        switch style {
+        case .issuer: .json(.object(try await openIDAnswer(issue, visit)))
+        case .forge: gitHubAnswer(gitHubTokens(issue), visit)
+        }
+    }
+
+    private func openIDAnswer(_ issue: Issue, _ visit: Visit) async throws -> [String: JSONValue] {
+        let lifetime = world.settings.accessTokenLifetime
+        var answer: [String: JSONValue] = [
+            "access_token": .string(accessToken(issue, prefix: "", lifetime: lifetime)), "token_type": "Bearer",
+            "expires_in": .integer(Int64(lifetime)), "scope": .string(issue.scopes.joined(separator: " ")),
+            "created_at": .integer(Date.now.unix),
+        ]
+        let keepsRefreshToken = issue.redeemed != nil && !rotatesRefreshTokens
+        if !keepsRefreshToken, issue.grant.scopes.contains("offline_access"),
+            issue.client.grants.contains("refresh_token")
+        {
+            answer["refresh_token"] = .string(refreshToken(issue, prefix: ""))
+        }
+        if issue.scopes.contains("openid"), issue.redeemed == nil || world.settings.sendsIDTokenAtRenewal {
+            answer["id_token"] = .string(try await world.key.sign(idToken(issue, visit)))
+        }
+        return answer
+    }
+
+    /// GitHub's prefixes tell its tokens apart: `gho_` and `ghu_` are access tokens of OAuth apps and of GitHub Apps.
+    private func gitHubTokens(_ issue: Issue) -> [String: JSONValue] {
+        guard issue.client.isApp else {
+            return [
+                "access_token": .string(accessToken(issue, prefix: "gho_", lifetime: nil)), "token_type": "bearer",
+                "scope": .string(issue.scopes.joined(separator: ",")),
+            ]
+        }
+        let lifetime = world.settings.accessTokenLifetime
+        return [
+            "access_token": .string(accessToken(issue, prefix: "ghu_", lifetime: lifetime)), "token_type": "bearer",
+            "scope": "", "expires_in": .integer(Int64(lifetime)),
+            "refresh_token": .string(refreshToken(issue, prefix: "ghr_")), "refresh_token_expires_in": 15_897_600,
+        ]
+    }
+
+    private func accessToken(_ issue: Issue, prefix: String, lifetime: Int?) -> String {
+        let text = prefix + newSecret()
+        let token = HostAccessToken(
+            grant: issue.grant, scopes: issue.scopes,
+            expires: lifetime.map { Date.now.addingTimeInterval(TimeInterval($0)) })
+        host.with { $0.accessTokens[text] = token }
+        return text
+    }
+
+    private func refreshToken(_ issue: Issue, prefix: String) -> String {
+        let text = prefix + newSecret(bytes: 48)
+        var grant = issue.grant
+        // An id token of a renewal has none (OpenID Connect Core 1.0, 12.2).
+        grant.nonce = nil
+        let token = HostRefreshToken(grant: grant)
+        host.with { $0.refreshTokens[text] = token }
+        return text
+    }
+
+    private func idToken(_ issue: Issue, _ visit: Visit) -> Claims {
+        let now = Date.now.unix
+        var claims = Claims(claims(about: issue.grant))
+        claims["iss"] = .string(world.faults.take(\.issuer, at: visit.path) ?? host.url)
+        claims["aud"] = .string(issue.client.id)
+        claims["exp"] = .integer(now + 3600)
+        claims["iat"] = .integer(now)
+        claims["auth_time"] = .integer(issue.grant.signedIn.at.unix)
+        claims["nonce"] = (world.faults.take(\.nonce, at: visit.path) ?? issue.grant.nonce).map(JSONValue.string)
+        return claims
+    }
+
+    /// What a grant's scopes say about the person.
+    func claims(about grant: HostGrant) -> [String: JSONValue] {
+        guard let user = person(grant.signedIn.username) else { return [:] }
+        var claims: [String: JSONValue] = ["sub": .string(user.id)]
+        if grant.scopes.contains("profile") {
+            claims["name"] = .string(user.name)
+            claims["preferred_username"] = .string(user.login)
+        }
+        if grant.scopes.contains("email") { claims["email"] = .string(user.username) }
+        return claims
+    }
+}

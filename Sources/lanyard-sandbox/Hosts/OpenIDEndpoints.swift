@@ -1,0 +1,99 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import JSON
+
+/// What the OpenID Connect issuer has beyond signing in.
+extension HostSite {
+    /// The same document at both of its well-known addresses (OpenID Connect Discovery 1.0 and RFC 8414).
+    func discovery(_ visit: Visit) -> Response {
+        let url = host.url
+        var members: [String: JSONValue] = [
+            "issuer": .string(world.faults.take(\.issuer, at: visit.path) ?? url),
+            "authorization_endpoint": .string("\(url)/oauth/authorize"),
+            "token_endpoint": .string("\(url)/oauth/token"), "revocation_endpoint": .string("\(url)/oauth/revoke"),
+            "userinfo_endpoint": .string("\(url)/oauth/userinfo"),
+            "end_session_endpoint": .string("\(url)/oauth/logout"),
+            "jwks_uri": .string("\(url)/oauth/discovery/keys"),
+            "scopes_supported": JSONValue(strings: knownScopes.map(\.key)), "response_types_supported": ["code"],
+            "response_modes_supported": ["query", "fragment", "form_post"],
+            "grant_types_supported": JSONValue(strings: HostClient.allGrants.sorted()),
+            "token_endpoint_auth_methods_supported": ["client_secret_basic", "none"],
+            "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "none"],
+            "code_challenge_methods_supported": ["S256"], "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["RS256"],
+            "authorization_response_iss_parameter_supported": true,
+            "claims_supported": [
+                "sub", "iss", "aud", "exp", "iat", "auth_time", "name", "preferred_username", "email",
+            ],
+        ]
+        if world.settings.deviceCodeLifetime > 0 {
+            members["device_authorization_endpoint"] = .string("\(url)/oauth/authorize_device")
+        }
+        if world.settings.offersRegistration { members["registration_endpoint"] = .string("\(url)/oauth/register") }
+        return .json(.object(members))
+    }
+
+    /// Who issues tokens for the repositories here (RFC 9728).
+    var resourceMetadata: Response {
+        .json([
+            "resource": .string(host.url), "authorization_servers": [.string(host.url)],
+            "scopes_supported": ["read_repository", "write_repository"], "bearer_methods_supported": ["header"],
+        ])
+    }
+
+    /// Ends a token (RFC 7009).
+    ///
+    /// A refresh token takes all of its sign-in with it. A token that isn't known is no error.
+    func revoke(_ visit: Visit) -> Response {
+        do throws(HostFailure) {
+            let client = try client(of: visit)
+            guard let token = visit.form["token"] else { throw .missing("token") }
+            let grant = host.with { $0.refreshTokens[token]?.grant ?? $0.accessTokens[token]?.grant }
+            guard grant.map({ $0.clientID == client.id }) ?? true else {
+                throw HostFailure("unauthorized_client", "The token was issued to another client.")
+            }
+            visit.user = grant?.signedIn.username
+            host.with { state in
+                if let grant = state.refreshTokens[token]?.grant { state.end(lineage: grant.lineage) }
+                state.accessTokens[token] = nil
+            }
+            return .json([:])
+        } catch {
+            return answer(error, visit)
+        }
+    }
+
+    func userInfo(_ visit: Visit) -> Response {
+        guard let token = visit.bearer.flatMap(liveToken), token.scopes.contains("openid") else {
+            var response = Response.json(["error": "invalid_token"], status: .unauthorized)
+            response.headers[.wwwAuthenticate] = "Bearer error=\"invalid_token\""
+            return response
+        }
+        visit.user = token.grant.signedIn.username
+        return .json(.object(claims(about: token.grant)))
+    }
+
+    /// The end-session endpoint (OpenID Connect RP-Initiated Logout 1.0).
+    func logout(_ visit: Visit) async -> Response {
+        let parameters = visit.method == .post ? visit.form : visit.query
+        var user = parameters["logout_hint"].flatMap(person)
+        var client = parameters["client_id"].flatMap(host.client)
+        if let hint = parameters["id_token_hint"], let claims = await world.key.verify(hint),
+            claims["iss"]?.string == host.url
+        {
+            let subject = claims["sub"]?.string
+            user = user ?? world.directory.users.first { $0.id == subject }
+            client = client ?? claims["aud"]?.string.flatMap(host.client)
+        }
+        visit.user = user?.username
+        if let session = visit.cookie(host.sessionCookie) {
+            host.ledger.forget(user?.username, inSession: session)
+        }
+        guard let target = parameters["post_logout_redirect_uri"],
+            client?.accepts(redirect: target, at: style) == true
+        else { return .page(Pages.signedOut) }
+        let state = parameters["state"].map { [(name: "state", value: $0)] } ?? []
+        return ReturnAddress(uri: target, mode: .query, state: nil).response(Form(state))
+    }
+}

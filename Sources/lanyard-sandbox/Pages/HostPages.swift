@@ -1,0 +1,51 @@
+/// The pages that only the hosts beside the Entra have.
+extension Pages {
+    static func signIn(at site: HostSite, form: InteractionForm, hint: String?, message: String?) -> HTML {
+        let people = site.world.directory.users
+        let names = people.prefix(8).map(\.login).joined(separator: ", ")
+        return layout(
+            "Sign in",
+            """
+            <h1>Sign in</h1>
+            <p class="who">to \(site.name)</p>
+            \(message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
+            \(form.form("""
+                <label for="loginfmt">Username or email address</label>
+                <input id="loginfmt" name="loginfmt" type="text" autocomplete="username" autocapitalize="none"
+                  spellcheck="false" required value="\(hint ?? "")" \(hint == nil ? "autofocus" : "")>
+                <label for="passwd">Password</label>
+                <input id="passwd" name="passwd" type="password" autocomplete="current-password" required
+                  \(hint == nil ? "" : "autofocus")>
+                <div class="buttons"><button class="go" type="submit">Sign in</button></div>
+                """))
+            <p class="hint">In this sandbox: \(names). The passwords are in <code>users.toml</code>.</p>
+            """)
+    }
+
+    static func refusal(_ failure: HostFailure) -> HTML {
+        layout(
+            "Sign-in failed",
+            """
+            <h1>We couldn't sign you in</h1>
+            <p role="alert">\(failure.error): \(failure.message)</p>
+            """)
+    }
+
+    static func front(of site: HostSite) -> HTML {
+        let people = site.world.directory.users.map { user -> HTML in "<li>\(user.login) (\(user.name))</li>" }
+        return layout(
+            "Welcome",
+            """
+            <h1>This is a sandbox</h1>
+            <p>\(site.name), with made-up people:</p>
+            <ul class="permissions">\(HTML(joining: people))</ul>
+            """)
+    }
+
+    static let nothingHere = layout("Not found", "<h1>There is nothing here</h1>")
+}
+
+extension HostSite {
+    /// What this host's pages call it.
+    fileprivate var name: String { style == .issuer ? "an OpenID Connect issuer" : "a host that works as GitHub does" }
+}
