@@ -292,7 +292,8 @@ let package = Package(
             swiftSettings: strict),
         // What tests run in: keyrings, sandboxes, homes, terminals, gits. It is no test, so that several targets share it.
         .target(
-            name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport", exclude: ["Scripts"],
+            name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport",
+            exclude: ["Scripts", "issuers.txt"],
             swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .executableTarget(
