@@ -61,7 +61,7 @@ package struct ThirdPartyIssuer: Decodable, Sendable {
 
     /// Waits until the issuer that was started in a folder serves.
     private static func started(in folder: String, log: String) async throws -> ThirdPartyIssuer {
-        for _ in 0..<2400 {
+        for _ in 0..<12000 {
             if let file = FileManager.default.contents(atPath: folder + "/issuer.json") {
                 return try JSONDecoder().decode(Self.self, from: file)
             }
