@@ -13,7 +13,7 @@ actor Announcement {
 
     func portOpened() {
         openPorts += 1
-        guard openPorts == 4 else { return }
+        guard openPorts == 5 else { return }
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
@@ -37,6 +37,7 @@ actor Announcement {
         ]
         members["issuer"] = description(of: world.issuer, second: "confidential_client_id")
         members["forge"] = description(of: world.forge, second: "app_client_id")
+        members["gitea"] = description(of: world.gitea, second: "confidential_client_id")
         return JSONValue.object(members).encodedText
     }
 
@@ -82,6 +83,7 @@ actor Announcement {
         \tuseHttpPath = true
         \(section(of: world.issuer))
         \(section(of: world.forge))
+        \(section(of: world.gitea))
 
         """
     }

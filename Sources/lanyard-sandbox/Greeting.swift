@@ -15,9 +15,10 @@ struct Greeting {
           authority    \(world.authority)/common
           resources    \(world.resource)
 
-        Two more hosts sign the same people in and have repositories; sandbox.json names their clients:
+        Three more hosts sign the same people in and have repositories; sandbox.json names their clients:
           OpenID Connect    \(world.issuer.url)
           like GitHub       \(world.forge.url)
+          like Gitea        \(world.gitea.url)
 
         Who can sign in:
         \(people)

@@ -11,7 +11,7 @@ import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Start the authority, the resources and two more hosts, until Ctrl-C.",
+        commandName: "serve", abstract: "Start the authority, the resources and three more hosts, until Ctrl-C.",
         discussion: """
             Everything it makes goes into the directory: ca.pem (the certificate to trust), config.toml (a configuration \
             for lanyard), gitconfig (one for git), sandbox.json (ports and IDs for programs; written when the sandbox is \
@@ -39,6 +39,10 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("The port of the host that works as GitHub does; 0 picks a free one.", valueName: "number"))
     var forgePort = 0
+
+    @Option(
+        help: ArgumentHelp("The port of the host that works as Gitea does; 0 picks a free one.", valueName: "number"))
+    var giteaPort = 0
 
     @Option(
         help: ArgumentHelp("The people who can sign in, and to what, instead of the built-in ones.", valueName: "file"))
@@ -139,8 +143,8 @@ struct ServeCommand: AsyncParsableCommand {
             // A request was still open after half a second: it was cut off.
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw SandboxError(
-                "a port is in use: choose others with --port, --resource-port, --issuer-port and --forge-port, "
-                    + "or 0 for any")
+                "a port is in use: choose others with --port, --resource-port, --issuer-port, --forge-port and "
+                    + "--gitea-port, or 0 for any")
         }
     }
 
@@ -160,17 +164,14 @@ struct ServeCommand: AsyncParsableCommand {
                     await announcement.portOpened()
                 })
         }
-        return [
-            try application(AuthorityResponder(world: world), port: port) { world.setAuthority(port: $0) },
-            try application(ResourceResponder(world: world, git: git), port: resourcePort) {
-                world.setResource(port: $0)
-            },
-            try application(
-                HostResponder(site: HostSite(world: world, host: world.issuer), git: git), port: issuerPort
-            ) { world.issuer.setPort($0) },
-            try application(HostResponder(site: HostSite(world: world, host: world.forge), git: git), port: forgePort) {
-                world.forge.setPort($0)
-            },
+        let hosts = [(world.issuer, issuerPort), (world.forge, forgePort), (world.gitea, giteaPort)]
+        return try [
+            application(AuthorityResponder(world: world), port: port) { world.setAuthority(port: $0) },
+            application(ResourceResponder(world: world, git: git), port: resourcePort) { world.setResource(port: $0) },
         ]
+            + hosts.map { host, port in
+                let responder = HostResponder(site: HostSite(world: world, host: host), git: git)
+                return try application(responder, port: port, opened: host.setPort)
+            }
     }
 }

@@ -13,7 +13,7 @@ final class World: Sendable {
         var hasSingleUseRefreshTokens = false
         /// Whether a renewal brings an ID token too; it need not (OpenID Connect Core 1.0, 12.2).
         var sendsIDTokenAtRenewal = true
-        /// Whether a renewal at the issuer ends the access token before it, as GitLab's do; the forge's always do.
+        /// Whether a renewal ends the access token before it at the issuer and at Gitea, as GitLab's do; the forge's always do.
         var renewalEndsAccessToken = false
         /// Whether programs may register themselves at the issuer.
         var offersRegistration = true
@@ -25,6 +25,7 @@ final class World: Sendable {
     let ledger = Ledger()
     let issuer = CodeHost(.issuer)
     let forge = CodeHost(.forge)
+    let gitea = CodeHost(.gitea)
     let faults = Faults()
     let log: RequestLog
     let repositories: Repositories

@@ -6,7 +6,7 @@ package final class Sandbox: Sendable {
     package struct Request: Decodable, Sendable, CustomStringConvertible {
         /// `GET` or `POST`.
         package let method: String
-        /// `authority`, `resource`, `issuer` or `forge`.
+        /// `authority`, `resource`, `issuer`, `forge` or `gitea`.
         package let host: String
         /// The URL's path.
         package let path: String
@@ -70,6 +70,8 @@ package final class Sandbox: Sendable {
     package var issuer: SandboxDescription.Host { description.issuer }
     /// The host that works as GitHub does.
     package var forge: SandboxDescription.Host { description.forge }
+    /// The host that works as Gitea does.
+    package var gitea: SandboxDescription.Host { description.gitea }
 
     /// `host:port` of the resources.
     package var resourceHost: String { String(resource.dropFirst("https://".count)) }

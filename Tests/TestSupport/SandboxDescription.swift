@@ -18,6 +18,8 @@ package struct SandboxDescription: Decodable, Sendable {
     package let issuer: Host
     /// The host that works as GitHub does.
     package let forge: Host
+    /// The host that works as Gitea does.
+    package let gitea: Host
 
     /// A host that signs people in by itself.
     package struct Host: Decodable, Sendable {
@@ -25,7 +27,7 @@ package struct SandboxDescription: Decodable, Sendable {
         package let url: String
         /// The client without a secret; the forge's OAuth app, which needs one unless it signs in by a device code.
         package let clientID: String
-        /// The issuer's client that has a secret.
+        /// The issuer's or Gitea's client that has a secret.
         package let confidentialClientID: String?
         /// The forge's GitHub App.
         package let appClientID: String?
@@ -42,7 +44,7 @@ package struct SandboxDescription: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case authority, resource, issuer, forge
+        case authority, resource, issuer, forge, gitea
         case caFile = "ca_file"
         case controlToken = "control_token"
         case clientID = "client_id"

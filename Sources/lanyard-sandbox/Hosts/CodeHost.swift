@@ -7,6 +7,8 @@ final class CodeHost: Sendable {
         case issuer
         /// A GitHub Enterprise Server, by its endpoints and its deviations from the standards.
         case forge
+        /// A Gitea, by the endpoints and errors in which it differs from the issuer.
+        case gitea
     }
 
     let style: Style

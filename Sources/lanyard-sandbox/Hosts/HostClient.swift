@@ -27,6 +27,15 @@ struct HostClient: Sendable {
                     id: "sandbox-confidential", name: "sandbox program with a secret", secret: secret,
                     redirectURIs: redirects),
             ]
+        case .gitea:
+            return [
+                HostClient(
+                    id: "61746561-0000-4000-8000-000000000001", name: "sandbox command line",
+                    redirectURIs: ["http://127.0.0.1/"]),
+                HostClient(
+                    id: "61746561-0000-4000-8000-000000000002", name: "sandbox program with a secret", secret: secret,
+                    redirectURIs: ["http://127.0.0.1/"]),
+            ]
         case .forge:
             return [
                 HostClient(
@@ -41,8 +50,8 @@ struct HostClient: Sendable {
 
     /// Whether a redirect URI is one of this client's.
     ///
-    /// It must be as it was registered, but for the port of a loopback address; `localhost` isn't one (RFC 8252, 7.3 and 8.3). A
-    /// forge takes any path below the registered one too.
+    /// It must be as it was registered, but for the port of a loopback address; `localhost` isn't one (RFC 8252, 7.3 and 8.3). The
+    /// forge takes any path below the registered one too; Gitea looks neither at case nor at a final slash.
     func accepts(redirect: String, at style: CodeHost.Style) -> Bool {
         redirectURIs.contains { registered in
             if registered == redirect { return true }
@@ -51,6 +60,7 @@ struct HostClient: Sendable {
             switch style {
             case .issuer: return asked.rest == known.rest
             case .forge: return asked.rest.isEmpty || asked.rest.hasPrefix(known.rest)
+            case .gitea: return asked.bareRest == known.bareRest
             }
         }
     }
@@ -61,6 +71,8 @@ struct LoopbackURI {
     let host: String
     /// The path and what follows it.
     let rest: Substring
+    /// The same without what Gitea doesn't look at.
+    var bareRest: String { (rest.hasSuffix("/") ? rest.dropLast() : rest).lowercased() }
 
     /// Nil for any other URI, those of `localhost` among them.
     init?(_ uri: String) {

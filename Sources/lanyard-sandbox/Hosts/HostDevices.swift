@@ -30,7 +30,7 @@ extension HostSite {
             "interval": .integer(Int64(device.polling.interval)),
         ]
         switch style {
-        case .issuer:
+        case .issuer, .gitea:
             answer["verification_uri"] = .string(host.url + "/oauth/device")
             answer["verification_uri_complete"] = .string(host.url + "/oauth/device?user_code=\(userCode)")
             return .json(.object(answer))

@@ -12,7 +12,14 @@ struct HostFailure: Error, Sendable {
         self.message = message
     }
 
-    func name(at style: CodeHost.Style) -> String { style == .forge ? gitHub : error }
+    func name(at style: CodeHost.Style) -> String {
+        switch style {
+        case .issuer: error
+        case .forge: gitHub
+        // Gitea says so of codes, verifiers and refresh tokens alike.
+        case .gitea: error == "invalid_grant" ? "unauthorized_client" : error
+        }
+    }
 }
 
 extension HostFailure {

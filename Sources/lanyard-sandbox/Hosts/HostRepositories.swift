@@ -49,6 +49,7 @@ extension HostSite {
     private func mayUse(_ token: HostAccessToken, _ visit: Visit) -> Bool {
         switch style {
         case .issuer: token.scopes.contains(visit.isPush ? "write_repository" : "read_repository")
+        case .gitea: true
         case .forge: token.scopes.contains("repo") || host.client(token.grant.clientID)?.isApp == true
         }
     }
@@ -62,8 +63,8 @@ extension HostSite {
             response.headers.append(
                 HTTPField(
                     name: .wwwAuthenticate, value: "Bearer realm=\"GitLab\", resource_metadata=\"\(metadata)\""))
-        case .forge:
-            response.headers.append(HTTPField(name: .wwwAuthenticate, value: "Basic realm=\"GitHub\""))
+        case .forge: response.headers[.wwwAuthenticate] = "Basic realm=\"GitHub\""
+        case .gitea: response.headers[.wwwAuthenticate] = "Basic realm=\"Gitea\""
         }
         return response
     }
@@ -107,7 +108,7 @@ extension HostSite {
 
 extension User {
     /// A number that stands for this person for good, as GitHub's ids do.
-    fileprivate var number: Int64 {
+    var number: Int64 {
         SHA256.hash(data: Data(id.utf8)).prefix(3).reduce(1) { $0 << 8 | Int64($1) }
     }
 }
@@ -127,10 +128,13 @@ extension Visit {
         return token
     }
 
-    /// The token as this host's git remote takes it: GitHub by Basic with any name, GitLab by Bearer, or by Basic with `oauth2`.
+    /// The token as this host's git remote takes it.
+    ///
+    /// Each takes Basic, GitHub and Gitea with any name, GitLab with `oauth2`; all but GitHub take Bearer too.
     fileprivate func gitToken(at style: CodeHost.Style) -> String? {
         switch (style, authorization) {
-        case (.issuer, .bearer(let token)), (.issuer, .basic("oauth2", let token)), (.forge, .basic(_, let token)):
+        case (.issuer, .basic("oauth2", let token)), (.forge, .basic(_, let token)), (.gitea, .basic(_, let token)),
+            (.issuer, .bearer(let token)), (.gitea, .bearer(let token)):
             token
         default: nil
         }

@@ -26,6 +26,7 @@ extension HostSite {
                 "offline_access": "Keep this access while you are away", "read_repository": "Read your repositories",
                 "write_repository": "Change your repositories",
             ]
+        case .gitea: ["openid": "Sign you in", "profile": "Read your name", "email": "Read your email address"]
         case .forge:
             [
                 "repo": "Full control of private repositories", "gist": "Create gists",
@@ -39,7 +40,7 @@ extension HostSite {
         guard let client = parameters["client_id"].flatMap(host.client) else { throw .onPage(.badClient) }
         let target = try target(of: parameters, for: client)
         do throws(HostFailure) {
-            if style == .issuer { try checkForm(of: parameters) }
+            if style != .forge { try checkForm(of: parameters) }
             let challenge = try challenge(of: parameters)
             return HostRequest(
                 client: client, target: target, scopes: try scopes(parameters["scope"]), challenge: challenge,
@@ -83,7 +84,7 @@ extension HostSite {
 
     /// Reads a `scope` parameter.
     ///
-    /// GitHub drops scopes that it doesn't know, and takes commas between them.
+    /// GitHub and Gitea drop scopes that they don't know; GitHub takes commas between them too.
     func scopes(_ text: String?) throws(HostFailure) -> [String] {
         let known = knownScopes.map(\.key)
         guard let text else { return style == .issuer ? ["read_repository"] : [] }
@@ -96,8 +97,9 @@ extension HostSite {
     func resources(of parameters: Form) throws(HostFailure) -> [String] {
         let asked = parameters.fields.filter { $0.name == "resource" && !$0.value.isEmpty }.map(\.value)
         let areOwn = asked.allSatisfy { ($0 == host.url || $0.hasPrefix(host.url + "/")) && !$0.contains("#") }
-        guard style == .forge || areOwn else { throw .badTarget }
-        return style == .forge ? [] : asked
+        guard style == .issuer else { return [] }
+        guard areOwn else { throw .badTarget }
+        return asked
     }
 
     private func prompts(of parameters: Form) throws(HostFailure) -> Set<String> {

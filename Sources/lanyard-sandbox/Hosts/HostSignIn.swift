@@ -95,6 +95,8 @@ extension HostSite {
     ) -> Bool {
         if interaction.hasConsented { return false }
         if interaction.request?.prompts.contains("consent") == true { return true }
+        // Anybody can pretend to be a public client, so Gitea asks each time.
+        if style == .gitea, client.secret == nil { return true }
         let given = host.ledger.with { $0.consents }
         return !given.isSuperset(of: consents(user, client, scopes))
     }
@@ -180,7 +182,7 @@ extension HostSite {
     ) -> Response {
         var fields = fields
         if let state = world.faults.take(\.state, at: visit.path) ?? target.state { fields.append(("state", state)) }
-        // Who answers (RFC 9207); GitHub doesn't say. A forged empty one is left out.
+        // Who answers (RFC 9207); GitHub and Gitea don't say. A forged empty one is left out.
         let issuer = world.faults.take(\.issuer, at: visit.path) ?? host.url
         if style == .issuer, !issuer.isEmpty { fields.append(("iss", issuer)) }
         return target.response(Form(fields))

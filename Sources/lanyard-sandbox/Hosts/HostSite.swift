@@ -18,6 +18,18 @@ struct HostSite: Sendable {
         return switch style {
         case .issuer: try await routeIssuer(visit)
         case .forge: try await routeForge(visit)
+        case .gitea: try await routeGitea(visit)
+        }
+    }
+
+    private func routeGitea(_ visit: Visit) async throws -> Response {
+        switch visit.segments {
+        case [".well-known", "openid-configuration"]: return giteaDiscovery(visit)
+        case ["login", "oauth", "keys"]: return .json(world.key.published)
+        case ["login", "oauth", "authorize"]: return authorize(visit)
+        case ["login", "oauth", "access_token"]: return try await token(visit)
+        case ["login", "oauth", "userinfo"]: return userInfo(visit)
+        default: return .page(Pages.nothingHere, status: .notFound)
         }
     }
 
@@ -62,6 +74,7 @@ struct HostSite: Sendable {
             members["error_uri"] = "https://docs.github.com/apps/managing-oauth-apps/troubleshooting"
             members["interval"] = failure.interval.map { .integer(Int64($0)) }
             return gitHubAnswer(members, visit)
+        case .gitea: return .json(.object(members), status: .badRequest)
         case .issuer:
             guard failure.error == HostFailure.badClient.error else {
                 return .json(.object(members), status: .badRequest)
@@ -101,11 +114,21 @@ struct HostResponder: HTTPResponder {
             visit = Visit(request, body: String(buffer: body))
         }
         let (world, asked) = (site.world, visit)
-        let name: RequestLog.Host = site.style == .issuer ? .issuer : .forge
         return try await world.faults.applied(
-            to: asked, on: context.channel, log: { world.log.note(asked, host: name, status: $0) }
+            to: asked, on: context.channel, log: { world.log.note(asked, host: site.style.logged, status: $0) }
         ) {
             asked.isForRepository ? await site.repository(asked, git) : try await site.route(asked)
+        }
+    }
+}
+
+extension CodeHost.Style {
+    /// What the log calls it.
+    fileprivate var logged: RequestLog.Host {
+        switch self {
+        case .issuer: .issuer
+        case .forge: .forge
+        case .gitea: .gitea
         }
     }
 }

@@ -38,12 +38,12 @@ extension HostSite {
 
     /// The client of a request, by the way of proof that its registration says.
     ///
-    /// At the issuer a secret comes as Basic, each part form-encoded (RFC 6749, 2.3.1). At the forge it comes in the form, and not at
-    /// all for a device.
+    /// At the issuer a secret comes as Basic, each part form-encoded (RFC 6749, 2.3.1), at Gitea either way. At the forge it comes in the
+    /// form, and not at all for a device.
     func client(of visit: Visit) throws(HostFailure) -> HostClient {
         var id = visit.form["client_id"]
         var secret = visit.form["client_secret"]
-        if style == .issuer, case .basic(let name, let password)? = visit.authorization {
+        if style != .forge, case .basic(let name, let password)? = visit.authorization {
             guard secret == nil else { throw .badRequest("The client proved itself twice.") }
             (id, secret) = (Form.decode(name), Form.decode(password))
         } else if style == .issuer, secret != nil {
@@ -98,14 +98,14 @@ extension HostSite {
             if let extra = wanted.first(where: { !scopes.contains($0) }) { throw .badScope(extra) }
             scopes = wanted
         }
-        let rotates = rotatesRefreshTokens
+        let spends = spendsRefreshTokens
         let endsAccess = style == .forge || world.settings.renewalEndsAccessToken
         let isGood = host.with { state in
             guard state.refreshTokens[text]?.isSpent == false else {
                 state.end(lineage: token.grant.lineage)
                 return false
             }
-            if rotates { state.refreshTokens[text]?.isSpent = true }
+            if spends { state.refreshTokens[text]?.isSpent = true }
             if endsAccess { state.endAccess(lineage: token.grant.lineage) }
             return true
         }
@@ -113,14 +113,14 @@ extension HostSite {
         return Issue(grant: token.grant, client: client, scopes: scopes, redeemed: text)
     }
 
-    /// GitHub's refresh tokens are good once; the issuer's are if the settings say so.
-    private var rotatesRefreshTokens: Bool { style == .forge || world.settings.hasSingleUseRefreshTokens }
+    /// GitHub's refresh tokens are good once; others are if the settings say so.
+    private var spendsRefreshTokens: Bool { style == .forge || world.settings.hasSingleUseRefreshTokens }
 
     // MARK: Answers
 
     private func answer(_ issue: Issue, _ visit: Visit) async throws -> Response {
         switch style {
-        case .issuer: .json(.object(try await openIDAnswer(issue, visit)))
+        case .issuer, .gitea: .json(.object(try await openIDAnswer(issue, visit)))
         case .forge: gitHubAnswer(gitHubTokens(issue), visit)
         }
     }
@@ -132,16 +132,20 @@ extension HostSite {
             "expires_in": .integer(Int64(lifetime)), "scope": .string(issue.scopes.joined(separator: " ")),
             "created_at": .integer(Date.now.unix),
         ]
-        let keepsRefreshToken = issue.redeemed != nil && !rotatesRefreshTokens
-        if !keepsRefreshToken, issue.grant.scopes.contains("offline_access"),
-            issue.client.grants.contains("refresh_token")
-        {
+        if sendsRefreshToken(with: issue) {
             answer["refresh_token"] = .string(refreshToken(issue, prefix: ""))
         }
         if issue.scopes.contains("openid"), issue.redeemed == nil || world.settings.sendsIDTokenAtRenewal {
             answer["id_token"] = .string(try await world.key.sign(idToken(issue, visit)))
         }
         return answer
+    }
+
+    /// Gitea sends a new one with each answer, whatever the scopes.
+    private func sendsRefreshToken(with issue: Issue) -> Bool {
+        let isNeeded = issue.redeemed == nil || spendsRefreshTokens
+        let isAllowed = issue.client.grants.contains("refresh_token") && issue.grant.scopes.contains("offline_access")
+        return style == .gitea || isNeeded && isAllowed
     }
 
     /// GitHub's prefixes tell its tokens apart: `gho_` and `ghu_` are access tokens of OAuth apps and of GitHub Apps.
@@ -194,7 +198,7 @@ extension HostSite {
     /// What a grant's scopes say about the person.
     func claims(about grant: HostGrant) -> [String: JSONValue] {
         guard let user = person(grant.signedIn.username) else { return [:] }
-        var claims: [String: JSONValue] = ["sub": .string(user.id)]
+        var claims: [String: JSONValue] = ["sub": .string(style == .gitea ? String(user.number) : user.id)]
         if grant.scopes.contains("profile") {
             claims["name"] = .string(user.name)
             claims["preferred_username"] = .string(user.login)

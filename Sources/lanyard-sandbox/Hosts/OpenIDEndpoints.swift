@@ -34,6 +34,22 @@ extension HostSite {
         return .json(.object(members))
     }
 
+    /// Gitea's document: it has neither device codes, nor revocation, nor a way to sign out.
+    func giteaDiscovery(_ visit: Visit) -> Response {
+        let url = host.url
+        return .json([
+            "issuer": .string(world.faults.take(\.issuer, at: visit.path) ?? url),
+            "authorization_endpoint": .string("\(url)/login/oauth/authorize"),
+            "token_endpoint": .string("\(url)/login/oauth/access_token"),
+            "jwks_uri": .string("\(url)/login/oauth/keys"),
+            "userinfo_endpoint": .string("\(url)/login/oauth/userinfo"),
+            "response_types_supported": ["code", "id_token"], "id_token_signing_alg_values_supported": ["RS256"],
+            "subject_types_supported": ["public"], "scopes_supported": ["openid", "profile", "email", "groups"],
+            "code_challenge_methods_supported": ["plain", "S256"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+        ])
+    }
+
     /// Who issues tokens for the repositories here (RFC 9728).
     var resourceMetadata: Response {
         .json([

@@ -47,5 +47,11 @@ extension Pages {
 
 extension HostSite {
     /// What this host's pages call it.
-    fileprivate var name: String { style == .issuer ? "an OpenID Connect issuer" : "a host that works as GitHub does" }
+    fileprivate var name: String {
+        switch style {
+        case .issuer: "an OpenID Connect issuer"
+        case .forge: "a host that works as GitHub does"
+        case .gitea: "a host that works as Gitea does"
+        }
+    }
 }

@@ -8,6 +8,7 @@ struct HostFlow: Sendable {
 
     let sandbox: RunningSandbox
     var isForge = false
+    var isGitea = false
     var user = "alice_contoso"
     var clientID: String?
     var parameters: [String: String] = [:]
@@ -15,9 +16,12 @@ struct HostFlow: Sendable {
     /// What comes after the loopback address in the redirect URI.
     var path = "/"
 
-    var host: SandboxDescription.Host { isForge ? sandbox.description.forge : sandbox.description.issuer }
+    var host: SandboxDescription.Host {
+        let description = sandbox.description
+        return isForge ? description.forge : isGitea ? description.gitea : description.issuer
+    }
     var client: String { clientID ?? host.clientID }
-    var tokenEndpoint: String { host.url + (isForge ? "/login/oauth/access_token" : "/oauth/token") }
+    var tokenEndpoint: String { host.url + (isForge || isGitea ? "/login/oauth/access_token" : "/oauth/token") }
     var deviceEndpoint: String { host.url + (isForge ? "/login/device/code" : "/oauth/authorize_device") }
 
     func url(redirectURI: String) -> String {
@@ -28,7 +32,7 @@ struct HostFlow: Sendable {
         ]
         query.merge(parameters) { $1 }
         let text = query.filter { !$0.value.isEmpty }.map { "\($0.key)=\(percentEncoded($0.value))" }
-        return host.url + (isForge ? "/login/oauth/authorize?" : "/oauth/authorize?") + text.joined(separator: "&")
+        return host.url + (isForge || isGitea ? "/login" : "") + "/oauth/authorize?" + text.joined(separator: "&")
     }
 
     func run() async throws -> SignInFlow.Redirect {
