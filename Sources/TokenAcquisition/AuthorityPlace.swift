@@ -14,16 +14,20 @@ public struct AuthorityPlace: Sendable, Equatable {
     public var sharedRealm: SharedRealm?
     /// The policy that the authority names, lower-cased; each has accounts of its own.
     public var policy: String?
+    /// Whether it takes the accounts of its own realm only: each path of its host is an issuer by itself.
+    public var isSeparate: Bool
 
     /// Makes a place.
     public init(
-        environment: String, aliases: [String], realm: String, sharedRealm: SharedRealm? = nil, policy: String?
+        environment: String, aliases: [String], realm: String, sharedRealm: SharedRealm? = nil, policy: String?,
+        isSeparate: Bool = false
     ) {
         self.environment = environment
         self.aliases = aliases.map { $0.lowercased() }
         self.realm = realm.lowercased()
         self.sharedRealm = sharedRealm
         self.policy = policy?.lowercased()
+        self.isSeparate = isSeparate
     }
 
     /// The place that a choice is for, with the hosts of its environment; nil if it is for all.
@@ -39,14 +43,17 @@ public struct AuthorityPlace: Sendable, Equatable {
     public init(_ match: AuthorityMatch) {
         self.init(
             environment: match.environment, aliases: match.environmentHosts, realm: match.realm,
-            sharedRealm: match.sharedRealm, policy: match.policy)
+            sharedRealm: match.sharedRealm, policy: match.policy, isSeparate: match.isSeparate)
     }
 
     /// What tells the authority from others of its environment: `/contoso.com`, `/REALM/POLICY`.
     public var path: String { "/" + [realm, policy].compactMap(\.self).joined(separator: "/") }
 
     /// The authority's URL, as far as it matters which accounts are used.
-    public var url: String { "https://\(environment)\(path)" }
+    public var url: String {
+        let isHost = isSeparate && realm == AuthorityMatch.realmOfHost
+        return "https://\(environment)" + (isHost ? "" : path)
+    }
 
     /// Whether it is no realm's own: every account that it owns is accepted.
     public var isOpen: Bool { policy != nil || realm.isEmpty || sharedRealm != nil }
@@ -54,7 +61,7 @@ public struct AuthorityPlace: Sendable, Equatable {
     /// Whether an account may be used at this authority.
     public func owns(_ account: AccountRecord) -> Bool {
         guard aliases.contains(account.environment.lowercased()) else { return false }
-        guard account.policy == policy else { return false }
+        guard account.policy == policy, !isSeparate || account.realm.lowercased() == realm else { return false }
         return sharedRealm?.takes(home: account.homeRealm) ?? true
     }
 

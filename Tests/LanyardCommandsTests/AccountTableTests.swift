@@ -46,6 +46,39 @@ import TokenStore
     private static let forged = known("b", "bob@x.example\u{1B}[2J\u{202E}", name: "Bob\nlanyard: signed in")
     private static let nameless = known("c", "")
 
+    /// Plugins of tenants and of whatever host is an issuer by itself.
+    private static var withForges: PluginRegistry {
+        var forges = PluginManifest(name: "f")
+        forges.authorities = [AuthorityPattern(hosts: ["*"], path: [.rest])]
+        return PluginRegistry(plugins: registry.plugins + [forges])
+    }
+
+    private static func forge(_ id: String, _ username: String, at host: String) -> AccountRecord {
+        var account = known(id, username, tenant: "default", environment: host)
+        account.homeRealms = ["default"]
+        account.kind = "GitLab"
+        return account
+    }
+
+    @Test func `accounts of hosts without tenants are told by their hosts`() throws {
+        var records = StoredRecords()
+        let (one, other) = (Self.forge("a", "ann", at: "git.example"), Self.forge("b", "ann", at: "lab.example"))
+        records.accounts = [one, other]
+        let chosen = try #require(SelectedAccount(one, authority: "/default"))
+        let known = KnownAccounts(AccountOverview(records, registry: Self.withForges, history: [chosen]))
+        let lines = AccountTable(known).lines(width: 80)
+        #expect(!lines.joined().contains("TENANTS") && !lines.joined().contains("default"), "\(lines)")
+        #expect(lines.contains { $0.contains("* ann") && $0.contains("git.example") }, "\(lines)")
+        #expect(known.places(of: known.all[0]).map(\.url) == ["https://git.example"])
+        #expect([one, other].labels == ["ann  GitLab, at git.example", "ann  GitLab, at lab.example"])
+        records.accounts.append(Self.known("c", "carol@x.example"))
+        let mixed = KnownAccounts(AccountOverview(records, registry: Self.withForges, history: [chosen]))
+        let all = AccountTable(mixed).lines(width: nil)
+        #expect(all[0].contains("TENANTS") && all[0].contains("AUTHORITY"), "\(all)")
+        #expect(all.contains { $0.contains("carol@x.example") && $0.contains("x.example  login.example") }, "\(all)")
+        #expect(!all.joined().contains("default"), "\(all)")
+    }
+
     @Test(arguments: [false, true])
     func `a table fits 80 columns, and is whole where nothing limits it`(isChosen: Bool) throws {
         let path = "/11111111-2222-3333-4444-555555555555/b2c_1_a_policy_with_a_name_that_goes_on_and_on"

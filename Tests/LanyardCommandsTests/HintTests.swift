@@ -58,15 +58,6 @@ import TokenStore
         #expect(failure?.hints.contains { $0.copied == "lanyard use 'a.b;reboot'" } == true, "\(failure?.hints ?? [])")
     }
 
-    @Test func `an authority of AD FS is called that, and no rule is said to help`() {
-        for url in ["https://adfs.contoso.example/adfs", "https://adfs.contoso.example/ADFS/"] {
-            let failure = Failure(unknownAuthority: url, hints: ["name it in a rule"])
-            #expect(failure.message.hasSuffix(", which is AD FS"), "\(failure)")
-            #expect(failure.hints.count == 1 && failure.hints[0].text.contains("AD FS"), "\(failure)")
-        }
-        #expect(Failure(unknownAuthority: "https://x.example/adfsx", hints: ["h"]).hints == ["h"])
-    }
-
     @Test func `a hint to sign in names the account that was asked for, once`() {
         var request = TokenRequest(
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",

@@ -79,6 +79,16 @@ extension AccountSelection {
         #expect(decision?.account == account && decision?.choice == choice, sourceLocation: sourceLocation)
     }
 
+    @Test func `where each path is an issuer, one takes no account of another`() {
+        var carol = Self.account("c", "carol", home: "realms/a")
+        carol.homeRealms = ["realms/a"]
+        for (realm, isHers) in [("realms/A", true), ("realms/b", false), ("default", false)] {
+            let place = AuthorityPlace(
+                environment: Self.host, aliases: [Self.host], realm: realm, policy: nil, isSeparate: true)
+            #expect(AccountSelection.of([carol], at: place).used == (isHers ? carol : nil))
+        }
+    }
+
     @Test(arguments: [contoso, "contoso.example"])
     func `a tenant's authority means who is at home there, whoever was chosen elsewhere`(realm: String) throws {
         let all = [Self.alice, Self.frank, Self.dave]

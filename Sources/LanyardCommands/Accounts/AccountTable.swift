@@ -29,8 +29,10 @@ struct AccountTable {
             Column(title: "ACCOUNT", least: .max) { $0.account.nameForPeople },
             Column(title: "NAME", least: 6, mayGo: true) { ($0.account.name ?? "").displayable(limit: 60) },
             Column(title: "KIND", least: 8, mayGo: true) { $0.account.kindForPeople },
-            Column(title: "TENANTS", least: 8, mayGo: true) { Self.tenants($0, known) },
         ]
+        if known.all.contains(where: { !Self.tenants($0, known).isEmpty }) {
+            columns.append(Column(title: "TENANTS", least: 8, mayGo: true) { Self.tenants($0, known) })
+        }
         if Set(known.all.map { $0.account.environment.lowercased() }).count > 1 {
             columns.append(Column(title: "AUTHORITY", least: 9) { $0.account.environment.displayable(limit: 60) })
         }
@@ -73,7 +75,9 @@ struct AccountTable {
             return known.places(butFor: account).isEmpty ? "all" : "all others"
         }
         return known.places(of: account).map { place in
-            place.path.pieces(between: "/").map { known.nameForPeople(ofRealm: String($0)) }.joined(separator: "/")
+            if place.isSeparate { return String(place.urlForPeople.dropFirst("https://".count)) }
+            return place.path.pieces(between: "/").map { known.nameForPeople(ofRealm: String($0)) }.joined(
+                separator: "/")
         }.joined(separator: ", ")
     }
 
@@ -81,7 +85,7 @@ struct AccountTable {
     private static func tenants(_ account: KnownAccount, _ known: KnownAccounts) -> String {
         guard !account.isHomeShared || account.profiles.count > 1 else { return "" }
         let guests = account.profiles.filter { !$0.isHome }.map { "guest in \(known.nameForPeople(ofRealm: $0.realm))" }
-        let home = account.account.homeRealm.map(known.nameForPeople)
+        let home = account.account.tenant.map(known.nameForPeople)
         return ([home].compactMap(\.self) + guests).joined(separator: ", ")
     }
 }

@@ -110,7 +110,7 @@ struct LogoutCommand: Command {
             case .unavailable: break
             }
         }
-        let names = choices.map(\.account.nameForPeople).joined(separator: ", ")
+        let names = choices.map(\.account).namesApart.joined(separator: ", ")
         throw Failure("which of them: \(names)?", hints: ["name the account, or give --all"], status: .usage)
     }
 

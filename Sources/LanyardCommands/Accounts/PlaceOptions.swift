@@ -56,12 +56,8 @@ extension Failure {
     /// An authority that no plugin serves.
     init(
         unknownAuthority url: String,
-        hints: [Hint] = ["write it like \(Example.wideAuthority)"]
+        hints: [Hint] = ["write it like \(Example.wideAuthority), or name it in a rule first"]
     ) {
-        let isADFS = AuthorityURL(url)?.path.first?.lowercased() == "adfs"
-        self.init(
-            "no plugin serves the authority \(url.displayable(limit: 255))" + (isADFS ? ", which is AD FS" : ""),
-            hints: isADFS
-                ? ["lanyard comes with plugins for Entra ID and Azure AD B2C; AD FS needs one of its own"] : hints)
+        self.init("no plugin serves the authority \(url.displayable(limit: 255))", hints: hints)
     }
 }

@@ -1,3 +1,4 @@
+import PluginHost
 import Secrets
 import Terminal
 
@@ -35,7 +36,9 @@ struct RecordListing {
         if let family = facts.family {
             details.append(family.isEmpty ? "of no family" : "family \(family.displayable(limit: 20))")
         }
-        if !facts.tenant.isEmpty { details.append("tenant \(facts.tenant.displayable(limit: 100))") }
+        if !["", AuthorityMatch.realmOfHost].contains(facts.tenant) {
+            details.append("tenant \(facts.tenant.displayable(limit: 100))")
+        }
         details += Self.wrapped(facts.scopes.map { $0.displayable(limit: 200) })
         let heads = ["  \(facts.what)"] + Array(repeating: "", count: max(0, details.count - 1))
         return zip(heads, details).map { head, detail in head + Self.margin.dropFirst(head.count) + detail }

@@ -112,7 +112,7 @@ extension KnownValues {
     /// What its name alone doesn't tell of an account.
     private func about(_ account: KnownAccount, among known: KnownAccounts) -> String {
         let record = account.account
-        let home = account.isHomeShared ? nil : record.homeRealm.map(known.nameForPeople)
+        let home = account.isHomeShared ? nil : record.tenant.map(known.nameForPeople)
         let isMarked = known.all.count > 1 && known.isUsed(account)
         let about = [
             record.username == known.name(of: account) ? nil : record.username, record.name, record.kind, home,

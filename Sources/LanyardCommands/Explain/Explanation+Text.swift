@@ -80,7 +80,7 @@ extension Explanation {
             case .selectedHere?: "chosen for this authority"
             case .selected?: "chosen for all: lanyard use"
             case .hasToken?: "it has a token of this authority"
-            case .atHome?: "the only one from this tenant"
+            case .atHome?: decision.match?.isSeparate == true ? "the only one" : "the only one from this tenant"
             case .hasBeenHere?: "the only one that has been at this tenant"
             case .onlyOne?, nil: "the only one"
             }

@@ -51,7 +51,7 @@ struct AccountPicker: AccountChooser {
 }
 
 extension [AccountRecord] {
-    /// What tells each account from the others: user name, name and kind, and the tenant of those that share these.
+    /// What tells each account from the others: user name, name and kind, and the host or the tenant of those that share these.
     var labels: [String] {
         let plain = map { account in
             let name = account.name?.displayable(limit: 30) ?? ""
@@ -62,8 +62,10 @@ extension [AccountRecord] {
             let account = self[index]
             let twins = indices.filter { self[$0].username.lowercased() == account.username.lowercased() }
             var details = plain[index]
-            if twins.count(where: { self[$0].kindForPeople == account.kindForPeople }) > 1, let home = account.homeRealm
-            {
+            let alike = twins.filter { self[$0].kindForPeople == account.kindForPeople }
+            let isElsewhere = alike.contains { !self[$0].environment.isSame(as: account.environment) }
+            if isElsewhere { details.append("at \(account.environment.displayable(limit: 60))") }
+            if !isElsewhere, alike.count > 1, let home = account.tenant {
                 details.append("tenant \(home.displayable(limit: 13))")
             }
             let name = account.nameForPeople
@@ -74,6 +76,9 @@ extension [AccountRecord] {
 }
 
 extension AccountRecord {
+    /// The realm that it is at home in; nil if it has none, or its host has but one.
+    var tenant: String? { homeRealm.flatMap { $0 == AuthorityMatch.realmOfHost ? nil : $0 } }
+
     /// What kind of account it is, as its plugin says, and the policy that it belongs to.
     var kindForPeople: String {
         [(kind ?? "other").displayable(limit: 40), policy?.displayable(limit: 60)].compactMap(\.self)

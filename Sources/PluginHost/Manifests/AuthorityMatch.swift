@@ -18,6 +18,11 @@ public struct AuthorityMatch: Sendable, Equatable {
     public let policy: String?
     /// What the manifest says of the issuer; nil if nothing.
     public var issuer: PluginIssuer?
+    /// Whether each path of the host is an issuer by itself, whose accounts and tokens are nobody else's.
+    public var isSeparate = false
+
+    /// The realm of an authority that is no more than a host, if any path would be a realm there.
+    public static let realmOfHost = "default"
 }
 
 extension AuthorityPattern {
@@ -25,6 +30,8 @@ extension AuthorityPattern {
     struct Fit {
         var realm = ""
         var policy: String?
+        /// Whether the realm is all of the path.
+        var isWholePath = false
         /// Literal segments, then how exactly the host was named: the greater fits better.
         var rank = (literals: 0, host: 0)
     }
@@ -52,7 +59,8 @@ extension AuthorityPattern {
         }
         if takesRest {
             let rest = url.path.dropFirst(path.count - 1).joined(separator: "/").lowercased()
-            fit.realm = rest.isEmpty ? "default" : rest
+            fit.realm = rest.isEmpty ? AuthorityMatch.realmOfHost : rest
+            fit.isWholePath = true
         }
         return allows(fit, anyPolicy: kindIsNamed) ? fit : nil
     }

@@ -61,6 +61,7 @@ public struct PluginRegistry: Sendable {
             realm: best.fit.realm, sharedRealm: best.plugin.sharedRealms.first { $0.name == best.fit.realm },
             policy: best.fit.policy)
         match.issuer = best.plugin.issuer(at: url, kind: kind)
+        match.isSeparate = best.fit.isWholePath
         return match
     }
 
