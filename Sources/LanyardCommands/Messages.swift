@@ -115,7 +115,7 @@ extension Failure {
         let own = Hint("put the app's client ID into \(userFile(context))", write: "client-id = \"…\"")
         let others = match?.clients.first { configuration.allows(client: $0.name) }
             .map { Hint.clientForEverybody(write: "client-id = \"\($0.name)\"") }
-        return [match?.plugin.registrationHint, own, others].compactMap(\.self)
+        return [match?.registrationHint, own, others].compactMap(\.self)
     }
 
     /// A keyring that doesn't work.

@@ -30,7 +30,8 @@ extension TokenAcquirer {
         let client = authority.match.client(request.clientID)
         let known = authority.match.issuer?.usable(flows) ?? flows
         ask.flows = client?.usable(known) ?? known
-        ask.redirectURI = client.redirect(port: request.signIn.redirectPort)
+        ask.redirectURI =
+            client.redirect(port: request.signIn.redirectPort) ?? authority.match.issuer?.registration.redirectURI
         guard ask.flows.isEmpty, !flows.isEmpty else { return }
         let name = authority.match.plugin.name
         let obstacle =

@@ -70,6 +70,11 @@ struct ManifestTests {
         secret-flows = ["browser"]
         username = "x-access-token"
         revokes-on-renewal = true
+        name = "GitHub"
+        realms = ["GitHub"]
+        registration-page = "/settings/applications/new"
+        registration = "tick the box"
+        redirect-uri = "http://127.0.0.1"
 
         [[client]]
         name = "azure-cli"
@@ -120,6 +125,11 @@ struct ManifestTests {
         #expect(issuer.secretFlows == [.browser])
         #expect(issuer.username == "x-access-token")
         #expect(issuer.revokesOnRenewal)
+        #expect(issuer.name == "GitHub" && issuer.realms == ["GitHub"])
+        let authority = try #require(AuthorityURL("https://git.example/hub/"))
+        #expect(issuer.registrationPage(at: authority) == "https://git.example/hub/settings/applications/new")
+        #expect(issuer.registration.advice == "tick the box")
+        #expect(issuer.registration.redirectURI == "http://127.0.0.1")
         #expect(
             manifest.clients == [
                 PluginClient(
@@ -144,11 +154,14 @@ struct ManifestTests {
             old: "/login/oauth/access_token", new: "http://github.com/x", line: 27,
             message: "`token-endpoint` has a value that can't be used"),
         Fault(old: "x-access-token", new: "x:y", line: 32, message: "`username` has a value that can't be used"),
+        Fault(
+            old: "/settings/applications/new", new: "http://github.com/x", line: 36,
+            message: "`registration-page` has a value that can't be used"),
         Fault(old: "= true", new: "= 1", line: 33, message: "`revokes-on-renewal` must be true or false"),
         Fault(old: "\"/{path}\"", new: "\"/{path}/x\"", line: 16, message: pathFault),
         Fault(old: "\"/{path}\"", new: "\"/{realm}/{path}\"", line: 16, message: pathFault),
         Fault(
-            old: "\"http://localhost\"", new: "\"http://evil.example\"", line: 40,
+            old: "\"http://localhost\"", new: "\"http://evil.example\"", line: 45,
             message: "`redirect-uri` has a value that can't be used"),
         Fault(
             old: "client-ids = \"uuid\"", new: "client-ids = \"guid\"", line: 8,

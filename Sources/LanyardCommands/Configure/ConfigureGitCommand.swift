@@ -17,7 +17,8 @@ struct ConfigureGitCommand: Command {
         discussion: """
             Adds lanyard to git's credential helpers, and has git send the path to hosts where a rule or the service needs \
             it. With a URL, git asks lanyard for that host only, and lanyard can add the rule that says which token the URL \
-            needs. Shows the changes and asks first; `lanyard unconfigure git` undoes them.
+            needs. For a code host that signs people in itself, it says where and how an application is \
+            registered, and signs you in. Shows the changes and asks first; `lanyard unconfigure git` undoes them.
             """)
 
     static let examples: KeyValuePairs = [
@@ -56,8 +57,12 @@ struct ConfigureGitCommand: Command {
         let rule = try await rule(for: pattern, session)
         let steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
         guard try await steps.take() else { return }
-        try await GitReport(session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil)
-            .tell()
+        let first = FirstSignIn(session, rule, scope.yes ? nil : Prompt(session.context))
+        try await GitReport(
+            session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil,
+            goesOn: first != nil
+        ).tell()
+        try await first?.offer()
     }
 
     /// What to write; with lanyard alone too if the person wants that, lest another helper keep tokens.

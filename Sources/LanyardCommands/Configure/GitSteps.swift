@@ -46,6 +46,8 @@ struct GitReport {
     let pattern: URLPattern?
     let version: GitVersion
     let hasRule: Bool
+    /// Whether the person is asked to sign in next.
+    let goesOn: Bool
 
     private var console: Console { session.context.console }
     private var isForAll: Bool { plan.scope == .system }
@@ -62,7 +64,7 @@ struct GitReport {
         } else if let first = helpers.beforeLanyard.first {
             console.note(Hint("\(first.name) answers first where it can; for lanyard alone", run: command))
         }
-        next()
+        if !goesOn { next() }
     }
 
     private func next() {

@@ -9,7 +9,10 @@ struct ExplainCommand: Command {
         discussion:
             "Also shows what is stored and what `get` would do. Prints no secrets, asks nothing, and signs no one in.")
 
-    static let examples: KeyValuePairs = ["Explain a repository": "lanyard explain \(Example.url)/project/_git/repo"]
+    static let examples: KeyValuePairs = [
+        "Explain a repository": "lanyard explain \(Example.url)/project/_git/repo",
+        "Find out what a server wants that no rule maps": "lanyard explain --online \(Example.ownURL)/repo",
+    ]
 
     @Argument(help: "The URL, as git would use it.")
     var url: String
@@ -21,11 +24,14 @@ struct ExplainCommand: Command {
     @Flag(help: "List every rule that doesn't map the URL, not only close ones.")
     var all = false
 
+    @Flag(help: "Have git ask the server, without a name or password, how it wants to be signed in to.")
+    var online = false
+
     @Flag(help: "Print JSON.")
     var json = false
 
     mutating func run(in context: CommandContext) async throws {
-        let explanation = try await Explainer(url: url, account: account, in: context).explanation()
+        let explanation = try await Explainer(url: url, account: account, isOnline: online, in: context).explanation()
         let console = context.console
         if json {
             console.print(explanation.json.encoded(pretty: true))

@@ -3,6 +3,7 @@ import CredentialEngine
 import PluginHost
 import PluginWire
 import Rules
+import Secrets
 import Terminal
 import TokenAcquisition
 import TokenStore
@@ -14,9 +15,12 @@ struct Explainer {
     private let session: Session
     /// The same, unable to ask or to have the keyring unlocked.
     private let quiet: Session
+    /// Whether the URL's server is asked.
+    private let isOnline: Bool
     private var explanation: Explanation
 
-    init(url: String, account: String?, in context: CommandContext) throws(Failure) {
+    init(url: String, account: String?, isOnline: Bool, in context: CommandContext) throws(Failure) {
+        self.isOnline = isOnline
         session = try Session(context)
         quiet = try Session(context, options: .init(isInteractive: false))
         request = try CredentialRequest(url: url)
@@ -45,6 +49,8 @@ struct Explainer {
             }
         explanation.git = await gitView()
         explanation.isTokenPlace = request.isTokenPlace
+        explanation.server = await server()
+        explanation.issuer = issuer
         explanation.offeredClient = request.host.flatMap { session.registry.resource(forHost: $0.text) }?.clients
             .first(where: session.configuration.allows)
         do throws(Failure) {
@@ -103,6 +109,22 @@ struct Explainer {
         guard let entries = try? await GitConfiguration.everything() else { return nil }
         let sendsPath = await GitConfiguration.sendsPath(for: request.url)
         return .init(helpers: GitHelpers(entries, for: request), sendsPath: sendsPath)
+    }
+
+    /// What the URL's server says by itself; nil unless that was asked for.
+    private func server() async -> ServerAnswer? {
+        guard isOnline, let host = request.host, ["https", "http"].contains(request.scheme), request.isTokenPlace else {
+            return nil
+        }
+        let console = session.context.console
+        console.progress("asking \(host.text.displayable(limit: 255))")
+        defer { console.endProgress() }
+        return await ServerAnswer.asking(request.url)
+    }
+
+    /// The issuer that the URL's host is, or may be by what its server says.
+    private var issuer: PluginIssuer? {
+        request.host.flatMap(session.issuer(atHost:)) ?? explanation.server.flatMap(session.issuer(suggestedBy:))
     }
 
     /// Whether `get` would answer from memory.

@@ -1,3 +1,4 @@
+import Claims
 import JSON
 import PluginHost
 import Rules
@@ -29,6 +30,7 @@ extension Explanation {
             members["scopes"] = JSONValue(strings: wanted.scopes)
         }
         if let decision { members.merge(decisionJSON(decision)) { $1 } }
+        if let server { members["server"] = server.json }
         if let git {
             members["git"] = [
                 "helpers": JSONValue(strings: git.helpers.all.map(\.name)), "sendsPath": .bool(git.sendsPath),
@@ -68,5 +70,25 @@ extension Explanation {
             ]
         }
         return members
+    }
+}
+
+extension ServerAnswer {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .challenges(let challenges):
+            [
+                "challenges": .array(challenges.map(\.json)),
+                "resourceMetadata": resourceMetadata.map(JSONValue.string) ?? .null, "problem": .null,
+            ]
+        case .open: ["challenges": [], "resourceMetadata": .null, "problem": .null]
+        case .none(let words): ["challenges": [], "resourceMetadata": .null, "problem": .string(words)]
+        }
+    }
+}
+
+extension AuthenticateChallenge {
+    fileprivate var json: JSONValue {
+        ["scheme": .string(scheme), "realm": parameters["realm"].map(JSONValue.string) ?? .null]
     }
 }

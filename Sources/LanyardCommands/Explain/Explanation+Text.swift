@@ -1,3 +1,4 @@
+import Claims
 import PluginHost
 import Rules
 import Secrets
@@ -43,6 +44,7 @@ extension Explanation {
                     ]
                 ))
         }
+        if let server { facts.append(("server", server.lines(at: url))) }
         return facts
     }
 
@@ -101,6 +103,9 @@ extension Explanation {
         let add: ShellCommand = "lanyard rule add \(url) --authority URL --client-id \(offeredClient ?? "ID")"
         switch (mapping, wanted) {
         case (.nothing, nil) where !isTokenPlace: hints.append(.overHTTPS(url))
+        case (.nothing, nil) where issuer != nil && next.step != "fail":
+            let name = issuer?.nameForPeople ?? ""
+            hints.append(Hint("to sign in to \(name) here", run: "lanyard configure git \(url.placeOfURL)"))
         case (.nothing, nil) where next.step != "fail":
             hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE"))
         case (.wellKnown, nil):
@@ -134,6 +139,32 @@ extension Explanation {
 
     private var userFile: String {
         context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
+    }
+}
+
+extension ServerAnswer {
+    /// The answer for people; what is not the server's own to say is marked so.
+    fileprivate func lines(at url: String) -> [String] {
+        switch self {
+        case .challenges(let challenges):
+            return challenges.map { "wants \($0.forPeople)" }
+                + [resourceMetadata.map { Self.metadata($0, at: url) }].compactMap(\.self)
+        case .open: return ["wants no sign-in"]
+        case .none(let words): return ["names no way to sign in: \(words)"]
+        }
+    }
+
+    private static func metadata(_ document: String, at url: String) -> String {
+        let isItsOwn = document.placeOfURL.lowercased() == url.placeOfURL.lowercased()
+        return "describes itself at \(document.displayable(limit: 500))" + (isItsOwn ? "" : ", which is another host")
+    }
+}
+
+extension AuthenticateChallenge {
+    /// `Basic as "GitLab"`.
+    fileprivate var forPeople: String {
+        let name = (scheme.prefix(1).uppercased() + scheme.dropFirst()).displayable(limit: 60)
+        return name + (parameters["realm"].map { " as \"\($0.displayable(limit: 100))\"" } ?? "")
     }
 }
 

@@ -1,3 +1,4 @@
+import PluginHost
 import Rules
 import Terminal
 import TokenAcquisition
@@ -52,6 +53,10 @@ struct Explanation: Sendable {
     /// Whether tokens may be sent to the URL.
     var isTokenPlace = true
     var git: GitView?
+    /// What the URL's server says by itself; nil if it wasn't asked.
+    var server: ServerAnswer?
+    /// The issuer that the URL's host is, or may be by what its server says; nil if neither tells.
+    var issuer: PluginIssuer?
     var next = Next(step: "nothing", text: "print nothing")
     var now: Int
     let context: CommandContext

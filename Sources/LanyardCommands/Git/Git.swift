@@ -51,12 +51,18 @@ enum Git {
         return version
     }
 
-    /// Runs git; its messages are not translated.
-    static func run(_ arguments: [String]) async throws(Failure) -> Output {
+    /// Runs git, with further variables; its messages are not translated.
+    static func run(
+        _ arguments: [String], with variables: [Environment.Key: String] = [:]
+    ) async throws(Failure) -> Output {
+        let environment = variables.merging(["LC_ALL": "C"]) { $1 }.mapValues(Optional.some)
+        var options = PlatformOptions()
+        // A git that is told to end takes its helpers along.
+        options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .milliseconds(300))]
         do {
             let result = try await Subprocess.run(
-                .name("git"), arguments: Arguments(arguments), environment: .inherit.updating(["LC_ALL": "C"]),
-                input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 16))
+                .name("git"), arguments: Arguments(arguments), environment: .inherit.updating(environment),
+                platformOptions: options, input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 16))
             switch result.terminationStatus {
             case .exited(let status):
                 return Output(status: status, output: result.standardOutput, errors: result.standardError)

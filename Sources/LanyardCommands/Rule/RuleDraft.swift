@@ -27,10 +27,10 @@ struct RuleDraft {
         rule.signIn = try SignInParameters(options: page.texts)
         let authority = try await authority()
         rule.authority = authority.url
-        rule.scopes = try await scopes(known)
+        rule.scopes = try await scopes(known, authority.match)
         rule.clientID = try await clientID(authority, session.registry.resource(ofScopes: rule.scopes))
         rule.account = options.account
-        rule.kind = options.kind
+        rule.kind = options.kind ?? authority.kind
         return rule
     }
 
@@ -46,14 +46,20 @@ struct RuleDraft {
 
     // MARK: - Authority
 
-    /// An authority's URL, and which plugin serves it.
-    private typealias Authority = (url: String, match: AuthorityMatch)
+    /// An authority's URL, which plugin serves it, and the kind that a rule must name; nil if the URL tells, or an option.
+    private typealias Authority = (url: String, match: AuthorityMatch, kind: String?)
 
     private func authority() async throws(Failure) -> Authority {
-        if let given = options.authority ?? session.configuration.authority { return try await authority(given) }
+        if let given = options.authority { return try await authority(given) }
+        if let own = own(await finder.found()) { return own }
+        if let given = session.configuration.authority { return try await authority(given) }
         if prompt != nil {
             console.note(
                 "which organisation signs you in? its domain, such as \(Example.domain), or the URL of an authority")
+            if session.resource(of: pattern) == nil, !session.registry.gitIssuers.isEmpty {
+                let kinds = session.registry.gitIssuers.map(\.kind).joined(separator: ", ")
+                console.note("if the server itself does, its kind: \(kinds)")
+            }
         }
         // Most people have one organisation, and one app for all of its URLs.
         let suggestion = session.configuration.rules.last?.authority ?? Example.wideAuthority
@@ -62,11 +68,24 @@ struct RuleDraft {
         return asked
     }
 
+    private var finder: IssuerFinder {
+        IssuerFinder(session: session, pattern: pattern, kind: options.kind, prompt: prompt)
+    }
+
+    /// The URL's own host as the authority: whoever asks for its repositories trusts it as it is.
+    private func own(_ found: IssuerFinder.Found?) -> Authority? {
+        guard let found,
+            let match = session.registry.match(authority: found.authority, kind: found.kind, isConfigured: true)
+        else { return nil }
+        return (found.authority, match, found.kind)
+    }
+
     private static let noAuthority = Failure(
         "a rule needs an authority", hints: [Hint("name it, such as", write: "--authority \(Example.authority)")])
 
     private func authority(_ text: String) async throws(Failure) -> Authority {
         guard !text.isEmpty else { throw Self.noAuthority }
+        if let own = own(await finder.found(typed: text)) { return own }
         let url = session.registry.authority(typed: text).withoutTrailingSlashes
         guard let match = match(url) else {
             throw Failure(
@@ -89,19 +108,19 @@ struct RuleDraft {
     /// The authority if its host is known, or the person says that it is right; else the one that it was mistaken for.
     private func trusted(_ url: String, _ match: AuthorityMatch) async throws(Failure) -> Authority {
         let host = match.authority.host
-        guard !options.trustAuthority, !session.trusts(authorityHost: host) else { return (url, match) }
+        guard !options.trustAuthority, !session.trusts(authorityHost: host) else { return (url, match, nil) }
         let twin = session.registry.lookAlike(of: host)
         guard let prompt else { throw Failure(unknownHost: match.authority, twin: twin) }
         if let twin, let right = match.authority.at(host: twin), let other = self.match(right) {
             console.note("\(host) looks like \(twin), but is a different host: whoever owns it would get your sign-in")
-            if await prompt.accepts("use \(right)?") { return (right, other) }
+            if await prompt.accepts("use \(right)?") { return (right, other, nil) }
         } else {
             console.note("no plugin knows the host \(host)")
         }
         guard await prompt.decision("use \(host) anyway?", suggesting: false) == true else {
             throw Failure("not signing in at \(host): you did not confirm it", cause: .ofNoAnswer)
         }
-        return (url, match)
+        return (url, match, nil)
     }
 
     // MARK: - Client
@@ -110,7 +129,9 @@ struct RuleDraft {
         if let id = options.clientId { return try checked(id, authority.match) }
         guard session.configuration.clientID == nil else { return nil }
         let offered = session.offeredClients(authority.match, for: known)
-        introduceClients(authority.match, offered)
+        if prompt != nil, !RegistrationGuide(match: authority.match, console: console).tell() {
+            introduceClients(authority.match, offered)
+        }
         let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }
         let asked = await ask("client ID", suggesting: other?.clientID ?? offered.first?.name) { id throws(Failure) in
             guard !id.isEmpty else { throw noClient(authority) }
@@ -121,7 +142,6 @@ struct RuleDraft {
     }
 
     private func introduceClients(_ match: AuthorityMatch, _ offered: [PluginClient]) {
-        guard prompt != nil else { return }
         let place = match.plugin.clientRegistration.map { ": \($0.displayable(limit: 512))" } ?? ""
         console.note("which app asks? your organisation's, if it has one\(place)")
         if let client = offered.first {
@@ -138,7 +158,7 @@ struct RuleDraft {
         let name = authority.match.clients.map(\.name).first(where: session.configuration.allows)
         return Failure(
             missing.message,
-            hints: [authority.match.plugin.registrationHint, Hint("give the app's client ID", write: "--client-id ID")]
+            hints: [authority.match.registrationHint, Hint("give the app's client ID", write: "--client-id ID")]
                 .compactMap(\.self)
                 + [name].compactMap(\.self).map { .clientForEverybody(write: "--client-id \($0)") })
     }
@@ -157,10 +177,11 @@ struct RuleDraft {
 
     // MARK: - Scopes
 
-    private func scopes(_ known: PluginResource?) async throws(Failure) -> [String] {
+    private func scopes(_ known: PluginResource?, _ match: AuthorityMatch) async throws(Failure) -> [String] {
         if let resource = options.resource { return try checked(named(resource) ?? ["\(resource)/.default"]) }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
+        if let scopes = match.issuer?.scopes, !scopes.isEmpty { return scopes }
         let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
         let asked = await ask(question) { text throws(Failure) in
             let words = text.pieces(between: " ").map(String.init)

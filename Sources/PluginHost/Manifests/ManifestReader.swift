@@ -111,7 +111,10 @@ struct ManifestReader {
         let endpoints = PluginEndpoints.names.map { $0.name.inManifests }
         manifest.issuers = try rows.read(
             "issuer",
-            ["kind", "hosts", "scopes", "flows", "secret-flows", "username", "revokes-on-renewal"] + endpoints, issuer)
+            [
+                "kind", "hosts", "scopes", "flows", "secret-flows", "username", "revokes-on-renewal", "name", "realms",
+                "registration-page", "registration", "redirect-uri",
+            ] + endpoints, issuer)
         manifest.clients = try rows.read(
             "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
         manifest.notes += rows.notes
@@ -152,6 +155,11 @@ struct ManifestReader {
         issuer.secretFlows = try table.flows("secret-flows")
         issuer.username = try table.text("username", .basicUsername)
         issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
+        issuer.name = try table.text("name", .text(64)) ?? ""
+        issuer.realms = try table.list("realms", .text(128))
+        issuer.registration.page = try table.text("registration-page", .endpoint)
+        issuer.registration.advice = try table.text("registration", .text(512))
+        issuer.registration.redirectURI = try table.text("redirect-uri", .page)
         return issuer
     }
 

@@ -18,6 +18,12 @@ public struct PluginIssuer: Sendable, Equatable {
     public var username: String?
     /// Whether a renewal ends the token that it replaces.
     public var revokesOnRenewal = false
+    /// What people call the kind; empty if only its own name will do.
+    public var name = ""
+    /// What their git servers call themselves in a challenge (the `realm` of HTTP's Basic); they sign people in at their own URL.
+    public var realms: [String] = []
+    /// How an application is registered there.
+    public var registration = IssuerRegistration()
 
     /// The endpoints at an authority, each a URL.
     public func endpoints(at authority: AuthorityURL) -> PluginEndpoints {
@@ -29,10 +35,28 @@ public struct PluginIssuer: Sendable, Equatable {
         return all
     }
 
+    /// The page at an authority where an application is registered; nil if the manifest doesn't say.
+    public func registrationPage(at authority: AuthorityURL) -> String? {
+        registration.page.map { $0.utf8.first == UInt8(ascii: "/") ? "\(authority)\($0)" : $0 }
+    }
+
     /// Of these flows those that work there; all if the manifest doesn't say.
     public func usable(_ wanted: [PluginRequest.Flow]) -> [PluginRequest.Flow] {
         flows.isEmpty ? wanted : wanted.filter(flows.contains)
     }
+}
+
+/// What a person needs who registers an application at an issuer.
+public struct IssuerRegistration: Sendable, Equatable {
+    /// The page to do it at: an https URL, or a path below the authority's own URL.
+    public var page: String?
+    /// What to do there: a sentence without a full stop.
+    public var advice: String?
+    /// The redirect URI to enter there, which requests name if a rule has no port of its own.
+    public var redirectURI: String?
+
+    /// Makes one that says nothing.
+    public init() {}
 }
 
 extension PluginManifest {

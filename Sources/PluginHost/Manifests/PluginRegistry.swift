@@ -82,6 +82,9 @@ public struct PluginRegistry: Sendable {
     /// The hosts of well-known consumers that serve git, and whose paths name whose repositories they are.
     public var gitHosts: [String] { plugins.flatMap(\.resources).flatMap(\.gitHosts) }
 
+    /// The issuers whose git servers sign people in at their own URL, whatever host they are at.
+    public var gitIssuers: [PluginIssuer] { plugins.flatMap(\.issuers).filter { !$0.realms.isEmpty } }
+
     /// The first well-known consumer that one of these scopes is for; nil if no manifest names one.
     public func resource(forScopes scopes: [String]) -> PluginResource? {
         plugins.flatMap(\.resources).first { $0.scopes.contains { scopes.contains($0) } }

@@ -1,0 +1,86 @@
+import Addresses
+import Claims
+import Secrets
+import Subprocess
+
+/// What a git server answers somebody who has not signed in.
+///
+/// git asks it, as it will when it needs a credential, through its own proxies and certificates; lanyard itself speaks no HTTP.
+enum ServerAnswer: Sendable, Equatable {
+    /// The challenges of its `WWW-Authenticate` headers.
+    case challenges([AuthenticateChallenge])
+    /// It serves what was asked for to everybody.
+    case open
+    /// It names no way to sign in, or can't be reached; git's words, fit to show.
+    case none(String)
+
+    /// How long a server may take.
+    private static let patience = Duration.seconds(10)
+
+    /// Asks the server of a URL, with nobody's name or password, and follows it nowhere.
+    static func asking(_ url: String) async -> ServerAnswer {
+        await withTaskGroup(of: ServerAnswer.self) { group in
+            group.addTask { await asked(url) }
+            group.addTask {
+                try? await Task.sleep(for: patience)
+                return .none("it did not answer within \(patience.components.seconds) seconds")
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .none("nobody asked it")
+        }
+    }
+
+    private static func asked(_ url: String) async -> ServerAnswer {
+        var settings = ["credential.helper=", "http.followRedirects=false"]
+        // What a person has git send to that very place would be a sign-in; a key of git's command line ends at `=`.
+        if !url.utf8.contains(UInt8(ascii: "=")) { settings.append("http.\(url).extraHeader=") }
+        do throws(Failure) {
+            let run = try await Git.run(
+                ["-C", "/"] + settings.flatMap { ["-c", $0] } + ["ls-remote", "--", url, "HEAD"],
+                with: [
+                    "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "GIT_ALLOW_PROTOCOL": "https:http",
+                    "GIT_TRACE_CURL": "1", "GIT_TRACE_CURL_NO_DATA": "1",
+                ])
+            return ServerAnswer(run)
+        } catch {
+            return .none(error.message)
+        }
+    }
+
+    /// Reads what git tells of its conversation with the server.
+    init(_ run: Git.Output) {
+        let challenges = AuthenticateChallenge.read(run.errors.pieces(between: "\n").compactMap(Self.challenge))
+        guard challenges.isEmpty else {
+            self = .challenges(challenges)
+            return
+        }
+        let prefix = "fatal: "
+        let said = run.errors.pieces(between: "\n").last { $0.utf8.starts(with: prefix.utf8) }
+        let words = said.map { $0.utf8.dropFirst(prefix.utf8.count) }.map { String(Substring($0)) }
+        self = run.status == 0 ? .open : .none((words ?? "git got no answer").displayable(limit: 300))
+    }
+
+    /// The value of a `WWW-Authenticate` header in a line of git's trace; nil for any other line.
+    private static func challenge(_ line: Substring) -> String? {
+        guard let mark = line.utf8.firstRange(of: "<= Recv header: ".utf8),
+            let (name, value) = line[mark.upperBound...].cut(at: ":"), name.lowercased() == "www-authenticate"
+        else { return nil }
+        return String(value.trimmed(of: " \r"))
+    }
+}
+
+extension ServerAnswer {
+    /// What it calls itself in its challenges, each name once.
+    var realms: [String] {
+        guard case .challenges(let challenges) = self else { return [] }
+        return challenges.compactMap { $0.parameters["realm"] }.reduce(into: []) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+    }
+
+    /// Where it says what it wants, in a document (RFC 9728); nil if it doesn't say where.
+    var resourceMetadata: String? {
+        guard case .challenges(let challenges) = self else { return nil }
+        return challenges.lazy.compactMap { $0.parameters["resource_metadata"] }.first { !$0.isEmpty }
+    }
+}

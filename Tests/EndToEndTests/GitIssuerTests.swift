@@ -1,0 +1,146 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `configure git` and `explain --online` for git hosts that sign people in themselves.
+@Suite struct GitIssuerTests {
+    /// A folder of `$BROWSER`s and the like, where nothing opens pages.
+    private static let quiet = ["TERM": "dumb"]
+
+    @Test func `configure leads from the registration to the first sign-in and a clone`() async throws {
+        try await World.with { world in
+            let url = world.sandbox.issuer.url
+            let ended = try await world.atTerminal(
+                ["lanyard", "configure", "git", url],
+                answering: [
+                    ("\(url) has no rule yet; make one? [Y/n] ", ""),
+                    ("looks like GitLab; sign in there? [Y/n] ", ""), ("client ID: ", ""),
+                    ("client ID: ", world.sandbox.issuer.clientID), ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", ""),
+                ], Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
+            #expect(ended.status == 0, "\(ended)")
+            for line in [
+                "if you have no application at GitLab yet, register one:",
+                "\(url)/-/profile/applications", "redirect URI, or callback URL: http://127.0.0.1\n",
+                "untick \"Confidential\"", "signed in",
+            ] {
+                #expect(ended.output.contains(line), "\(line)\n\(ended)")
+            }
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            #expect(text.contains("authority = \"\(url)\"\n") && text.contains("kind      = \"gitlab\"\n"), "\(text)")
+            let clone = try await world.git(["clone", "\(url)/contoso/hello.git"])
+            #expect(clone.status == 0, "\(clone)")
+        }
+    }
+
+    @Test func `a suggestion that is refused leaves the question open, and a kind answers it`() async throws {
+        try await World.with { world in
+            let url = world.sandbox.forge.url
+            let ended = try await world.atTerminal(
+                ["lanyard", "configure", "git", "\(url)/contoso"],
+                answering: [
+                    ("make one? [Y/n] ", ""), ("looks like GitHub; sign in there? [Y/n] ", "n"),
+                    ("authority [", "github"), ("GitHub's own URL [\(url)]: ", "https://elsewhere.example"),
+                    ("GitHub's own URL [\(url)]: ", ""), ("client ID: ", world.sandbox.forge.clientID),
+                    ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", "n"),
+                ], Self.quiet)
+            #expect(ended.status == 0, "\(ended)")
+            #expect(ended.output.contains("if the server itself does, its kind: github, gitlab, "), "\(ended)")
+            #expect(ended.output.contains("type a URL at "), "\(ended)")
+            #expect(ended.output.contains("lanyard client secret \(world.sandbox.forge.clientID)"), "\(ended)")
+            #expect(ended.output.contains("to sign in: lanyard login \(url)/contoso\n"), "\(ended)")
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            #expect(text.contains("authority = \"\(url)\"\n") && text.contains("kind      = \"github\"\n"), "\(text)")
+        }
+    }
+
+    @Test func `what a server says of itself maps nothing`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.issuer.url)/contoso/hello.git"
+            let silent = try await world.lanyard(["explain", url])
+            #expect(silent.status == 0 && !silent.output.contains("server"), "\(silent)")
+            #expect(try await world.sandbox.requests().isEmpty)
+
+            let asked = try await world.lanyard(["explain", "--online", url])
+            #expect(asked.status == 0, "\(asked)")
+            for line in [
+                "wants Basic as \"GitLab\"", "wants Bearer as \"GitLab\"",
+                "describes itself at \(world.sandbox.issuer.url)/.well-known/oauth-protected-resource\n",
+                "get would print nothing",
+                "to sign in to GitLab here: lanyard configure git \(world.sandbox.issuer.url)\n",
+            ] { #expect(asked.output.contains(line), "\(line)\n\(asked)") }
+            let requests = try await world.sandbox.requests()
+            #expect(requests.map(\.path) == ["/contoso/hello.git/info/refs"], "\(requests)")
+            #expect(requests.allSatisfy { $0.authorization == nil }, "\(requests)")
+
+            let json = try await world.lanyard(["explain", "--online", "--json", url])
+            let server = try #require(
+                (try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])?["server"]
+                    as? [String: Any])
+            #expect(
+                server["resourceMetadata"] as? String
+                    == "\(world.sandbox.issuer.url)/.well-known/oauth-protected-resource")
+            #expect((server["challenges"] as? [[String: Any]])?.first?["scheme"] as? String == "basic")
+            let got = try await world.lanyard(["get"], input: "url=\(url)\nwwwauth[]=Basic realm=\"GitLab\"\n")
+            #expect(got.status == 0 && got.output.isEmpty, "\(got)")
+        }
+    }
+
+    /// A git that plays a server's answers.
+    private static func git(_ home: Home, _ trace: String, status: Int = 128) throws {
+        try home.write(trace, to: home.folder + "/trace")
+        try home.program(
+            "git",
+            "for word; do [ \"$word\" = ls-remote ] && { cat '\(home.folder)/trace' >&2; exit \(status); }; done\n"
+                + "exec /usr/bin/git \"$@\"")
+    }
+
+    @Test(arguments: [
+        (
+            "1 http.c:1 <= Recv header: www-authenticate: Bearer resource_metadata=\"https://evil.example/\u{1B}[31m\"\r\n",
+            "describes itself at https://evil.example/?[31m, which is another host"
+        ),
+        ("fatal: unable to access: Could not resolve host\n", "names no way to sign in: unable to access: Could not"),
+        ("", "names no way to sign in: git got no answer"),
+        ("1 http.c:1 <= Recv header: X-Www-Authenticate: Basic realm=\"GitLab\"\r\n", "names no way to sign in"),
+    ])
+    func `an answer is shown as a fact, whatever it is`(trace: String, line: String) async throws {
+        try await Home.with { home in
+            try Self.git(home, trace)
+            let ended = try await home.lanyard(["explain", "--online", "https://git.contoso.example/x"])
+            #expect(ended.status == 0 && ended.output.contains(line), "\(ended)")
+            #expect(!ended.output.contains("\u{1B}") && !ended.output.contains("GitLab"), "\(ended)")
+        }
+    }
+
+    @Test func `a server that serves everybody wants nothing`() async throws {
+        try await Home.with { home in
+            try Self.git(home, "", status: 0)
+            let ended = try await home.lanyard(["explain", "--online", "https://git.contoso.example/x"])
+            #expect(ended.output.contains("wants no sign-in"), "\(ended)")
+        }
+    }
+
+    @Test(arguments: [
+        ("https://github.com", [String](), "https://github.com/settings/applications/new"),
+        ("https://git.contoso.example", ["--kind", "gitlab"], "https://git.contoso.example/-/profile/applications"),
+    ])
+    func `without a client ID, a rule for a git host says where one is registered`(
+        url: String, options: [String], page: String
+    ) async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyard(["rule", "add", url] + options)
+            #expect(ended.status == 1 && ended.errors.contains(page), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: home.configFile))
+        }
+    }
+
+    @Test func `the rule for a known git host needs no more than a client ID`() async throws {
+        try await Home.with { home in
+            let added = try await home.lanyard(["rule", "add", "https://gitlab.com/group", "--client-id", "app"])
+            #expect(added.status == 0, "\(added)")
+            let text = try home.text(home.configFile)
+            #expect(text.contains("authority = \"https://gitlab.com\"\n") && !text.contains("kind"), "\(text)")
+            #expect(try await home.lanyard(["rule", "list"]).output.contains("read_repository write_repository"))
+        }
+    }
+}
