@@ -67,7 +67,7 @@ import Testing
             #expect(guest.status == 2 && guest.output.contains("\nunsure  "), "\(guest)")
             let unmapped = try await world.lanyard(["status", "https://nobody.example/"])
             #expect(unmapped.status == 1 && unmapped.errors.contains("no rule maps https://nobody.example/"))
-            try world.configure(rule: "https://other.example", at: "nowhere/at/all")
+            try world.configure(rule: "https://other.example", at: "contoso.example", "kind = \"nobodys\"")
             let wrong = try await world.lanyard(["status", "https://other.example/"])
             #expect(wrong.status == 1 && wrong.output.contains("\nfails  https://other.example/: "), "\(wrong)")
         }
