@@ -60,12 +60,20 @@ actor Announcement {
             let isB2C = area.tenant?.kind == .b2c
             let scopes = isB2C ? area.audience.scopes : [".default"]
             text += rule(
-                "/" + area.name, authority: area.authority, client: isB2C ? b2cClientID : clientID,
+                world.resource + "/" + area.name, authority: world.authority + area.authority,
+                client: isB2C ? b2cClientID : clientID,
                 scopes: scopes.map { "\(area.audience.identifiers.first ?? area.audience.id)/\($0)" })
         }
         text += rule(
-            "/v1.0", authority: "/common", client: clientID, scopes: ["https://graph.microsoft.com/User.Read"])
-        return text
+            world.resource + "/v1.0", authority: world.authority + "/common", client: clientID,
+            scopes: ["https://graph.microsoft.com/User.Read"])
+        return text + world.openHosts.map(rule(of:)).joined()
+    }
+
+    private func rule(of host: CodeHost) -> String {
+        rule(
+            host.url, authority: host.url, client: host.with { $0.clients[0].id }, scopes: host.style.scopes,
+            kind: host.style.kind)
     }
 
     /// What git needs to clone from here, after the user's own settings; for `GIT_CONFIG_GLOBAL`.
@@ -81,9 +89,7 @@ actor Announcement {
         \thelper =
         \thelper = lanyard
         \tuseHttpPath = true
-        \(section(of: world.issuer))
-        \(section(of: world.forge))
-        \(section(of: world.gitea))
+        \(world.hosts.map(section(of:)).joined(separator: "\n"))
 
         """
     }
@@ -98,20 +104,43 @@ actor Announcement {
         """
     }
 
-    private func rule(_ path: String, authority: String, client: String, scopes: [String]) -> String {
+    private func rule(
+        _ url: String, authority: String, client: String, scopes: [String], kind: String? = nil
+    ) -> String {
         """
 
         [[rule]]
-        url = \(quoted(world.resource + path))
-        authority = \(quoted(world.authority + authority))
+        url = \(quoted(url))
+        authority = \(quoted(authority))
         client-id = \(quoted(client))
         scopes = [\(scopes.map(quoted).joined(separator: ", "))]
-
+        \(kind.map { "kind = \(quoted($0))\n" } ?? "")
         """
     }
 
     /// A TOML basic string; git reads it the same.
     private func quoted(_ text: String) -> String {
         JSONValue.string(text).encodedText
+    }
+}
+
+extension CodeHost.Style {
+    /// What lanyard calls a host of this kind.
+    fileprivate var kind: String {
+        switch self {
+        case .issuer: "gitlab"
+        case .forge: "github"
+        case .gitea: "gitea"
+        }
+    }
+
+    /// The scopes that git needs there.
+    fileprivate var scopes: [String] {
+        switch self {
+        case .issuer: ["read_repository", "write_repository"]
+        case .forge: ["repo"]
+        // A Gitea's token is good for everything anyway.
+        case .gitea: ["openid", "profile"]
+        }
     }
 }

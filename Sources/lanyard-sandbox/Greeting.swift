@@ -16,9 +16,9 @@ struct Greeting {
           resources    \(world.resource)
 
         Three more hosts sign the same people in and have repositories; sandbox.json names their clients:
-          OpenID Connect    \(world.issuer.url)
-          like GitHub       \(world.forge.url)
-          like Gitea        \(world.gitea.url)
+          like GitLab    \(world.issuer.url)    (OpenID Connect)
+          like GitHub    \(world.forge.url)
+          like Gitea     \(world.gitea.url)
 
         Who can sign in:
         \(people)
@@ -44,7 +44,12 @@ struct Greeting {
         }.joined()
     }
 
-    private var repositories: String { lines(areas.map { "\(world.resource)/\($0.name)/hello.git" }) }
+    private var repositories: String {
+        lines(areas.map { "\(world.resource)/\($0.name)/hello.git" } + world.openHosts.map(repository(at:)))
+    }
+
+    /// One that most people here may read.
+    private func repository(at host: CodeHost) -> String { "\(host.url)/contoso/hello.git" }
 
     private var setUp: [String] {
         [
@@ -64,7 +69,8 @@ struct Greeting {
     private var commands: [String] {
         let repository = areas.first { $0.name == "common" }.map { word("\(world.resource)/\($0.name)/hello.git") }
         let graph = word(world.resource + "/v1.0/me")
-        return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [
+        let clones = world.openHosts.map { "git clone \(word(self.repository(at: $0))) \($0.style.rawValue)" }
+        return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + clones + [
             "lanyard token --header \(graph) | curl --header @- \(graph)", "lanyard accounts",
         ]
     }

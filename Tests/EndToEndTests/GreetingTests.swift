@@ -35,13 +35,16 @@ import Testing
                     "If that terminal cannot open a browser, let a scripted one sign in:", "Then:",
                 ]
                 let commands = headings.map { Self.lines(of: text, below: $0) }
-                #expect(commands.map(\.count) == [4, 1, 4], "\(text)")
+                #expect(commands.map(\.count) == [4, 1, 6], "\(text)")
                 // fish has no `set -e`; what came of the commands is looked at below.
                 let script = ((shell == "fish" ? [] : ["set -e"]) + commands.flatMap(\.self)).joined(separator: "\n")
                 let ended = try await run(
                     shell, ["-c", script], environment: home.environment, folder: home.folder + "/home")
                 #expect(ended.status == 0, "\(script)\n\(ended)")
-                #expect(FileManager.default.fileExists(atPath: home.folder + "/home/hello/README.md"))
+                for clone in ["hello", "issuer", "gitea"] {
+                    let file = "\(home.folder)/home/\(clone)/README.md"
+                    #expect(FileManager.default.fileExists(atPath: file), "\(ended)")
+                }
                 #expect(ended.output.contains(#""userPrincipalName":"alice@contoso.example""#), "\(ended)")
                 #expect(ended.output.contains("\n* alice@contoso.example "), "\(ended)")
             }

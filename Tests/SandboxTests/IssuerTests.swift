@@ -176,6 +176,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("openid", false), ("openid offline_access", true), ("read_repository", true), ("write_repository", true),
+    ])
+    func `a refresh token comes if it is asked for, and with a token for repositories`(
+        scope: String, comes: Bool
+    ) async throws {
+        try await withSandbox { sandbox in
+            let tokens = try await HostFlow(sandbox: sandbox, parameters: ["scope": scope]).tokens()
+            #expect((tokens.text("refresh_token") != nil) == comes)
+        }
+    }
+
     @Test func `without rotation a refresh token stays`() async throws {
         try await withSandbox { sandbox in
             let flow = HostFlow(sandbox: sandbox)
@@ -190,8 +202,6 @@ import Testing
             #expect(try await flow.status("Bearer \(tokens.text("access_token") ?? "")") == 200)
             let narrow = try await flow.renew(refresh, ["scope": "read_repository"])
             #expect(narrow.text("scope") == "read_repository")
-            let less = HostFlow(sandbox: sandbox, parameters: ["scope": "read_repository"])
-            #expect(try await less.tokens()["refresh_token"] == nil)
         }
     }
 

@@ -55,7 +55,17 @@ package final class World: Sendable {
         for name in ["lanyard", "git-credential-lanyard"] {
             try files.createSymbolicLink(atPath: "\(folder)/bin/\(name)", withDestinationPath: Built.lanyard)
         }
-        try files.copyItem(atPath: sandbox.folder + "/config.toml", toPath: configFile)
+        try rules(of: [sandbox.resource]).write(toFile: configFile, atomically: true, encoding: .utf8)
+    }
+
+    /// The configuration that the sandbox made, of its rules those for some of its hosts.
+    private func rules(of hosts: [String]) throws -> String {
+        let parts = try String(contentsOfFile: sandbox.folder + "/config.toml", encoding: .utf8)
+            .components(separatedBy: "[[rule]]\n")
+        let kept = parts.dropFirst().filter { rule in
+            hosts.contains { rule.contains("url = \"\($0)/") || rule.contains("url = \"\($0)\"") }
+        }
+        return (parts.prefix(1) + kept).joined(separator: "[[rule]]\n")
     }
 
     private func prepare() async throws {
@@ -78,6 +88,14 @@ package final class World: Sendable {
     package func configure(before text: String) throws {
         let old = try String(contentsOfFile: configFile, encoding: .utf8)
         try (text + "\n" + old).write(toFile: configFile, atomically: true, encoding: .utf8)
+    }
+
+    /// Adds the sandbox's own rules for hosts beside its resources.
+    package func configure(hosts: [SandboxDescription.Host]) throws {
+        let rules = try rules(of: hosts.map(\.url)).split(separator: "[[rule]]\n").dropFirst()
+        let old = try String(contentsOfFile: configFile, encoding: .utf8)
+        try (old + rules.map { "\n[[rule]]\n\($0)" }.joined())
+            .write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
     /// Adds a rule to the user's configuration, for an authority at a path of the sandbox's.

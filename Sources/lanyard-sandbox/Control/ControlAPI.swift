@@ -19,7 +19,7 @@ extension World {
             case (.post, "/_sandbox/revoke"):
                 let username = try decode(Revocation.self, body).username
                 ledger.revoke(username)
-                for host in [issuer, forge, gitea] { host.revoke(username) }
+                for host in hosts { host.revoke(username) }
             case (.get, "/_sandbox/faults"): return .json(["held": .integer(Int64(faults.held))])
             case (.post, "/_sandbox/faults"): faults.plan(try decode(Fault.self, body))
             case (.delete, "/_sandbox/faults"): faults.clear()

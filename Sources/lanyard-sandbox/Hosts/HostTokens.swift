@@ -141,11 +141,14 @@ extension HostSite {
         return answer
     }
 
-    /// Gitea sends a new one with each answer, whatever the scopes.
+    /// Whether an answer has a refresh token.
+    ///
+    /// Gitea sends a new one with each answer, whatever the scopes. GitLab's tokens for repositories have one without being asked; who
+    /// asks for nothing but OpenID Connect's scopes must ask for it too.
     private func sendsRefreshToken(with issue: Issue) -> Bool {
         let isNeeded = issue.redeemed == nil || spendsRefreshTokens
-        let isAllowed = issue.client.grants.contains("refresh_token") && issue.grant.scopes.contains("offline_access")
-        return style == .gitea || isNeeded && isAllowed
+        let isForLong = issue.grant.scopes.contains { $0 == "offline_access" || $0.hasSuffix("_repository") }
+        return style == .gitea || isNeeded && isForLong && issue.client.grants.contains("refresh_token")
     }
 
     /// GitHub's prefixes tell its tokens apart: `gho_` and `ghu_` are access tokens of OAuth apps and of GitHub Apps.
