@@ -16,6 +16,8 @@ package final class Sandbox: Sendable {
         package let grantType: String?
         /// How the request proved who sent it, such as `Bearer`.
         package let authorization: String?
+        /// Who asked, as far as the request proved that.
+        package let user: String?
         /// The URL's query.
         package let query: [String: String]?
         /// The form, without its secrets.
@@ -24,7 +26,7 @@ package final class Sandbox: Sendable {
         package var description: String { "\(method) \(host) \(path) \(grantType ?? "") \(status)" }
 
         enum CodingKeys: String, CodingKey {
-            case method, host, path, status, query, form, authorization
+            case method, host, path, status, user, query, form, authorization
             case grantType = "grant_type"
         }
     }
@@ -93,8 +95,14 @@ package final class Sandbox: Sendable {
     /// Plans something that goes wrong.
     package func fault(_ fault: String) async throws { _ = try await control("POST", "faults", fault) }
     /// Waits until a request is kept waiting by a fault with `hold`; it goes on when the faults are cleared.
+    ///
+    /// - Throws: `SandboxError.nothingHeld` after two minutes.
     package func untilHeld() async throws {
-        while try await control("GET", "faults") == #"{"held":0}"# { try await Task.sleep(for: .milliseconds(50)) }
+        let end = ContinuousClock.now + .seconds(120)
+        while try await control("GET", "faults") == #"{"held":0}"# {
+            guard ContinuousClock.now < end else { throw SandboxError.nothingHeld }
+            try await Task.sleep(for: .milliseconds(50))
+        }
     }
     /// Lets everything go right again.
     package func clearFaults() async throws { _ = try await control("DELETE", "faults") }
@@ -113,9 +121,12 @@ package final class Sandbox: Sendable {
     }
 }
 
-/// The control interface refused something.
+/// What a sandbox didn't do.
 package enum SandboxError: Error {
+    /// The control interface refused something.
     case control(String)
+    /// No request came that a fault was to keep waiting.
+    case nothingHeld
 }
 
 extension [Sandbox.Request] {

@@ -1,0 +1,392 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A git host of the sandbox that signs people in by itself.
+struct GitHost: CustomTestStringConvertible, Sendable {
+    let name: String
+    /// What the sandbox's log calls it.
+    let logged: String
+    /// How a token travels from the system's git and from a newer one.
+    let proofs: (system: String, newer: String)
+    var testDescription: String { name }
+
+    static let gitLab = GitHost(name: "like GitLab", logged: "issuer", proofs: ("Basic", "Basic"))
+    static let gitea = GitHost(name: "like Gitea", logged: "gitea", proofs: ("Basic", "Bearer"))
+
+    func place(in sandbox: Sandbox) -> SandboxDescription.Host {
+        switch logged {
+        case "issuer": sandbox.issuer
+        case "gitea": sandbox.gitea
+        default: sandbox.forge
+        }
+    }
+
+    func repository(in sandbox: Sandbox) -> String { place(in: sandbox).url + "/contoso/hello.git" }
+
+    /// What git asked of its repositories, and what was asked of it as an authority.
+    func requests(_ world: World) async throws -> (git: [Sandbox.Request], authority: [Sandbox.Request]) {
+        let all = try await world.sandbox.requests().filter { $0.host == logged }
+        return (all.filter { $0.path.contains(".git/") }, all.filter { !$0.path.contains(".git/") })
+    }
+}
+
+extension World {
+    /// Runs the body in a world with the sandbox's own rules for git hosts.
+    static func with(hosts: [GitHost], _ body: @escaping @Sendable (World) async throws -> Void) async throws {
+        try await with { world in
+            try world.configure(hosts: hosts.map { $0.place(in: world.sandbox) })
+            try await body(world)
+        }
+    }
+
+    /// The token of the only item of a kind in the keyring.
+    func stored(_ kind: String) async throws -> String { try await storedToken(kind, environment) }
+
+    /// Redeems a refresh token as another program would, and gives the answer's status.
+    func redeem(_ refreshToken: String, at endpoint: String, client: String) async throws -> String {
+        let form = "grant_type=refresh_token&client_id=\(client)&refresh_token=\(refreshToken)"
+        return try await runInside(
+            "curl",
+            [
+                "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--cacert", sandbox.caFile,
+                "--data", "@-", endpoint,
+            ], input: form
+        ).output
+    }
+
+    /// The status that a repository answers a token with.
+    func status(of token: String, at repository: String) async throws -> String {
+        try await runInside(
+            "curl",
+            [
+                "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--cacert", sandbox.caFile,
+                "--header", "@-", "\(repository)/info/refs?service=git-upload-pack",
+            ], input: "Authorization: Bearer \(token)\n"
+        ).output
+    }
+}
+
+/// The token of the only item of a kind in the keyring that an environment leads to.
+func storedToken(_ kind: String, _ environment: [String: String]) async throws -> String {
+    let found = try await run("secret-tool", ["lookup", "kind", kind], environment: environment)
+    let record = try? JSONSerialization.jsonObject(with: Data(found.output.utf8)) as? [String: Any]
+    return try #require(record?["secret"] as? String, "\(kind): \(found)")
+}
+
+/// Clones from git hosts that are no Entra.
+@Suite struct GitHostTests {
+    static let hosts = [GitHost.gitLab, .gitea]
+    private static let alice = "alice_contoso"
+    private static let bob = "bob_contoso"
+
+    @Test(arguments: hosts, GitProgram.all)
+    func `a clone signs in once, each refresh token is used once, and then a fetch is silent`(
+        host: GitHost, program: GitProgram
+    ) async throws {
+        try await World.with(hosts: [host]) { world in
+            // So short that it is due at once; what it is renewed by is good once, and ends what was there before.
+            let rotating = #""single_use_refresh_tokens": 1, "renewal_ends_access_token": 1"#
+            try await world.sandbox.set(#"{"access_token_lifetime": 30, \#(rotating)}"#)
+            let url = host.repository(in: world.sandbox)
+            let clone = try await world.git(
+                ["clone", "--quiet", url, "hello"], world.browser(as: Self.alice), by: program)
+            #expect(clone.status == 0, "\(clone)")
+            #expect(FileManager.default.fileExists(atPath: world.folder + "/work/hello/README.md"))
+            let first = try await host.requests(world)
+            #expect(first.authority.count(grant: "authorization_code") == 1)
+            let proof = program.path == GitProgram.system.path ? host.proofs.system : host.proofs.newer
+            #expect(Set(first.git.map(\.authorization)) == [nil, proof], "\(first.git)")
+
+            for lifetime in [30, 3600] {
+                try await world.sandbox.clearLog()
+                try await world.sandbox.set(#"{"access_token_lifetime": \#(lifetime)}"#)
+                let renewed = try await world.git(["-C", "hello", "fetch"], by: program)
+                #expect(renewed.status == 0 && renewed.errors.isEmpty, "\(renewed)")
+                #expect(try await host.requests(world).authority.compactMap(\.grantType) == ["refresh_token"])
+            }
+            try await world.sandbox.clearLog()
+            for _ in 0..<2 {
+                let silent = try await world.git(["-C", "hello", "fetch"], by: program)
+                #expect(silent.status == 0 && silent.errors.isEmpty, "\(silent)")
+            }
+            #expect(try await host.requests(world).authority.isEmpty)
+        }
+    }
+
+    @Test func `a push goes through as well`() async throws {
+        try await World.with(hosts: Self.hosts) { world in
+            for host in Self.hosts {
+                let browser = world.browser(as: Self.alice)
+                let clone = try await world.git(
+                    ["clone", "-q", host.repository(in: world.sandbox), host.logged], browser)
+                #expect(clone.status == 0, "\(clone)")
+                let identity = ["-c", "user.name=Alice", "-c", "user.email=alice@contoso.example"]
+                try await world.git(
+                    ["-C", host.logged] + identity + ["commit", "-q", "--allow-empty", "-m", "A change"])
+                let push = try await world.git(["-C", host.logged, "push", "-q", "origin", "HEAD:refs/heads/topic"])
+                #expect(push.status == 0, "\(push)")
+            }
+        }
+    }
+
+    @Test func `a renewal that ends the token before it happens once, however many ask`() async throws {
+        try await World.with(hosts: [.gitLab]) { world in
+            try await world.sandbox.set(
+                #"{"access_token_lifetime": 30, "single_use_refresh_tokens": 1, "renewal_ends_access_token": 1}"#)
+            let url = GitHost.gitLab.repository(in: world.sandbox)
+            #expect(try await world.git(["clone", "-q", url, "hello"], world.browser(as: Self.alice)).status == 0)
+            let old = try await world.stored("accesstoken")
+            try await world.sandbox.clearLog()
+            try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
+            // Whoever comes first is kept waiting; the others meet its lock, or what it stored.
+            try await world.sandbox.fault(#"{"path": "/oauth/token", "hold": true, "times": 1}"#)
+            async let one = world.git(["-C", "hello", "ls-remote", "-q"])
+            async let two = world.git(["-C", "hello", "ls-remote", "-q"])
+            async let three = world.git(["-C", "hello", "ls-remote", "-q"])
+            try await world.sandbox.untilHeld()
+            try await world.sandbox.clearFaults()
+            let ended = try await [one, two, three]
+            #expect(ended.allSatisfy { $0.status == 0 && $0.errors.isEmpty }, "\(ended)")
+            #expect(try await GitHost.gitLab.requests(world).authority.compactMap(\.grantType) == ["refresh_token"])
+            #expect(try await world.status(of: old, at: url) == "401")
+            #expect(try await world.status(of: world.stored("accesstoken"), at: url) == "200")
+        }
+    }
+
+    @Test func `a refresh token that somebody else used up asks for a sign-in, and loses no account`() async throws {
+        try await World.with(hosts: [.gitea]) { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 30, "single_use_refresh_tokens": 1}"#)
+            let url = GitHost.gitea.repository(in: world.sandbox)
+            #expect(try await world.git(["clone", "-q", url, "one"], world.browser(as: Self.alice)).status == 0)
+            let endpoint = world.sandbox.gitea.url + "/login/oauth/access_token"
+            let client = world.sandbox.gitea.clientID
+            #expect(try await world.redeem(world.stored("refreshtoken"), at: endpoint, client: client) == "200")
+            let alone = try await world.git(["clone", "-q", url, "two"])
+            let hint = "lanyard: hint: sign in: lanyard login \(world.sandbox.gitea.url)/"
+            #expect(alone.status == 128 && alone.errors.contains(hint), "\(alone)")
+            #expect(try await AccountChoiceTests.accounts(world).map { $0["username"] as? String } == [Self.alice])
+            let again = try await world.git(["clone", "-q", url, "two"], world.browser(as: Self.alice))
+            #expect(again.status == 0, "\(again)")
+        }
+    }
+
+    @Test func `signing out has the host take back the tokens`() async throws {
+        try await World.with(hosts: Self.hosts) { world in
+            let url = GitHost.gitLab.repository(in: world.sandbox)
+            #expect(try await world.lanyard(["login", url], world.browser(as: Self.alice)).status == 0)
+            let refresh = try await world.stored("refreshtoken")
+            let token = try await world.stored("accesstoken")
+            #expect(try await world.status(of: token, at: url) == "200")
+            try await world.sandbox.clearLog()
+            let logout = try await world.lanyard(["logout"])
+            #expect(logout.status == 0 && logout.errors == "lanyard: signed out \(Self.alice)\n", "\(logout)")
+            let asked = try await GitHost.gitLab.requests(world).authority
+            #expect(asked.map(\.path) == ["/oauth/revoke"] && asked.allSatisfy { $0.status == 200 }, "\(asked)")
+            #expect(try await world.status(of: token, at: url) == "401")
+            let issuer = world.sandbox.issuer
+            #expect(try await world.redeem(refresh, at: issuer.url + "/oauth/token", client: issuer.clientID) == "400")
+            #expect(try await AccountChoiceTests.accounts(world).isEmpty)
+
+            // A host that takes nothing back keeps nobody signed in, and neither does one that can't be asked.
+            #expect(
+                try await world.lanyard(
+                    ["login", GitHost.gitea.repository(in: world.sandbox)], world.browser(as: Self.alice)
+                ).status == 0)
+            #expect(try await world.lanyard(["logout"]).errors == "lanyard: signed out \(Self.alice)\n")
+            #expect(try await world.lanyard(["login", url], world.browser(as: Self.alice)).status == 0)
+            try await world.sandbox.fault(#"{"path": "/oauth/revoke", "status": 500, "body": "oops"}"#)
+            let failed = try await world.lanyard(["logout"])
+            #expect(failed.status == 0 && failed.errors.contains("did not take the tokens back: "), "\(failed)")
+            #expect(try await AccountChoiceTests.accounts(world).isEmpty)
+        }
+    }
+
+    @Test func `the URL's user name selects one of two accounts on a host`() async throws {
+        try await World.with(hosts: [.gitLab]) { world in
+            let url = GitHost.gitLab.repository(in: world.sandbox)
+            for user in [Self.alice, Self.bob] {
+                let login = try await world.lanyard(["login", url, "--account", user], world.browser(as: user))
+                #expect(login.status == 0, "\(login)")
+            }
+            for user in [Self.alice, Self.bob] {
+                let named = url.replacing("https://", with: "https://\(user)@")
+                for program in GitProgram.all {
+                    try await world.sandbox.clearLog()
+                    let clone = try await world.git(["clone", "-q", named, "\(user) \(program.name)"], by: program)
+                    #expect(clone.status == 0 && clone.errors.isEmpty, "\(clone)")
+                    let served = try await GitHost.gitLab.requests(world).git.filter { $0.status == 200 }.map(\.user)
+                    #expect(Set(served) == [user.replacing("_contoso", with: "@contoso.example")], "\(served)")
+                }
+            }
+        }
+    }
+
+    @Test func `a rule for a path selects one of two accounts on a host`() async throws {
+        try await World.with { world in
+            let host = world.sandbox.issuer
+            let rules = [("alice_contoso", "contoso"), ("carol_fabrikam", "fabrikam")].map { user, path in
+                """
+                [[rule]]
+                url = "\(host.url)/\(path)"
+                authority = "\(host.url)"
+                kind = "gitlab"
+                client-id = "\(host.clientID)"
+                scopes = ["read_repository", "write_repository"]
+                account = "\(user)"
+                """
+            }
+            let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            try (old + "\n" + rules.joined(separator: "\n")).write(
+                toFile: world.configFile, atomically: true, encoding: .utf8)
+            _ = try await world.git(["config", "--global", "credential.\(host.url).useHttpPath", "true"])
+            for (user, path) in [("alice_contoso", "contoso"), ("carol_fabrikam", "fabrikam")] {
+                let clone = try await world.git(
+                    ["clone", "-q", "\(host.url)/\(path)/hello.git", path], world.browser(as: user))
+                #expect(clone.status == 0, "\(clone)")
+            }
+            try await world.sandbox.clearLog()
+            for path in ["contoso", "fabrikam", "contoso"] {
+                let fetch = try await world.git(["-C", path, "fetch"])
+                #expect(fetch.status == 0 && fetch.errors.isEmpty, "\(fetch)")
+            }
+            #expect(try await GitHost.gitLab.requests(world).authority.isEmpty)
+        }
+    }
+
+    @Test func `accounts of all issuers stand side by side`() async throws {
+        try await World.with(hosts: Self.hosts) { world in
+            let entra = "\(world.sandbox.resource)/contoso/hello.git"
+            let gitLab = GitHost.gitLab.repository(in: world.sandbox)
+            let gitea = GitHost.gitea.repository(in: world.sandbox)
+            let signIns = [
+                (entra, "alice@contoso.example"), (gitLab, Self.alice), (gitLab, Self.bob), (gitea, Self.bob),
+            ]
+            for (url, user) in signIns {
+                let login = try await world.lanyard(["login", url, "--account", user], world.browser(as: user))
+                #expect(login.status == 0, "\(login)")
+            }
+            let accounts = try await AccountChoiceTests.accounts(world)
+            #expect(
+                Set(accounts.map { "\($0["username"] ?? "") \($0["kind"] ?? "")" }) == [
+                    "alice@contoso.example work-or-school", "alice_contoso gitlab", "bob_contoso gitlab",
+                    "bob_contoso gitea",
+                ], "\(accounts)")
+            #expect(accounts.allSatisfy { $0["canRenew"] as? Bool == true }, "\(accounts)")
+            #expect(Set(accounts.compactMap { $0["homeAccountId"] as? String }).count == 4)
+            let used = try await Self.used(world, [entra, gitLab, gitea])
+            #expect(used == ["alice@contoso.example", Self.bob, Self.bob])
+
+            // A choice for one host is none for another.
+            #expect(try await world.lanyard(["use", Self.alice, gitLab]).status == 0)
+            #expect(try await Self.used(world, [gitLab, gitea]) == [Self.alice, Self.bob])
+            let table = try await world.lanyard(["accounts"])
+            #expect(table.output.contains("GitLab") && table.output.contains("Gitea"), "\(table)")
+
+            let entraOnly = try await world.lanyard(["logout", "alice@contoso.example"])
+            #expect(entraOnly.status == 0, "\(entraOnly)")
+            #expect(try await Self.used(world, [gitLab, gitea]) == [Self.alice, Self.bob])
+            let rest = try await world.lanyard(["logout", "--all"])
+            #expect(rest.status == 0 && rest.errors.split(separator: "\n").count == 3, "\(rest)")
+            #expect(try await AccountChoiceTests.accounts(world).isEmpty)
+        }
+    }
+
+    /// Whom `status` says each URL is ready for.
+    private static func used(_ world: World, _ urls: [String]) async throws -> [String] {
+        var users: [String] = []
+        for url in urls {
+            let ended = try await world.lanyard(["status", "--json", url])
+            let json = try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: Any]
+            let rule = (json?["rules"] as? [[String: Any]])?.first
+            #expect(rule?["step"] as? String == "answer", "\(ended)")
+            users.append(rule?["account"] as? String ?? "")
+        }
+        return users
+    }
+}
+
+/// The host that works as GitHub does, where a client without its secret signs in by a device code.
+@Suite struct ForgeDeviceTests {
+    private static let forge = GitHost(name: "like GitHub", logged: "forge", proofs: ("Basic", "Basic"))
+    private static let alice = "alice_contoso"
+
+    /// A world in which Alice has signed in by a device code, for one of the forge's clients.
+    private static func withAlice(
+        client: @escaping @Sendable (SandboxDescription.Host) -> String?, settings: String = "{}",
+        _ body: @escaping @Sendable (World, String) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            let forge = world.sandbox.forge
+            let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            try """
+            \(old)
+            [[rule]]
+            url = "\(forge.url)"
+            authority = "\(forge.url)"
+            kind = "github"
+            client-id = "\(try #require(client(forge)))"
+            scopes = ["repo"]
+
+            """.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            try await world.sandbox.set(#"{"device_code_interval": 1}"#)
+            try await world.sandbox.set(settings)
+            let url = Self.forge.repository(in: world.sandbox)
+            try await world.signInByDevice(url, as: alice)
+            try await body(world, url)
+        }
+    }
+
+    @Test(arguments: GitProgram.all)
+    func `an OAuth app's token has no end, and is a password to every git`(program: GitProgram) async throws {
+        try await Self.withAlice(client: { $0.clientID }) { world, url in
+            try await world.sandbox.clearLog()
+            let clone = try await world.git(["clone", "-q", url, "hello"], by: program)
+            #expect(clone.status == 0 && clone.errors.isEmpty, "\(clone)")
+            let asked = try await Self.forge.requests(world)
+            #expect(asked.authority.isEmpty, "\(asked)")
+            #expect(Set(asked.git.map(\.authorization)) == [nil, "Basic"], "\(asked.git)")
+            let account = try #require(try await AccountChoiceTests.accounts(world).first)
+            #expect(account["username"] as? String == Self.alice && account["kind"] as? String == "github")
+            #expect(account["canRenew"] as? Bool == false)
+        }
+    }
+
+    @Test func `a GitHub App's token is renewed, which ends the one before it`() async throws {
+        let settings = #"{"access_token_lifetime": 30}"#
+        try await Self.withAlice(client: { $0.appClientID }, settings: settings) { world, url in
+            let old = try await world.stored("accesstoken")
+            try await world.sandbox.clearLog()
+            try await world.sandbox.set(#"{"access_token_lifetime": 28800}"#)
+            let clone = try await world.git(["clone", "-q", url, "hello"])
+            #expect(clone.status == 0 && clone.errors.isEmpty, "\(clone)")
+            let asked = try await Self.forge.requests(world).authority
+            #expect(asked.compactMap(\.grantType) == ["refresh_token"], "\(asked)")
+            #expect(try await world.stored("accesstoken") != old)
+            let fetch = try await world.git(["-C", "hello", "fetch"])
+            #expect(fetch.status == 0 && fetch.errors.isEmpty, "\(fetch)")
+            #expect(try await Self.forge.requests(world).authority.count == asked.count)
+        }
+    }
+}
+
+extension World {
+    /// Signs somebody in by a device code, which they type into another browser.
+    func signInByDevice(_ url: String, as user: String) async throws {
+        let terminal = try PseudoTerminal()
+        let ended = try await terminal.run(
+            "\(folder)/bin/lanyard", ["login", "--flow", "device-code", url], environment: environment
+        ) { terminal in
+            try await terminal.sees("waiting for the code to be entered")
+            let lines = terminal.lines
+            let page = try #require(lines.firstIndex { $0.hasPrefix("https://") }, "\(terminal.text)")
+            let code = try #require(lines.firstIndex { $0.hasPrefix("lanyard: and enter this code") })
+            let typed = try await run(
+                Built.sandbox,
+                ["sign-in", "--ca", self.sandbox.caFile, "--as", user, "--code", lines[code + 1], lines[page]],
+                environment: self.environment)
+            #expect(typed.status == 0, "\(typed)")
+        }
+        #expect(ended.status == 0, "\(ended) \(terminal.text)")
+    }
+}
