@@ -2,84 +2,146 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What tests with issuers of others rely on: that these start, and that somebody can sign in by a script.
-@Suite(.enabled(if: ThirdPartyIssuer.programs != nil, "there are none: script/issuers says why"))
+/// Signing in to OpenID Connect issuers that others have written.
+@Suite(.serialized, .enabled(if: ThirdPartyIssuer.programs != nil, "there are none: script/issuers says why"))
 struct ThirdPartyIssuerTests {
-    private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-    private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    private static let url = "https://git.example/hello.git"
+
+    /// A home with a keyring and a rule for an issuer.
+    private static func with(
+        _ kind: ThirdPartyIssuer.Kind, _ body: @escaping @Sendable (Home, ThirdPartyIssuer) async throws -> Void
+    ) async throws {
+        let issuer = try await ThirdPartyIssuer.shared(kind)
+        try await Home.with(.unlocked) { home in
+            try home.write(
+                """
+                ca-file = "\(issuer.caFile)"
+                [[rule]]
+                url = "https://git.example"
+                authority = "\(issuer.issuer)"
+                kind = "oidc"
+                client-id = "\(issuer.clientID)"
+                scopes = ["email"]
+                \(issuer.redirectPort.map { "redirect-port = \($0)" } ?? "")
+
+                """, to: home.configFile)
+            try await body(home, issuer)
+        }
+    }
 
     @Test(arguments: ThirdPartyIssuer.Kind.allCases)
-    func `an issuer of others is discovered and signs in by a script`(kind: ThirdPartyIssuer.Kind) async throws {
-        try await ScratchDirectory.with { scratch in
-            try await ThirdPartyIssuer.with(kind, in: scratch) { issuer in
-                let document = try await curl(issuer, issuer.issuer + "/.well-known/openid-configuration")
-                #expect(document["issuer"] as? String == issuer.issuer)
-                let code = try await code(issuer, at: document["authorization_endpoint"] as? String ?? "")
-                let form = [
-                    "grant_type=authorization_code", "client_id=\(issuer.clientID)", "code=\(code)",
-                    "redirect_uri=\(issuer.redirectURI(port: 4711))", "code_verifier=\(Self.verifier)",
-                ]
-                let tokens = try await curl(
-                    issuer, document["token_endpoint"] as? String ?? "", form.flatMap { ["--data-urlencode", $0] })
-                #expect(tokens["access_token"] is String, "\(tokens)")
-                #expect(tokens["refresh_token"] is String)
-                #expect(tokens["id_token"] is String)
+    func `a sign-in in a browser is renewed again and again, and ends`(kind: ThirdPartyIssuer.Kind) async throws {
+        try await Self.with(kind) { home, issuer in
+            let login = try await home.lanyard(["login", Self.url], ["BROWSER": issuer.browser])
+            try #require(login.status == 0, "\(login)")
+            #expect(try await Self.usernames(home) == [issuer.shownName])
+            var tokens: Set = [try await Self.token(home)]
+            var refreshTokens: Set = [try await storedToken("refreshtoken", home.environment)]
+            for _ in 0..<2 {
+                let cleared = try await run(
+                    "secret-tool", ["clear", "kind", "accesstoken"], environment: home.environment)
+                #expect(cleared.status == 0, "\(cleared)")
+                tokens.insert(try await Self.token(home))
+                refreshTokens.insert(try await storedToken("refreshtoken", home.environment))
             }
+            #expect(tokens.count == 3)
+            #expect(refreshTokens.count == 3, "each is good once")
+            let status = try await home.lanyard(["status", Self.url])
+            #expect(status.status == 0 && status.output.contains("as \(issuer.shownName)"), "\(status)")
         }
     }
 
-    @Test(arguments: [ThirdPartyIssuer.Kind.glewlwyd, .nanoidp])
-    func `a device code is approved by a script`(kind: ThirdPartyIssuer.Kind) async throws {
-        try await ScratchDirectory.with { scratch in
-            try await ThirdPartyIssuer.with(kind, in: scratch) { issuer in
-                let document = try await curl(issuer, issuer.issuer + "/.well-known/openid-configuration")
-                let device = try await curl(
-                    issuer, document["device_authorization_endpoint"] as? String ?? "",
-                    ["--data", "client_id=\(issuer.clientID)", "--data", "scope=openid"])
-                let grant = [
-                    "grant_type=urn:ietf:params:oauth:grant-type:device_code", "client_id=\(issuer.clientID)",
-                    "device_code=\(device["device_code"] as? String ?? "")",
-                ].flatMap { ["--data-urlencode", $0] }
-                let endpoint = document["token_endpoint"] as? String ?? ""
-                let pending = try await curl(issuer, endpoint, grant)
-                #expect(pending["error"] as? String == "authorization_pending")
-                let page = try #require(device["verification_uri_complete"] as? String)
-                let words = issuer.browser.split(separator: " ").map(String.init)
-                let approved = try await run(
-                    words[0], words.dropFirst() + ["--device", page], environment: ["PATH": "/usr/bin:/bin"])
-                #expect(approved.status == 0, "\(approved)")
-                // Polling faster than the interval would be refused.
-                try await Task.sleep(for: .milliseconds(1500))
-                let tokens = try await curl(issuer, endpoint, grant)
-                #expect(tokens["access_token"] is String, "\(tokens)")
-            }
+    @Test(arguments: ThirdPartyIssuer.Kind.allCases)
+    func `signing out gives the tokens back and shows the page that ends the session`(
+        kind: ThirdPartyIssuer.Kind
+    ) async throws {
+        try await Self.with(kind) { home, issuer in
+            let login = try await home.lanyard(["login", Self.url], ["BROWSER": issuer.browser])
+            try #require(login.status == 0, "\(login)")
+            let refreshToken = try await storedToken("refreshtoken", home.environment)
+            let logout = try await home.lanyard(["logout", "--browser"])
+            #expect(logout.errors.hasPrefix("lanyard: signed out \(issuer.shownName)\n"), "\(logout)")
+            #expect(try await Self.usernames(home).isEmpty)
+            #expect(try await home.lanyard(["token", Self.url]).status == 2)
+
+            let document = try await Self.curl(issuer, issuer.issuer + "/.well-known/openid-configuration")
+            let page = document["end_session_endpoint"] as? String
+            #expect(logout.status == (page == nil ? 1 : 0), "\(logout)")
+            #expect(logout.errors.contains("\(page ?? "https://")?id_token_hint=") == (page != nil), "\(logout)")
+
+            // Some take tokens back from clients only that prove themselves, which is no reason to keep them here.
+            let isTold = logout.errors.contains("did not take the tokens back: ")
+            #expect(isTold == !issuer.takesTokensBack, "\(logout)")
+            guard issuer.takesTokensBack else { return }
+            let refused = try await Self.curl(
+                issuer, document["token_endpoint"] as? String ?? "", ["--data", "@-"],
+                input: "grant_type=refresh_token&client_id=\(issuer.clientID)&refresh_token=\(refreshToken)")
+            #expect(refused["error"] as? String == "invalid_grant", "\(refused)")
         }
     }
 
-    /// Signs in by the script, which stands for a browser on another computer.
-    private func code(_ issuer: ThirdPartyIssuer, at endpoint: String) async throws -> String {
-        var page = try #require(URLComponents(string: endpoint))
-        page.queryItems = [
-            "response_type": "code", "client_id": issuer.clientID, "redirect_uri": issuer.redirectURI(port: 4711),
-            "scope": "openid profile email offline_access", "state": "the-state", "nonce": "the-nonce",
-            "code_challenge": Self.challenge, "code_challenge_method": "S256",
-        ].map { URLQueryItem(name: $0, value: $1) }
-        let words = issuer.browser.split(separator: " ").map(String.init)
-        let ended = try await run(
-            words[0], words.dropFirst() + ["--elsewhere", page.string ?? ""], environment: ["PATH": "/usr/bin:/bin"])
-        let answer = try #require(URLComponents(string: ended.lines.last ?? ""), "\(ended)")
-        let fields = Dictionary((answer.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { first, _ in first }
-        #expect(fields["state"] == "the-state")
-        #expect(fields["iss"] == issuer.issuer)
-        return try #require(fields["code"], "\(ended)")
+    @Test(arguments: ThirdPartyIssuer.Kind.allCases.filter { $0 != .canaille })
+    func `a device code signs in`(kind: ThirdPartyIssuer.Kind) async throws {
+        try await Self.with(kind) { home, issuer in
+            // So wide that no address is broken.
+            let terminal = try PseudoTerminal(columns: 200, rows: 60)
+            let ended = try await terminal.run(
+                "\(home.folder)/bin/lanyard", ["login", "--flow", "device-code", Self.url],
+                environment: home.environment
+            ) { terminal in
+                try await terminal.sees("code=")
+                let page = try #require(terminal.lines.first { $0.contains("code=") })
+                let typed = try await issuer.approve(at: page)
+                #expect(typed.status == 0, "\(typed)")
+            }
+            #expect(ended.status == 0, "\(ended) \(terminal.text)")
+            #expect(try await Self.usernames(home) == [issuer.shownName])
+            #expect(try await home.lanyard(["logout"]).status == 0)
+        }
     }
 
-    private func curl(
-        _ issuer: ThirdPartyIssuer, _ url: String, _ options: [String] = []
+    @Test(arguments: [ThirdPartyIssuer.Kind.canaille])
+    func `headless Chromium signs in on the real page`(kind: ThirdPartyIssuer.Kind) async throws {
+        try await Self.with(kind) { home, issuer in
+            let shots = home.folder + "/shots"
+            try FileManager.default.createDirectory(atPath: shots, withIntermediateDirectories: true)
+            let browser = "\(Built.chromium) \(issuer.username) \(issuer.password) \(shots)"
+            let login = try await run(
+                "\(home.folder)/bin/lanyard", ["login", Self.url],
+                environment: home.environment.merging(["BROWSER": browser]) { $1 }, timeout: .seconds(300))
+            #expect(login.status == 0, "\(login)")
+            #expect(try await Self.usernames(home) == [issuer.shownName])
+        }
+    }
+
+    // MARK: What lanyard has and says
+
+    private static func usernames(_ home: Home) async throws -> [String] {
+        let listed = try await home.lanyard(["accounts", "--json"])
+        let accounts = try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]]
+        return try #require(accounts, "\(listed)").map { $0["username"] as? String ?? "" }
+    }
+
+    private static let withoutMemory = ["LANYARD_ANSWER_CACHE": "0"]
+
+    /// A token without anybody there, and without what was answered before.
+    ///
+    /// Canaille fails if two of its tokens would be of the same second.
+    private static func token(_ home: Home) async throws -> String {
+        var ended = try await home.lanyard(["token", url], withoutMemory)
+        for _ in 0..<100 where ended.errors.contains("(HTTP 500)") {
+            ended = try await home.lanyard(["token", url], withoutMemory)
+        }
+        try #require(ended.status == 0, "\(ended)")
+        return try #require(ended.lines.first)
+    }
+
+    private static func curl(
+        _ issuer: ThirdPartyIssuer, _ url: String, _ options: [String] = [], input: String = ""
     ) async throws -> [String: Any] {
         let ended = try await run(
             "curl", ["--silent", "--show-error", "--max-time", "60", "--cacert", issuer.caFile, url] + options,
-            environment: ["PATH": "/usr/bin:/bin"])
+            input: input, environment: ["PATH": "/usr/bin:/bin"])
         let json = try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: Any]
         return try #require(json, "\(ended)")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 
 /// A real OpenID Connect issuer of somebody else's, on a loopback port, over HTTPS.
 ///
@@ -32,43 +33,75 @@ package struct ThirdPartyIssuer: Decodable, Sendable {
         case redirectPort = "redirect_port"
     }
 
-    /// The redirect URI at a port, or at the only one that is registered.
-    package func redirectURI(port: Int) -> String { "http://127.0.0.1:\(redirectPort ?? port)/" }
+    /// A `$BROWSER` that signs in.
+    package var browser: String { "\(Self.scripts)/third-party-sign-in \(folder)" }
 
-    /// A `$BROWSER` that signs in; with `--elsewhere` it prints where the browser would go instead.
-    package var browser: String {
-        "\(Self.scripts)/third-party-sign-in \(URL(fileURLWithPath: caFile).deletingLastPathComponent().path)"
+    /// What lanyard calls who signs in: only one of them tells a client user names.
+    package var shownName: String { kind == .nanoidp ? username : "\(username)@example.org" }
+
+    /// Whether it takes tokens back from a client without a secret.
+    package var takesTokensBack: Bool { kind == .nanoidp }
+
+    /// Signs in at the page that has a device's code in its address, and says yes.
+    package func approve(at page: String) async throws -> Ended {
+        try await run(
+            "\(Self.scripts)/third-party-sign-in", [folder, "--device", page], environment: ["PATH": "/usr/bin:/bin"])
     }
 
-    private static let scripts = Built.checkout + "/Tests/TestSupport/Scripts"
+    fileprivate static let scripts = Built.checkout + "/Tests/TestSupport/Scripts"
+    private var folder: String { URL(fileURLWithPath: caFile).deletingLastPathComponent().path }
 
-    /// Runs the body while such an issuer serves, with a folder of its own in the scratch directory.
-    package static func with<Result: Sendable>(
-        _ kind: Kind, in scratch: ScratchDirectory, isolation: isolated (any Actor)? = #isolation,
-        _ body: (ThirdPartyIssuer) async throws -> Result
-    ) async throws -> Result {
-        guard let programs else { throw ThirdPartyIssuerError("script/issuers was not run") }
-        let folder = "\(scratch.path)/\(kind)"
-        let log = "\(scratch.path)/\(kind).log"
-        // The script gives the program's errors to its output.
-        return try await TestSupport.with(
-            "\(programs)/python/bin/python3", ["\(scripts)/third-party-issuer", kind.rawValue, folder], output: log,
-            environment: scratch.environment
-        ) {
-            try await body(try await started(in: folder, log: log))
-        }.result
+    /// An issuer of a kind that serves until the tests end; whoever asks first starts it.
+    package static func shared(_ kind: Kind) async throws -> ThirdPartyIssuer {
+        try await ThirdPartyIssuers.shared.issuer(kind)
+    }
+}
+
+/// The issuers that were started.
+private actor ThirdPartyIssuers {
+    static let shared = ThirdPartyIssuers()
+    private var issuers: [ThirdPartyIssuer.Kind: Task<ThirdPartyIssuer, any Error>] = [:]
+    /// What they read from: each ends when that is closed, which the end of this process does.
+    private var inputs: [FileDescriptor] = []
+
+    func issuer(_ kind: ThirdPartyIssuer.Kind) async throws -> ThirdPartyIssuer {
+        let task = issuers[kind] ?? Task { try await start(kind) }
+        issuers[kind] = task
+        return try await task.value
+    }
+
+    private func start(_ kind: ThirdPartyIssuer.Kind) async throws -> ThirdPartyIssuer {
+        guard let programs = ThirdPartyIssuer.programs else {
+            throw ThirdPartyIssuerError("script/issuers was not run")
+        }
+        let folder = "/tmp/lanyard-\(kind)-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let log = try FileDescriptor.open(
+            FilePath(folder + "/log"), .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+        // A child of another test's must not keep it open.
+        let pipe = try FileDescriptor.pipe(options: .closeOnExec)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: programs + "/python/bin/python3")
+        process.arguments = ["\(ThirdPartyIssuer.scripts)/third-party-issuer", kind.rawValue, folder]
+        process.environment = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"]
+        process.standardInput = FileHandle(fileDescriptor: pipe.readEnd.rawValue, closeOnDealloc: true)
+        process.standardOutput = FileHandle(fileDescriptor: log.rawValue, closeOnDealloc: true)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        inputs.append(pipe.writeEnd)
+        return try await started(in: folder)
     }
 
     /// Waits until the issuer that was started in a folder serves.
-    private static func started(in folder: String, log: String) async throws -> ThirdPartyIssuer {
+    private func started(in folder: String) async throws -> ThirdPartyIssuer {
         for _ in 0..<12000 {
             if let file = FileManager.default.contents(atPath: folder + "/issuer.json") {
-                return try JSONDecoder().decode(Self.self, from: file)
+                return try JSONDecoder().decode(ThirdPartyIssuer.self, from: file)
             }
             if FileManager.default.fileExists(atPath: folder + "/failed") { break }
             try await Task.sleep(for: .milliseconds(50))
         }
-        let said = try? String(contentsOfFile: log, encoding: .utf8)
+        let said = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
         throw ThirdPartyIssuerError("the issuer did not start: \(said ?? "")")
     }
 }
