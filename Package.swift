@@ -337,7 +337,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: programs + ["AuthorityFixture", "CLinux", "SeededRandom"],
+            name: "EndToEndTests",
+            dependencies: programs + ["AuthorityFixture", "CLinux", "JSON", "SeededRandom", "Vectors"],
             exclude: ["Golden"],
             swiftSettings: strict),
         // Many processes that must keep step, and so are run alone (script/test).

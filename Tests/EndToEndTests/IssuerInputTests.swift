@@ -1,0 +1,188 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+import Vectors
+
+/// Issuers whose answers are wrong, or somebody else's.
+@Suite struct IssuerInputTests {
+    private static let alice = "alice_contoso"
+    private static let bob = "bob_contoso"
+
+    /// A world with a rule for the sandbox's issuer, whose metadata is looked up, and where Alice has signed in.
+    private static func withAlice(
+        lifetime: Int = 3600, _ body: @escaping @Sendable (World, String) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer
+            let rules = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            try """
+            timeout = 10
+            \(rules)
+            [[rule]]
+            url = "\(issuer.url)"
+            authority = "\(issuer.url)"
+            kind = "oidc"
+            client-id = "\(issuer.clientID)"
+            scopes = ["read_repository"]
+
+            """.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            try await world.sandbox.set(#"{"access_token_lifetime": \#(lifetime)}"#)
+            let url = issuer.url + "/contoso/hello.git"
+            let login = try await world.lanyard(["login", url], world.browser(as: alice))
+            try #require(login.status == 0, "\(login)")
+            try await body(world, url)
+            try await world.sandbox.clearFaults()
+            // Nothing was lost, and nothing came of the answers.
+            #expect(try await AccountChoiceTests.accounts(world).map { $0["username"] as? String } == [alice])
+            let after = try await world.get(issuer: url)
+            #expect(after.status == 0 && after.value("password") != nil, "\(after)")
+        }
+    }
+
+    /// One error and what to do about it, with no secret of any sign-in.
+    private static func expect(_ ended: Ended, says text: String, _ world: World, _ name: String) async throws {
+        #expect(ended.status == 1 && ended.output.isEmpty, "\(name): \(ended)")
+        let errors = ended.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: error: ") }
+        #expect(errors.count == 1 && errors.allSatisfy { $0.contains(text) }, "\(name): \(ended)")
+        for kind in ["refreshtoken", "accesstoken"] {
+            let secret = try await world.stored(kind)
+            #expect(!ended.errors.contains(secret), "\(name)")
+        }
+        #expect(!ended.errors.contains("?code=") && !ended.errors.contains("made-up"), "\(name): \(ended)")
+    }
+
+    /// A fault as the sandbox takes it.
+    private static func fault(_ members: [String: JSONValue]) -> String { JSONValue.object(members).encodedText }
+
+    // MARK: Discovery
+
+    /// What is said of a document, by the reason that the vectors have.
+    private static let reasons = [
+        "missing-endpoint": " that is https", "issuer-missing": "does not say which issuer it is",
+        "issuer-mismatch": "names another issuer: ", "not-json": "is no OpenID configuration",
+        "http-status": "(HTTP 500)",
+    ]
+
+    private static let documents = OAuthVectors.followed("discovery").filter { vector in
+        vector.text("authority") == "https://id.example.com" && vector.expected("outcome") == "error"
+    }
+
+    /// The fault that has an issuer say of itself what a vector does.
+    private static func answering(_ vector: VectorCase, at issuer: String) -> String {
+        let answer = vector.input["answers"]?.elements.first?.members ?? [:]
+        let text = vector.input["document"]?.encodedText ?? answer["body"]?.string ?? ""
+        return fault([
+            "path": "/.well-known/openid-configuration", "status": answer["status"] ?? .integer(200),
+            "body": .string(text.replacing("https://id.example.com", with: issuer)),
+            "content_type": answer["content_type"] ?? "application/json",
+        ])
+    }
+
+    @Test func `faulty metadata ends a sign-in before a page opens`() async throws {
+        #expect(Self.documents.count > 10)
+        try await Self.withAlice { world, url in
+            let opened = world.folder + "/opened"
+            for vector in Self.documents {
+                try await world.sandbox.fault(Self.answering(vector, at: world.sandbox.issuer.url))
+                let login = try await world.lanyard(
+                    ["login", url, "--account", Self.bob], ["BROWSER": "touch \(opened)"])
+                let reason = try #require(Self.reasons[vector.expected("reason") ?? ""], "\(vector)")
+                try await Self.expect(login, says: reason, world, vector.id)
+                try await world.sandbox.clearFaults()
+            }
+            #expect(!FileManager.default.fileExists(atPath: opened))
+        }
+    }
+
+    @Test func `an issuer that is asked without TLS, or by another name, is none`() async throws {
+        try await Self.withAlice { world, url in
+            let rules = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            let issuer = world.sandbox.issuer.url
+            let plain = rules.replacing("authority = \"\(issuer)\"", with: "authority = \"http://issuer.example\"")
+            try plain.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let login = try await world.lanyard(["login", url], world.browser(as: Self.bob))
+            #expect(login.status == 1 && login.errors.contains("`authority` must be an https URL"), "\(login)")
+            let other = rules.replacing("authority = \"\(issuer)\"", with: "authority = \"\(issuer)/other\"")
+            try other.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let nobody = try await world.lanyard(["login", url], world.browser(as: Self.bob))
+            try await Self.expect(nobody, says: "there is no issuer at \(issuer)/other", world, "other")
+            try rules.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+        }
+    }
+
+    // MARK: Answers to a sign-in
+
+    private static let forgeries: [(name: String, fault: [String: JSONValue], error: String)] = [
+        ("a foreign iss", ["path": "/oauth/authorize", "issuer": "https://evil.example"], "is not of localhost"),
+        ("no iss", ["path": "/oauth/authorize", "issuer": ""], "is not of localhost"),
+        ("a foreign state", ["path": "/oauth/authorize", "state": "another"], "nobody signed in within 10 seconds"),
+        ("a foreign nonce", ["path": "/oauth/token", "nonce": "another"], "the ID token belongs to another sign-in"),
+        ("a foreign ID token", ["path": "/oauth/token", "issuer": "https://evil.example"], "names another issuer"),
+        (
+            "a redirect", ["path": "/oauth/token", "status": 307, "headers": ["Location": "https://evil.example/"]],
+            "(HTTP 307)"
+        ),
+        ("an answer that breaks off", ["path": "/oauth/token", "truncate": true], "before its answer was complete"),
+    ]
+
+    @Test func `forged answers sign nobody in`() async throws {
+        try await Self.withAlice { world, url in
+            for forgery in Self.forgeries {
+                try await world.sandbox.fault(Self.fault(forgery.fault))
+                let login = try await world.lanyard(
+                    ["login", url, "--account", Self.bob], world.browser(as: Self.bob))
+                try await Self.expect(login, says: forgery.error, world, forgery.name)
+                try await world.sandbox.clearFaults()
+            }
+        }
+    }
+
+    private static let answers = OAuthVectors.followed("token-response").filter {
+        $0.expected("outcome") == "error" && $0.input["kind"] == nil
+    }
+
+    /// The fault that has the token endpoint answer as a vector says.
+    private static func answering(_ vector: VectorCase) -> String {
+        let text = vector.input["json"]?.encodedText ?? vector.text("body") ?? ""
+        return fault([
+            "path": "/oauth/token", "status": 200,
+            "body": .string(text.replacing("\"at\"", with: "\"made-up\"").replacing("=at&", with: "=made-up&")),
+            "content_type": .string(vector.text("content_type") ?? "application/json"),
+        ])
+    }
+
+    @Test func `malformed token responses sign nobody in, and lose no refresh token`() async throws {
+        #expect(Self.answers.count > 8)
+        try await Self.withAlice(lifetime: 0) { world, url in
+            let refreshToken = try await world.stored("refreshtoken")
+            for vector in Self.answers {
+                try await world.sandbox.fault(Self.answering(vector))
+                let login = try await world.lanyard(
+                    ["login", url, "--account", Self.bob], world.browser(as: Self.bob))
+                try await Self.expect(login, says: "localhost:", world, vector.id)
+                // What was found out before is noted in this folder.
+                let notes = try world.newFolder()
+                let renewal = try await world.get(issuer: url, ["XDG_RUNTIME_DIR": notes])
+                try await Self.expect(renewal, says: "localhost:", world, "\(vector.id), renewal")
+                #expect(try await world.stored("refreshtoken") == refreshToken, "\(vector)")
+                try await world.sandbox.clearFaults()
+            }
+        }
+    }
+}
+
+extension World {
+    /// `lanyard get` for a URL, as git asks.
+    func get(issuer url: String, _ extra: [String: String] = [:]) async throws -> Ended {
+        try await lanyard(["get"], extra, input: "url=\(url)\n")
+    }
+
+    /// An empty folder that only the user may read.
+    func newFolder() throws -> String {
+        let path = "\(folder)/\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        return path
+    }
+}
