@@ -100,7 +100,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             CommandGroup(
                 name: "Setup",
                 subcommands: [
-                    ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, ConfigCommand.self,
+                    ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, ClientCommand.self,
+                    ConfigCommand.self,
                     DoctorCommand.self, ExplainCommand.self, PluginCommand.self, SandboxCommand.self,
                 ]),
             CommandGroup(

@@ -86,6 +86,10 @@ extension Failure {
             self.init(
                 "no client ID is configured for \(authority.displayable(limit: 255))",
                 hints: Self.clients(authority, context))
+        case .noScopes(let authority):
+            self.init(
+                "the rule names no scopes, and no plugin knows which \(authority.displayable(limit: 255)) wants",
+                hints: [Hint("name them in the rule", write: "scopes = [\"…\"]")])
         case .unknownClient(let text, let names, let nearest):
             let known = names.isEmpty ? "" : ", or the name of a client: \(names.joined(separator: ", "))"
             self.init(
@@ -183,6 +187,7 @@ extension Failure {
                     Hint("consent to all of it, or ask your administrator; then", run: Self.login(request, url: url))
                 ],
                 status: .scopesDeclined)
+        case .noClientSecret: self.init(noClientSecret: request)
         case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url, in: context)
         case .store(let error): self.init(error)
         case .busy:
@@ -192,11 +197,22 @@ extension Failure {
         }
     }
 
+    private static func takesClientSecrets(_ plugin: String, _ context: CommandContext) -> Bool {
+        let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        return registry.plugins.contains { $0.name == plugin && $0.takesClientSecrets }
+    }
+
     private init(
         _ error: PluginError, plugin: String, request: TokenRequest, url: String?, in context: CommandContext
     ) {
         let message = Self.words(of: error)
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
+        // RFC 6749, 5.2.
+        if error.error == "invalid_client", Self.takesClientSecrets(plugin, context) {
+            let isOwn = !request.named.isDisjoint(with: [.authority, .clientID])
+            let store = ShellCommand.storingSecret(of: request.clientID, at: isOwn ? request.authority : nil)
+            hints.append(Hint("if the app has a secret, store it", run: store))
+        }
         switch error.code {
         case .interactionRequired:
             // It was a sign-in that ended so.

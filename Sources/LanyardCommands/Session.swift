@@ -23,6 +23,8 @@ struct Session: Sendable {
     /// What answers come from.
     let sources: CredentialSources
     let store: SecretServiceStore
+    /// The secrets of applications.
+    let clientSecrets: ClientSecretStore
     /// Where the accounts that the person chose are kept; nil if the environment has no place for it.
     let selection: SelectionFile?
     let presence: Presence
@@ -55,11 +57,13 @@ struct Session: Sendable {
             group: configuration.group, collection: isShared ? .session : .default, mayPrompt: presence.hasDisplay,
             answers: context.answers)
         store = SecretServiceStore(configuration: keyring)
+        clientSecrets = ClientSecretStore(configuration: keyring)
         selection = SelectionFile(environment: context.environment, isShared: isShared, answers: context.answers)
         let plugins = InstalledPlugins(
             environment: scope == .system ? [:] : context.environment, executable: context.executable)
         let acquirer = TokenAcquirer(
-            store: store, plugins: plugins, host: PluginRunner(context, patience: configuration.timeout),
+            store: store, clientSecrets: clientSecrets, plugins: plugins,
+            host: PluginRunner(context, patience: configuration.timeout),
             singleFlight: SingleFlight(environment: context.environment),
             notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
             selection: selection, clock: { Int(context.now) }, tell: context.console.tell)

@@ -173,3 +173,13 @@ extension Configuration {
         return Set(hosts).sorted()
     }
 }
+
+extension Configuration {
+    /// The authorities that a client ID, whatever its case, is used at, and their kinds if rules name them.
+    public func authorities(ofClient id: String) -> [(url: String, kind: String?)] {
+        let ofRules = rules.filter { ($0.clientID ?? clientID)?.lowercased() == id.lowercased() }
+        let standard = clientID?.lowercased() == id.lowercased() ? authority : nil
+        return ofRules.map { ($0.authority.withoutTrailingSlashes, $0.kind) }
+            + [standard].compactMap(\.self).map { ($0.withoutTrailingSlashes, nil) }
+    }
+}

@@ -18,6 +18,8 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     case wrongAccount(wanted: String, signedIn: AccountRecord)
     /// The authority granted less than was asked; what it granted is kept.
     case scopesDeclined(granted: [String], declined: [String])
+    /// The authority wants the client's secret, and none is stored.
+    case noClientSecret
     /// The plugin failed.
     case plugin(PluginError, name: String)
     /// The store failed; nothing in it was changed.

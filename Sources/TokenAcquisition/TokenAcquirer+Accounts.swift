@@ -63,6 +63,7 @@ extension TokenAcquirer {
         ask.authority = url
         ask.fill(from: match)
         ask.clientID = clientID
+        ask.clientSecret = try clientSecret(of: clientID, at: match)
         ask.account = account.homeAccountID
         ask.idTokenHint = idToken?.secret
         ask.signIn.loginHint = account.username.isEmpty ? nil : account.username
@@ -87,6 +88,7 @@ extension TokenAcquirer {
         ask.authority = url
         ask.fill(from: match)
         ask.clientID = token.clientID
+        ask.clientSecret = try clientSecret(of: token.clientID, at: match)
         ask.account = token.homeAccountID
         ask.refreshToken = token.secret
         ask.caFile = caFile

@@ -3,7 +3,8 @@ import Claims
 import PluginHost
 import PluginWire
 import Rules
-import TokenStore
+import Secrets
+public import TokenStore
 
 extension TokenAcquirer {
     /// Sets what shapes the page that the person gets.
@@ -22,17 +23,20 @@ extension TokenAcquirer {
 
     /// Sets the ways to sign in and where the browser comes back to, as far as the client leaves that open.
     ///
-    /// - Throws: `.plugin` if the client may use none of the flows that can work here.
+    /// - Throws: `.plugin` if the client may use none of the flows that can work here; `.noClientSecret` if it only lacks its
+    ///   secret.
     func route(
         _ ask: inout PluginRequest, for request: TokenRequest, _ authority: MatchedAuthority,
         _ flows: [PluginRequest.Flow]
     ) throws(AcquisitionError) {
         let client = authority.match.client(request.clientID)
-        let known = authority.match.issuer?.usable(flows) ?? flows
+        let issuer = authority.match.issuer
+        let known = issuer?.usable(flows, hasSecret: ask.clientSecret != nil) ?? flows
         ask.flows = client?.usable(known) ?? known
         ask.redirectURI =
             client.redirect(port: request.signIn.redirectPort) ?? authority.match.issuer?.registration.redirectURI
         guard ask.flows.isEmpty, !flows.isEmpty else { return }
+        if known.isEmpty, issuer?.usable(flows, hasSecret: true).isEmpty == false { throw .noClientSecret }
         let name = authority.match.plugin.name
         let obstacle =
             if let client, !known.isEmpty {
@@ -40,7 +44,7 @@ extension TokenAcquirer {
             } else {
                 (
                     "\(authority.match.authority.host) has none of the ways to sign in that can be used here",
-                    "it has \(Self.list(authority.match.issuer?.flows ?? []))"
+                    "it has \(Self.list(issuer?.flows ?? []))"
                 )
             }
         throw .plugin(PluginError(.unsupported, obstacle.0, hint: obstacle.1), name: name)
@@ -56,17 +60,37 @@ extension TokenAcquirer {
         ask.purpose = purpose ?? registry.resource(forScopes: ask.scopes)?.name
     }
 
-    /// Sets what renewal and sign-in have in common.
-    func fill(_ ask: inout PluginRequest, from request: TokenRequest, _ authority: MatchedAuthority) {
+    /// Sets what renewal, sign-in and probe have in common.
+    ///
+    /// - Throws: `.noClientSecret` if nothing works there without one, `.store` if nobody can know whether one is stored.
+    func fill(
+        _ ask: inout PluginRequest, from request: TokenRequest, _ authority: MatchedAuthority
+    ) throws(AcquisitionError) {
         ask.authority = request.authority
         ask.fill(from: authority.match)
         ask.clientID = request.clientID
+        ask.clientSecret = try clientSecret(of: request.clientID, at: authority.match)
+        if ask.clientSecret == nil, authority.match.issuer?.needsSecret == true { throw .noClientSecret }
         ask.scopes = request.scopes
         ask.claims = request.claims
         ask.capabilities = [.claimsChallenge]
         ask.caFile = caFile
         ask.knownHosts = knownHosts
         ask.correlationID = CorrelationID.make()
+    }
+
+    /// The stored secret of a client; nil if there is none, or the plugin's clients never have one.
+    func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
+        guard match.plugin.takesClientSecrets, let clientSecrets else { return nil }
+        let owner = ClientSecretStore.Owner(clientID, at: AuthorityPlace(match))
+        return try storing { () throws(StoreError) in try clientSecrets.secret(of: owner) }
+    }
+}
+
+extension ClientSecretStore.Owner {
+    /// A client at an authority.
+    public init(_ clientID: String, at place: AuthorityPlace) {
+        self.init(environment: place.environment, realm: place.realm, clientID: clientID)
     }
 }
 

@@ -9,7 +9,7 @@ extension TokenAcquirer {
     public func probe(_ request: TokenRequest) async throws(AcquisitionError) -> PluginProbe {
         let authority = try match(request)
         var ask = PluginRequest(.probe)
-        fill(&ask, from: request, authority)
+        try fill(&ask, from: request, authority)
         ask.claims = nil
         ask.capabilities = []
         do throws(PluginError) {

@@ -90,7 +90,7 @@ extension TokenAcquirer {
             failed.error = error
             return .ended(try end(failed, found, authority, urgency))
         }
-        switch await redeem(refreshToken, request, authority) {
+        switch try await redeem(refreshToken, request, authority) {
         case .success(let result):
             let token = try await keep(result, request, authority, redeemed: refreshToken, among: found.records)
             recentFailures.forget(key)
@@ -118,13 +118,13 @@ extension TokenAcquirer {
 
     private func redeem(
         _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: MatchedAuthority
-    ) async -> Result<PluginResult, PluginError> {
+    ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
         var ask = PluginRequest(.renew)
-        fill(&ask, from: request, authority)
+        try fill(&ask, from: request, authority)
         tell(.renewing(request.authority))
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
-        do {
+        do throws(PluginError) {
             return .success(try await host.run(ask, on: authority.match, person: NobodyThere()))
         } catch {
             return .failure(error)

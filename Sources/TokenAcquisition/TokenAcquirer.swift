@@ -29,6 +29,7 @@ public struct TokenAcquirer: Sendable {
     }
 
     let store: any RecordStore
+    let clientSecrets: ClientSecretStore?
     private let plugins: InstalledPlugins
     let host: PluginRunner
     let singleFlight: SingleFlight
@@ -44,14 +45,16 @@ public struct TokenAcquirer: Sendable {
 
     /// Makes an acquirer.
     ///
-    /// `selection` is where chosen accounts are kept, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
+    /// `clientSecrets` is where clients' secrets are kept and `selection` where chosen accounts are, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
     /// what may take long, before it does.
     public init(
-        store: any RecordStore, plugins: InstalledPlugins, host: PluginRunner, singleFlight: SingleFlight,
+        store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
+        singleFlight: SingleFlight,
         notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
         clock: @escaping @Sendable () -> Int, tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
+        self.clientSecrets = clientSecrets
         self.plugins = plugins
         self.host = host
         self.singleFlight = singleFlight
@@ -156,7 +159,7 @@ public struct TokenAcquirer: Sendable {
         try storing { () throws(StoreError) in try requireWritable() }
         tell(.startingSignIn(request.authority))
         var ask = PluginRequest(.authorize)
-        fill(&ask, from: request, authority)
+        try fill(&ask, from: request, authority)
         try route(&ask, for: request, authority, person.flows)
         shape(&ask, for: request, account: account, because: error)
         name(&ask, purpose: person.purpose)

@@ -15,6 +15,7 @@ import Testing
     private static let leftOut = [
         "sudo ": "changes the machine; SystemScopeTests does what it does",
         "dbus-run-session -- bash": "starts a shell to type in",
+        "lanyard client secret": "needs a secret; ClientSecretTests does what it does",
         "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
         "--flow device-code": "waits for another device; TerminalTests has one",
     ]

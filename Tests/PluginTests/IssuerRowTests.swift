@@ -77,12 +77,29 @@ import Testing
         let match = try #require(Self.registry.match(authority: "https://bitbucket.org", isConfigured: false))
         let endpoints = try #require(match.issuer).endpoints(at: match.authority)
         #expect(endpoints.userinfo == "https://api.bitbucket.org/2.0/user")
-        #expect(match.issuer?.usable([.deviceCode, .paste, .browser]) == [.paste, .browser])
+    }
+
+    private static let flows: [(String, [PluginRequest.Flow], [PluginRequest.Flow], Bool)] = [
+        ("https://bitbucket.org", [.paste, .browser], [], true),
+        ("https://accounts.google.com", [.paste, .browser], [], true),
+        ("https://github.com", [.deviceCode, .paste, .browser], [.deviceCode], false),
+        ("https://gitlab.com", [.deviceCode, .paste, .browser], [.deviceCode, .paste, .browser], false),
+    ]
+
+    @Test(arguments: flows)
+    func `flows work with a secret or without`(
+        _ authority: String, _ with: [PluginRequest.Flow], _ without: [PluginRequest.Flow], _ needsOne: Bool
+    ) throws {
+        let issuer = try #require(Self.registry.match(authority: authority, isConfigured: false)?.issuer)
+        let all: [PluginRequest.Flow] = [.deviceCode, .paste, .browser]
+        #expect(issuer.usable(all, hasSecret: true) == with)
+        #expect(issuer.usable(all, hasSecret: false) == without)
+        #expect(issuer.needsSecret == needsOne)
     }
 
     @Test func `nothing is wrong with the manifest`() {
         let manifest = Self.registry.plugins.first { $0.name == "oauth" }
         #expect(manifest?.notes.isEmpty == true)
-        #expect(manifest?.revokes == true)
+        #expect(manifest?.revokes == true && manifest?.takesClientSecrets == true)
     }
 }

@@ -1,4 +1,5 @@
 import PluginWire
+import Secrets
 import Testing
 import TokenStore
 
@@ -11,12 +12,21 @@ import TokenStore
     private static var manifest: PluginManifest {
         var manifest = PluginManifest(name: "p")
         manifest.kind = "oidc"
-        manifest.authorities = [AuthorityPattern(hosts: ["git.example", "id.example", "*"], path: [.rest])]
+        manifest.authorities = [
+            AuthorityPattern(
+                hosts: ["git.example", "id.example", "secret.example", "mixed.example", "*"], path: [.rest])
+        ]
         var issuer = PluginIssuer(kind: "forge", hosts: ["git.example"])
         issuer.endpoints.token = "/token"
         issuer.endpoints.userinfo = "https://api.git.example/user"
         issuer.flows = [.browser, .paste]
-        manifest.issuers = [issuer]
+        var secretive = PluginIssuer(kind: "secretive", hosts: ["secret.example"])
+        secretive.flows = [.browser, .paste]
+        secretive.secretFlows = [.browser, .paste]
+        var mixed = PluginIssuer(kind: "mixed", hosts: ["mixed.example"])
+        mixed.flows = [.browser, .deviceCode]
+        mixed.secretFlows = [.browser]
+        manifest.issuers = [issuer, secretive, mixed]
         return manifest
     }
 
@@ -42,7 +52,7 @@ import TokenStore
     ) throws {
         let request = request(authority, kind: named)
         var ask = PluginRequest(.renew)
-        Self.acquirer.fill(&ask, from: request, try Self.acquirer.match(request))
+        try Self.acquirer.fill(&ask, from: request, try Self.acquirer.match(request))
         #expect(ask.kind == kind)
         #expect(ask.endpoints.token == token)
         #expect(ask.endpoints.userinfo == (token == nil ? nil : "https://api.git.example/user"))
@@ -62,5 +72,27 @@ import TokenStore
             return
         }
         #expect(refusal.code == .unsupported && refusal.hint == "it has browser, paste")
+    }
+
+    @Test func `nothing is asked of an issuer that takes no client without a secret`() throws {
+        let request = request("https://secret.example")
+        var ask = PluginRequest(.renew)
+        #expect(throws: AcquisitionError.noClientSecret) {
+            try Self.acquirer.fill(&ask, from: request, Self.acquirer.match(request))
+        }
+    }
+
+    @Test func `a client without a secret signs in by the flows that need none`() throws {
+        let request = request("https://mixed.example")
+        var ask = PluginRequest(.authorize)
+        try Self.acquirer.fill(&ask, from: request, Self.acquirer.match(request))
+        try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
+        #expect(ask.flows == [.deviceCode])
+        #expect(throws: AcquisitionError.noClientSecret) {
+            try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser])
+        }
+        ask.clientSecret = Secret("s")
+        try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
+        #expect(ask.flows == [.browser, .deviceCode])
     }
 }

@@ -1,9 +1,6 @@
 import ArgumentParser
-import Files
-import Glibc
 import Rules
 import Secrets
-import SystemPackage
 import Terminal
 import TokenStore
 
@@ -43,45 +40,7 @@ struct UnlockCommand: Command {
         }
     }
 
-    /// The password: what a person answers to each of the questions, or what is on stdin.
     private func password(_ context: CommandContext, _ questions: [String]) async throws(Failure) -> Secret {
-        guard isatty(context.input.rawValue) == 1 else { return try context.readPassword() }
-        guard let terminal = ControllingTerminal(context.console) else { throw Self.noPassword }
-        var answers: [String] = []
-        for question in questions {
-            let answer = await terminal.ask("lanyard: \(question): ", echo: false)
-            guard let answer, !answer.isEmpty else { throw Self.noPassword }
-            answers.append(answer)
-        }
-        guard answers.allSatisfy({ Array($0.utf8) == Array(answers[0].utf8) }) else {
-            throw Failure("the two passwords differ", hints: [Hint("try again", run: "lanyard unlock")])
-        }
-        return Secret(answers[0])
-    }
-
-    fileprivate static let noPassword = Failure(
-        "no password was given",
-        hints: [Hint("type it at a terminal, or pass it on standard input", run: "lanyard unlock")])
-}
-
-extension CommandContext {
-    /// The longest password that is read from stdin, in bytes.
-    private static let longestPassword = 4096
-
-    /// Reads a password from stdin: all of it, less a line feed at its end.
-    fileprivate func readPassword() throws(Failure) -> Secret {
-        guard var bytes = try? OpenFile.bytes(from: input.rawValue, atMost: Self.longestPassword + 2) else {
-            throw Failure("standard input cannot be read")
-        }
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw UnlockCommand.noPassword }
-        guard bytes.count <= Self.longestPassword, !bytes.contains(0), !bytes.contains(UInt8(ascii: "\n")),
-            let text = String(validating: bytes, as: UTF8.self)
-        else {
-            throw Failure(
-                "standard input holds no valid password",
-                hints: ["it must be one line of UTF-8, of at most \(Self.longestPassword) bytes"])
-        }
-        return Secret(text)
+        try await SecretInput(name: "password", command: "lanyard unlock").read(context, asking: questions)
     }
 }

@@ -14,6 +14,7 @@ struct ManifestReader {
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
         "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "revokes",
+        "client-secrets",
     ]
 
     private let file: String
@@ -57,6 +58,7 @@ struct ManifestReader {
         manifest.kind = try table.text("kind", .pluginName)
         manifest.flows = try table.flows("flows")
         manifest.revokes = try table.boolean("revokes") ?? false
+        manifest.takesClientSecrets = try table.boolean("client-secrets") ?? false
         manifest.bareScopes = try table.text("bare-scopes", .scope)
         manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)
         manifest.realmDomain = try table.text("realm-domain", .host)

@@ -40,10 +40,13 @@ public struct PluginIssuer: Sendable, Equatable {
         registration.page.map { $0.utf8.first == UInt8(ascii: "/") ? "\(authority)\($0)" : $0 }
     }
 
-    /// Of these flows those that work there; all if the manifest doesn't say.
-    public func usable(_ wanted: [PluginRequest.Flow]) -> [PluginRequest.Flow] {
-        flows.isEmpty ? wanted : wanted.filter(flows.contains)
+    /// Of these flows those that work there, with the client's secret or without; all if the manifest doesn't say.
+    public func usable(_ wanted: [PluginRequest.Flow], hasSecret: Bool) -> [PluginRequest.Flow] {
+        wanted.filter { (flows.isEmpty || flows.contains($0)) && (hasSecret || !secretFlows.contains($0)) }
     }
+
+    /// Whether nobody can sign in there without the client's secret.
+    public var needsSecret: Bool { !flows.isEmpty && flows.allSatisfy(secretFlows.contains) }
 }
 
 /// What a person needs who registers an application at an issuer.

@@ -47,6 +47,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var clients: [PluginClient] = []
     /// Whether it has authorities take refresh tokens back.
     public var revokes = false
+    /// Whether its clients may have secrets, so that it gets those that are stored.
+    public var takesClientSecrets = false
     /// What every client ID at its authorities looks like; nil if that is not settled.
     public var clientIDs: ClientIDForm?
     /// Where people find the client ID of an app of their organisation's, or register one: a sentence; nil if the plugin doesn't

@@ -1,0 +1,134 @@
+import ArgumentParser
+import PluginHost
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+struct ClientCommand: AsyncParsableCommand, WithExamples {
+    static let configuration = CommandConfiguration(
+        commandName: "client", abstract: "Manage the secrets of your own apps.",
+        subcommands: [ClientSecretCommand.self])
+
+    static let examples: KeyValuePairs = [
+        "Store the secret of an app": "lanyard client secret \(ClientSecretCommand.example)"
+    ]
+}
+
+struct ClientSecretCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "secret", abstract: "Store the client secret of an app.",
+        usage: "lanyard client secret [<options>] <id>",
+        discussion: """
+            Asks for the secret at a terminal, or reads it from standard input, and keeps it in the keyring. Only the issuer \
+            gets it. Most issuers give apps like lanyard none: store one only if the app's registration shows it.
+            """)
+
+    fileprivate static let example = "my-app --authority https://bitbucket.org"
+
+    static let examples: KeyValuePairs = [
+        "Store it at a terminal": "lanyard client secret \(example)",
+        "Store it from a file": "lanyard client secret \(example) <secret.txt",
+        "Remove it": "lanyard client secret \(example) --remove",
+    ]
+
+    @Argument(help: ArgumentHelp("The client ID.", valueName: "id"))
+    var clientId: String
+
+    @Option(help: ArgumentHelp("The app's issuer, if no rule names it or several do.", valueName: "url"))
+    var authority: String?
+
+    @Flag(help: "Remove the secret from the keyring.")
+    var remove = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: .init(isAskedFor: true))
+        let issuer = try session.issuer(ofClient: clientId, named: authority)
+        let owner = ClientSecretStore.Owner(clientId, at: AuthorityPlace(issuer))
+        let name = "\(clientId.displayable(limit: 100)) at \(issuer.authority)"
+        if remove {
+            try await session.removeSecret(of: owner, name)
+        } else {
+            let input = SecretInput(name: "client secret", command: .storingSecret(of: clientId))
+            try await session.keep(
+                try await input.read(session.context, asking: ["client secret of \(name)"]), of: owner, name)
+        }
+    }
+}
+
+extension ShellCommand {
+    /// The command that stores a client's secret; at an authority, if that has to be said.
+    static func storingSecret(of clientID: String, at authority: String? = nil) -> ShellCommand {
+        "lanyard client secret\(option: "--authority", authority)\(last: clientID)"
+    }
+}
+
+extension Session {
+    /// Keeps the secret of a client; `name` says whose it is.
+    func keep(_ secret: Secret, of owner: ClientSecretStore.Owner, _ name: String) async throws(Failure) {
+        // RFC 6749, A.2.
+        guard secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw Failure(
+                "that is not a client secret: it holds characters that none has",
+                hints: ["copy it from the app's registration once more"])
+        }
+        try await unlocking(for: nil) { () throws(Failure) in
+            do throws(StoreError) { try clientSecrets.store(secret, of: owner) } catch { throw Failure(error) }
+        }
+        context.console.note("the client secret of \(name) is in the keyring")
+    }
+
+    fileprivate func removeSecret(of owner: ClientSecretStore.Owner, _ name: String) async throws(Failure) {
+        let removed = try await unlocking(for: nil) { () throws(Failure) in
+            do throws(StoreError) { return try clientSecrets.remove(of: owner) } catch { throw Failure(error) }
+        }
+        guard removed else { throw Failure("no client secret of \(name) is stored") }
+        context.console.note("removed the client secret of \(name)")
+    }
+
+    /// The issuer of a client: the one that is named, or the only one that the configuration uses it at.
+    fileprivate func issuer(ofClient id: String, named url: String?) throws(Failure) -> AuthorityMatch {
+        let known = configuration.authorities(ofClient: id)
+        let named = url.map { url in (url: url, kind: known.first { $0.url == url.withoutTrailingSlashes }?.kind) }
+        var issuers: [AuthorityMatch] = []
+        for (url, kind) in named.map({ [$0] }) ?? known {
+            guard let match = registry.match(authority: url, kind: kind, isConfigured: true) else {
+                throw Failure(unknownAuthority: url)
+            }
+            if !issuers.contains(where: { AuthorityPlace($0) == AuthorityPlace(match) }) { issuers.append(match) }
+        }
+        guard let issuer = issuers.first, issuers.count == 1 else { throw Failure(issuers, ofClient: id) }
+        guard issuer.plugin.takesClientSecrets else {
+            throw Failure(
+                "\(issuer.authority.host) takes no client secrets",
+                hints: ["register the app as a public client, for mobile and desktop"])
+        }
+        return issuer
+    }
+}
+
+extension Failure {
+    /// A client whose issuer nobody can tell.
+    fileprivate init(_ issuers: [AuthorityMatch], ofClient id: String) {
+        let shown = id.displayable(limit: 100)
+        let names = issuers.map { "\($0.authority)" }.joined(separator: ", ")
+        self.init(
+            issuers.isEmpty ? "no rule has the client ID \(shown)" : "\(shown) is a client ID at \(names)",
+            hints: [Hint("name the issuer", write: "--authority \(issuers.first.map { "\($0.authority)" } ?? "URL")")],
+            status: .usage)
+    }
+
+    /// A client that needs its secret.
+    init(noClientSecret request: TokenRequest) {
+        let client = request.clientID.displayable(limit: 100)
+        let isOwn = !request.named.isDisjoint(with: [.authority, .clientID])
+        self.init(
+            "\(request.authority.displayable(limit: 255)) wants the client secret of \(client), and none is stored",
+            hints: [
+                Hint(
+                    "the app's registration shows it; store it",
+                    run: .storingSecret(of: request.clientID, at: isOwn ? request.authority : nil))
+            ])
+    }
+}

@@ -1,0 +1,56 @@
+import Files
+import Glibc
+import Secrets
+import SystemPackage
+import Terminal
+
+/// A secret that a person types, unseen, or that a program passes on stdin; it is never an argument.
+struct SecretInput {
+    /// What it is called, such as `password`.
+    let name: String
+    /// The command that wants it.
+    let command: ShellCommand
+
+    /// The longest secret that is read from stdin, in bytes.
+    private static let longest = 4096
+
+    /// What a person answers to each of the questions, or what is on stdin: all of it, less a line feed at its end.
+    ///
+    /// - Throws: `Failure` also if a person's answers differ.
+    func read(_ context: CommandContext, asking questions: [String]) async throws(Failure) -> Secret {
+        guard isatty(context.input.rawValue) == 1 else { return try stdin(context.input) }
+        guard let terminal = ControllingTerminal(context.console) else { throw missing }
+        var answers: [String] = []
+        for question in questions {
+            let answer = await terminal.ask("lanyard: \(question): ", echo: false)
+            guard let answer, !answer.isEmpty else { throw missing }
+            answers.append(answer)
+        }
+        guard answers.allSatisfy({ $0.utf8.elementsEqual(answers[0].utf8) }) else {
+            throw Failure("the two \(name)s differ", hints: [Hint("try again", run: command)])
+        }
+        return Secret(answers[0])
+    }
+
+    private func stdin(_ input: FileDescriptor) throws(Failure) -> Secret {
+        guard var bytes = try? OpenFile.bytes(from: input.rawValue, atMost: Self.longest + 2) else {
+            throw Failure("standard input cannot be read")
+        }
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        guard !bytes.isEmpty else { throw missing }
+        guard bytes.count <= Self.longest, !bytes.contains(0), !bytes.contains(UInt8(ascii: "\n")),
+            let text = String(validating: bytes, as: UTF8.self)
+        else {
+            throw Failure(
+                "standard input holds no valid \(name)",
+                hints: ["it must be one line of UTF-8, of at most \(Self.longest) bytes"])
+        }
+        return Secret(text)
+    }
+
+    private var missing: Failure {
+        Failure(
+            "no \(name) was given",
+            hints: [Hint("type it at a terminal, or pass it on standard input", run: command)])
+    }
+}

@@ -1,0 +1,92 @@
+internal import JSON
+internal import SecretService
+public import Secrets
+
+/// The secrets of applications in the Secret Service, an item each.
+///
+/// They are no records: what clears or exports those leaves them alone.
+public struct ClientSecretStore: Sendable {
+    /// Whose secret it is: one client's at one issuer.
+    ///
+    /// An issuer never gets the secret that another gave a client of the same ID.
+    public struct Owner: Sendable, Equatable {
+        /// The host that the issuer's tokens are kept under, with `:port` if the port isn't 443.
+        public var environment: String
+        /// What tells the issuer from others of its host.
+        public var realm: String
+        /// The client ID.
+        public var clientID: String
+
+        /// Names an owner.
+        public init(environment: String, realm: String, clientID: String) {
+            self.environment = environment
+            self.realm = realm
+            self.clientID = clientID
+        }
+    }
+
+    /// Where and how secrets are kept.
+    public let configuration: KeyringConfiguration
+
+    /// Makes a store; nothing is contacted yet.
+    public init(configuration: KeyringConfiguration) { self.configuration = configuration }
+
+    /// The secret of a client, or nil if none is stored.
+    ///
+    /// - Throws: `locked` if nobody can know whether one is.
+    public func secret(of owner: Owner) throws(StoreError) -> Secret? {
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            let items = try session.readableItems(of: attributes(of: owner).dictionary, needsSecrets: true) {
+                isSecret($0, of: owner)
+            }
+            return items.lazy.filter { !$0.isLocked }.compactMap(\.clientSecret).first
+        }
+    }
+
+    /// Stores a secret, in place of the one the client has there.
+    public func store(_ secret: Secret, of owner: Owner) throws(StoreError) {
+        let json = JSONValue.object([Self.member: .string(secret.reveal())]).encoded()
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            try session.create(
+                attributes(of: owner).stored,
+                label: "lanyard: client secret for \(owner.environment.displayable(limit: 100))", secret: json,
+                contentType: "application/json", in: try session.openForStoring())
+        }
+    }
+
+    /// Removes the secret of a client; false if none is stored.
+    ///
+    /// - Throws: `locked` if it may be there and can't be unlocked.
+    public func remove(of owner: Owner) throws(StoreError) -> Bool {
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            let items = try session.deletableItems(of: attributes(of: owner).dictionary) { isSecret($0, of: owner) }
+            for item in items { try session.delete(item) }
+            return !items.isEmpty
+        }
+    }
+
+    fileprivate static let member = "client_secret"
+
+    /// The key of an item.
+    ///
+    /// Its environment is a URL, so that no search for the records of a host finds it.
+    private func attributes(of owner: Owner) -> ItemAttributes {
+        ItemAttributes(
+            group: configuration.group, kind: "client-secret",
+            environment: "https://\(owner.environment.lowercased())", client: owner.clientID.lowercased(),
+            realm: owner.realm.lowercased())
+    }
+
+    /// Whether an item has the whole key: a provider may find more than was asked for.
+    private func isSecret(_ item: KeyringItem, of owner: Owner) -> Bool {
+        item.schema == ItemAttributes.schemaName
+            && attributes(of: owner).dictionary.allSatisfy { item.attributes[$0.key] == $0.value }
+    }
+}
+
+extension KeyringItem {
+    fileprivate var clientSecret: Secret? {
+        let text = secret.flatMap { JSONValue(bytes: $0)?.members?[ClientSecretStore.member]?.text }
+        return text.flatMap { $0.isEmpty ? nil : Secret($0) }
+    }
+}

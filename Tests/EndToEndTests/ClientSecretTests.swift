@@ -1,0 +1,135 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Clients with a secret: a real keyring keeps it, and the sandbox's issuer wants it.
+@Suite struct ClientSecretTests {
+    @Test func `a secret goes to its issuer at a sign-in, a renewal and a logout, and nowhere else`() async throws {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer
+            let client = try #require(issuer.confidentialClientID)
+            try configure(world, issuer.url, client, "scopes = [\"openid\", \"offline_access\", \"read_repository\"]")
+            let browser = world.browser(as: "alice_contoso")
+
+            let refused = try await world.lanyard(["login", issuer.url], browser)
+            #expect(refused.status == 1 && refused.errors.contains(Self.hint(client)), "\(refused)")
+
+            let kept = try await world.lanyard(["client", "secret", client], input: issuer.clientSecret + "\n")
+            #expect(kept.status == 0 && kept.output.isEmpty, "\(kept)")
+            #expect(
+                kept.errors == "lanyard: the client secret of \(client) at \(issuer.url) is in the keyring\n", "\(kept)"
+            )
+            let signedIn = try await world.lanyard(
+                ["login", issuer.url], browser.merging(["LANYARD_TRACE": "plugin"]) { $1 })
+            #expect(signedIn.status == 0 && !signedIn.errors.contains(issuer.clientSecret), "\(signedIn)")
+
+            let first = try await get(world, issuer.url)
+            _ = try await world.lanyard(["erase"], input: "url=\(issuer.url)\npassword=\(first)\n")
+            let second = try await get(world, issuer.url)
+            #expect(first != second)
+
+            let out = try await world.lanyard(["logout", "--all"])
+            #expect(out.status == 0 && !out.errors.contains("did not take the tokens back"), "\(out)")
+            let asked = try await world.sandbox.requests().filter { $0.host == "issuer" && $0.method == "POST" }
+            let grants = asked.filter { $0.status == 200 }.map { $0.grantType ?? $0.path }
+            #expect(grants.contains("authorization_code") && grants.contains("refresh_token"), "\(asked)")
+            #expect(grants.contains { $0.hasSuffix("/revoke") }, "\(asked)")
+            try requireNowhere(issuer.clientSecret, in: world)
+        }
+    }
+
+    @Test func `a secret is replaced, and removed once`() async throws {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer
+            let client = try #require(issuer.confidentialClientID)
+            try configure(world, issuer.url, client, "scopes = [\"openid\"]")
+            for secret in ["wrong", issuer.clientSecret] {
+                #expect(try await world.lanyard(["client", "secret", client], input: secret).status == 0)
+            }
+            let browser = world.browser(as: "alice_contoso")
+            #expect(try await world.lanyard(["login", issuer.url], browser).status == 0)
+            // What clears the tokens leaves the secret.
+            #expect(try await world.lanyard(["cache", "clear", "--yes"]).status == 0)
+            #expect(try await world.lanyard(["login", issuer.url], browser).status == 0)
+
+            let removed = try await world.lanyard(["client", "secret", client, "--remove"])
+            #expect(
+                removed.status == 0 && removed.errors.hasPrefix("lanyard: removed the client secret of"), "\(removed)")
+            let again = try await world.lanyard(["client", "secret", client, "--remove"])
+            #expect(again.status == 1 && again.errors.contains("no client secret of"), "\(again)")
+            let refused = try await world.lanyard(["login", issuer.url], browser)
+            #expect(refused.status == 1 && refused.errors.contains(Self.hint(client)), "\(refused)")
+        }
+    }
+
+    @Test func `a host that takes no client without a secret is not asked without one`() async throws {
+        try await World.with { world in
+            let host = world.sandbox.forge.url
+            try configure(world, host, "my-key", "kind = \"bitbucket-dc\"")
+            let ended = try await world.lanyard(["login", host], world.browser(as: "alice_contoso"))
+            #expect(ended.status == 1, "\(ended)")
+            #expect(
+                ended.errors.contains(
+                    "lanyard: error: \(host) wants the client secret of my-key, and none is stored\n"), "\(ended)")
+            #expect(ended.errors.hasSuffix("store it: lanyard client secret my-key\n"), "\(ended)")
+            let asked = try await world.sandbox.requests().filter { $0.host == "forge" }
+            #expect(asked.isEmpty)
+        }
+    }
+
+    @Test func `a secret is one issuer's, whoever else has a client of that ID`() async throws {
+        try await World.with { world in
+            let hosts = [world.sandbox.issuer.url, world.sandbox.gitea.url]
+            for host in hosts { try configure(world, host, "same", "scopes = [\"openid\"]") }
+            let unclear = try await world.lanyard(["client", "secret", "same"], input: "s")
+            #expect(unclear.status == 64 && hosts.allSatisfy(unclear.errors.contains), "\(unclear)")
+            #expect(unclear.errors.contains("--authority \(hosts[0])"), "\(unclear)")
+
+            let named = ["client", "secret", "same", "--authority"]
+            #expect(try await world.lanyard(named + [hosts[0]], input: "s").status == 0)
+            #expect(try await world.lanyard(named + [hosts[1], "--remove"]).status == 1)
+            #expect(try await world.lanyard(named + [hosts[0], "--remove"]).status == 0)
+        }
+    }
+
+    @Test(arguments: [
+        ("nobody's", "s", "no rule has the client ID nobody's"), ("mine", "", "no client secret was given"),
+        ("mine", "two\nlines\n", "standard input holds no valid client secret"),
+        ("mine", "caf\u{E9}", "that is not a client secret"), ("entra", "s", "takes no client secrets"),
+    ])
+    func `what can be no secret, and whose nobody can tell, is refused`(
+        _ client: String, _ input: String, _ message: String
+    ) async throws {
+        try await World.with { world in
+            try configure(world, world.sandbox.issuer.url, "mine", "scopes = [\"openid\"]")
+            try world.configure(rule: "https://git.example", at: "contoso.example", client: "entra")
+            let ended = try await world.lanyard(["client", "secret", client], input: input)
+            #expect(ended.status != 0 && ended.errors.contains(message), "\(ended)")
+        }
+    }
+
+    private static func hint(_ client: String) -> String {
+        "lanyard: hint: if the app has a secret, store it: lanyard client secret \(client)\n"
+    }
+
+    private func configure(_ world: World, _ host: String, _ client: String, _ further: String) throws {
+        let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
+        let rule = "[[rule]]\nurl = \"\(host)\"\nauthority = \"\(host)\"\nclient-id = \"\(client)\"\n\(further)\n"
+        try "\(old)\n\(rule)".write(toFile: world.configFile, atomically: true, encoding: .utf8)
+    }
+
+    private func get(_ world: World, _ url: String) async throws -> String {
+        let got = try await world.lanyard(["get"], input: "url=\(url)\n")
+        let line = try #require(got.output.split(separator: "\n").first { $0.hasPrefix("password=") }, "\(got)")
+        return String(line.dropFirst("password=".count))
+    }
+
+    /// Looks for a secret in all that lanyard may write; the keyring's file is encrypted.
+    private func requireNowhere(_ secret: String, in world: World) throws {
+        let files = try #require(FileManager.default.enumerator(atPath: world.folder))
+        for case let path as String in files where !path.hasPrefix("sandbox") {
+            let bytes = FileManager.default.contents(atPath: "\(world.folder)/\(path)") ?? Data()
+            #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(path)")
+        }
+    }
+}
