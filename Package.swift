@@ -214,8 +214,12 @@ let package = Package(
             dependencies: ["Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "Rules", "Secrets"],
             swiftSettings: strict),
         .testTarget(
-            name: "CredentialEngineTests", dependencies: ["Claims", "CredentialEngine", "Rules", "Secrets"],
-            swiftSettings: strict),
+            name: "CredentialEngineTests",
+            dependencies: [
+                "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "PluginHost", "Rules", "Secrets",
+                "TestSupport",
+                "TokenAcquisition", "TokenStore", "Vectors",
+            ], swiftSettings: strict),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
         .testTarget(

@@ -54,31 +54,35 @@ public struct CachedCredential: Sendable {
         /// Getting it anew was itself a change, which replaced the key: only another look at the keyring tells what counts
         /// since. After a sign-in it is taken at once, because the person has chosen an account as well; what a renewal
         /// brought is left to the next request, which looks anyway.
-        func keep(_ token: AcquiredToken, for wanted: TokenRequest, from sources: CredentialSources) {
+        func keep(
+            _ token: AcquiredToken, at issuer: PluginIssuer?, for wanted: TokenRequest, from sources: CredentialSources
+        ) {
             let now = remembered.surroundings.now
             guard sources.configuration.answerCache, wanted.claims == nil, token.freshUntil(now: now) > now
             else { return }
             switch token.source {
-            case .cache: remembered.write(token, key)
+            case .cache: remembered.write(token, at: issuer, key)
             case .renewed: return
-            case .signedIn: keepSignedIn(wanted, from: sources)
+            case .signedIn: keepSignedIn(wanted, at: issuer, from: sources)
             }
         }
 
         /// Keeps what is stored after a sign-in.
         ///
         /// What was asked for comes from the configuration of before: if that has been edited since, it is nobody's answer.
-        private func keepSignedIn(_ wanted: TokenRequest, from sources: CredentialSources) {
+        private func keepSignedIn(
+            _ wanted: TokenRequest, at issuer: PluginIssuer?, from sources: CredentialSources
+        ) {
             guard let after = CachedCredential(remembered.request, in: remembered.surroundings),
                 after.settings == settings, let key = remembered.surroundings.answers.key(),
                 case .answer(let stored) = sources.acquirer.decide(wanted).step
             else { return }
-            after.write(stored, key)
+            after.write(stored, at: issuer, key)
         }
     }
 
-    private func write(_ token: AcquiredToken, _ key: AnswerEncryptionKey) {
-        guard let bytes = Credential(token).remembered else { return }
+    private func write(_ token: AcquiredToken, at issuer: PluginIssuer?, _ key: AnswerEncryptionKey) {
+        guard let bytes = Credential(token, at: issuer).remembered else { return }
         let now = surroundings.now
         surroundings.answers.keep(bytes, as: name, now: now, until: token.freshUntil(now: now), key: key)
     }

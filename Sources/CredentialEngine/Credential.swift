@@ -1,3 +1,4 @@
+import PluginHost
 public import Secrets
 import TokenAcquisition
 import TokenStore
@@ -22,8 +23,10 @@ public struct Credential: Sendable, Equatable {
     public var username: String?
     /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
     public var expiresOn: Int?
-    /// The only user name that servers take the token with, which they take as a password then; nil if any will do.
+    /// The only user name that servers take a token with as a password; nil if any will do.
     public var basicUsername: String?
+    /// Whether servers take a token as such, too (RFC 6750).
+    public var takesBearer = true
     /// A refresh token of another helper's, which is carried with a password.
     public var oauthRefreshToken: Secret?
 
@@ -43,11 +46,13 @@ public struct Credential: Sendable, Equatable {
 }
 
 extension Credential {
-    init(_ token: AcquiredToken) {
+    /// A token; the issuer is what a manifest says of who issued it.
+    init(_ token: AcquiredToken, at issuer: PluginIssuer?) {
         let username = token.account?.username ?? ""
         self.init(
             .accessToken, token.accessToken, username: username.isEmpty ? nil : username, expiresOn: token.expiresOn)
-        basicUsername = token.basicUsername
+        basicUsername = token.basicUsername ?? issuer?.username
+        takesBearer = token.basicUsername == nil && issuer?.takesBearer ?? true
     }
 
     init(_ stored: StoredPassword) {
@@ -74,6 +79,7 @@ extension Credential {
             if let username { try lines.append("username", username) }
             try lines.append("expires_on", expiresOn.map { String($0) } ?? Self.never)
             if let basicUsername { try lines.append("basic_username", basicUsername) }
+            if !takesBearer { try lines.append("bearer", "0") }
         } catch {
             return nil
         }
@@ -90,6 +96,7 @@ extension Credential {
         guard expiresOn != nil || end == Self.never else { return nil }
         self.init(.accessToken, Secret(token), username: lines["username"], expiresOn: expiresOn)
         basicUsername = lines["basic_username"]
+        takesBearer = lines["bearer"] == nil
     }
 }
 

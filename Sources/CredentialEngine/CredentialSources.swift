@@ -39,6 +39,9 @@ public struct CredentialSources: Sendable {
                     return plugins.registry.match(authority: authority, kind: kind, isConfigured: isConfigured)?
                         .plugin.bareScopes
                 },
+                issuerScopes: { authority, kind in
+                    plugins.registry.match(authority: authority, kind: kind, isConfigured: true)?.issuer?.scopes
+                },
                 wellKnown: { host in
                     plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
                 })

@@ -1,4 +1,5 @@
 import Addresses
+import PluginHost
 public import Rules
 import Secrets
 import TokenAcquisition
@@ -39,11 +40,13 @@ private struct Look: Sendable {
             return .settled(password.map(Outcome.credential) ?? .nothing)
         }
         let decision = try decide(wanted, in: sources)
-        if case .answer(let token) = decision.step { return .settled(keep(token, for: wanted, in: sources)) }
+        if case .answer(let token) = decision.step {
+            return .settled(keep(token, for: wanted, decision.match?.issuer, in: sources))
+        }
         return .needsOthers(
             PendingOutcome { () async throws(Refusal) in
                 let token = try await sources.token(for: wanted, place: request.place, by: decision)
-                return keep(token, for: wanted, in: sources)
+                return keep(token, for: wanted, decision.match?.issuer, in: sources)
             })
     }
 
@@ -58,9 +61,11 @@ private struct Look: Sendable {
         }
     }
 
-    private func keep(_ token: AcquiredToken, for wanted: TokenRequest, in sources: CredentialSources) -> Outcome {
-        remembered?.keep(token, for: wanted, from: sources)
-        return .credential(Credential(token))
+    private func keep(
+        _ token: AcquiredToken, for wanted: TokenRequest, _ issuer: PluginIssuer?, in sources: CredentialSources
+    ) -> Outcome {
+        remembered?.keep(token, at: issuer, for: wanted, from: sources)
+        return .credential(Credential(token, at: issuer))
     }
 
     /// What will be done for a request, other than handing out a token that the server has just refused.

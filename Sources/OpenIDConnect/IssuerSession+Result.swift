@@ -19,7 +19,6 @@ extension IssuerSession {
         result.declinedScopes = tokens.declined
         result.refreshToken = response.refreshToken
         result.idToken = response.idToken
-        result.basicUsername = traits.basicUsername
         return result
     }
 

@@ -31,8 +31,6 @@ struct IssuerTraits: Sendable {
     var subjectName = "sub"
     /// The headers of that answer that have the account's number and its name, if its body doesn't.
     var profileHeaders: (id: String, name: String)?
-    /// The user name that a token goes with, if git's servers take it as a password only.
-    var basicUsername: String?
     /// What its answers may name as `iss` besides the authority.
     var otherNames: [String] = []
     /// Whether a document may name an issuer that isn't the authority.
@@ -46,7 +44,6 @@ struct IssuerTraits: Sendable {
             accountKind = "GitLab"
             givesIDTokens = true
             renewsWithRedirect = true
-            basicUsername = "oauth2"
         case "gitea", "forgejo":
             accountKind = kind == "gitea" ? "Gitea" : "Forgejo"
             deadTokenErrors.insert("unauthorized_client")
@@ -61,11 +58,9 @@ struct IssuerTraits: Sendable {
             profile = "https://\(base)/rest/api/1.0/application-properties"
             profileHeaders = ("x-auserid", "x-ausername")
             subjectName = "id"
-            basicUsername = "x-token-auth"
         case "huggingface":
             accountKind = "Hugging Face"
             givesIDTokens = true
-            basicUsername = "oauth2"
         case "adfs": adfs()
         default: known(by: authority)
         }
@@ -87,7 +82,6 @@ struct IssuerTraits: Sendable {
         answersForms = true
         takesSecretInForm = true
         hintName = "login"
-        basicUsername = "x-access-token"
         deadTokenErrors.insert("bad_refresh_token")
         subjectName = "id"
         let isHosted = authority.host == "github.com" || authority.host.hasSuffix(".ghe.com")

@@ -22,11 +22,13 @@ extension Configuration {
     ///   - request: what is asked.
     ///   - bareScopes: the resource that scopes without one belong to at an authority, by its URL and kind; nil if they are
     ///     the authority's own.
+    ///   - issuerScopes: the scopes that a manifest says are wanted at an authority, by its URL and kind; nil if none says so.
     ///   - wellKnown: the resource that a manifest knows at a host: its name for people, and the scopes of its tokens.
     /// - Returns: the token, or nil.
     /// - Throws: `ResolutionError` if a token is needed that can't be had.
     public func resolve(
         _ request: CredentialRequest, bareScopes: (String, String?) -> String? = { _, _ in nil },
+        issuerScopes: (String, String?) -> [String]? = { _, _ in nil },
         wellKnown: (RequestHost) -> (name: String, scopes: [String])?
     ) throws(ResolutionError) -> TokenRequest? {
         var resolved: TokenRequest
@@ -36,7 +38,13 @@ extension Configuration {
                 return nil
             }
             resolved = mapped
-            try confine(request.wish, to: mapped, host: host, bareScopes)
+            if resolved.scopes.isEmpty {
+                guard let scopes = issuerScopes(mapped.authority, mapped.kind) else {
+                    throw .noScopes(authority: mapped.authority)
+                }
+                resolved.scopes = scopes
+            }
+            try confine(request.wish, to: resolved, host: host, bareScopes)
         } else {
             guard !request.wish.isEmpty else { return nil }
             guard let authority = request.wish.authority ?? authority, !request.wish.scopes.isEmpty else {

@@ -10,7 +10,7 @@ public struct Rule: Sendable, Equatable {
     public var authority: String
     /// The application's client ID, or a well-known client's name; nil for the configuration's `client-id`.
     public var clientID: String?
-    /// The scopes of the token.
+    /// The scopes of the token; none for those that a manifest says the authority's issuers want.
     public var scopes: [String]
     /// The account, by user name or home account id; nil for the selected or only one.
     public var account: String?
@@ -55,19 +55,20 @@ public struct Rule: Sendable, Equatable {
                 nil, "a rule needs `authority`",
                 hint: "such as authority = \"\(Example.authority)\"")
         }
-        guard let scopes = try table.strings("scopes"), !scopes.isEmpty else {
+        let scopes = try table.strings("scopes")
+        guard scopes?.isEmpty != true else {
             throw table.error(
-                "scopes", "a rule needs `scopes`",
+                "scopes", "`scopes` must hold at least one string",
                 hint: "such as \(Example.scopes)")
         }
-        if let wrong = scopes.firstIndex(where: { !$0.isScopeToken }) {
+        if let wrong = scopes?.firstIndex(where: { !$0.isScopeToken }) {
             throw table.error(
                 "scopes", element: wrong, "a scope cannot contain spaces, quotes or control characters",
                 hint: "one string per scope")
         }
         self.pattern = pattern
         self.authority = try table.authority(authority)
-        self.scopes = scopes
+        self.scopes = scopes ?? []
         clientID = try table.clientID()
         account = try table.string("account")
         kind = try table.string("kind")

@@ -69,6 +69,8 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case notMapped(host: String, scope: String)
     /// Neither the request nor the configuration has a client ID.
     case noClientID(authority: String)
+    /// The rule names no scopes, and no manifest says which are wanted at its authority.
+    case noScopes(authority: String)
     /// What should be a client's id or name is neither at the authority; the names that there are, and the nearest.
     case unknownClient(String, names: [String], nearest: String?)
     /// The system's policy forbids a well-known client, by its name.

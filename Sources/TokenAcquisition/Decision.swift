@@ -83,7 +83,8 @@ extension TokenAcquirer {
             decision.accounts = known.accounts
             if let meant = try known.decision(named: request.account, hint: request.userHint) {
                 let stored = SilentSelection(
-                    records, place: authority.place, account: meant.account, request: request, now: clock())
+                    records, place: authority.place, account: meant.account, request: request,
+                    renewsLate: authority.match.issuer?.revokesOnRenewal ?? false, now: clock())
                 decision.settle(on: meant, SilentAccount(account: meant.account, selection: stored, records: records))
                 decision.isKnown = known.isKnown(meant.account)
             }

@@ -5,35 +5,43 @@ public import TokenStore
 public struct SilentSelection: Sendable {
     /// Seconds before its end from which a token is no longer handed out.
     public static let expiryBuffer = 300
+    /// The same where a renewal ends the token before: somebody else may be in the middle of using that.
+    public static let lateExpiryBuffer = 60
 
     private let records: StoredRecords
     private let place: AuthorityPlace
     private let account: AccountRecord
     private let request: TokenRequest
+    private let renewsLate: Bool
     private let now: Int
 
     /// Looks among records on behalf of a request and an account, at a time in seconds since 1970.
+    ///
+    /// With `renewsLate` no token is renewed before it must be.
     public init(
-        _ records: StoredRecords, place: AuthorityPlace, account: AccountRecord, request: TokenRequest, now: Int
+        _ records: StoredRecords, place: AuthorityPlace, account: AccountRecord, request: TokenRequest,
+        renewsLate: Bool = false, now: Int
     ) {
         self.records = records
         self.place = place
         self.account = account
         self.request = request
+        self.renewsLate = renewsLate
         self.now = now
     }
 
-    /// The access token to hand out, or nil: it must live five more minutes, and neither claims nor a prompt be asked for.
+    /// The access token to hand out, or nil: it must live five more minutes, or one if it is renewed late, and neither claims nor a prompt be asked for.
     public var freshToken: AccessTokenRecord? { fresh(among: candidates) }
 
     private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
         guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
-        return candidates.first { $0.lives(after: now + Self.expiryBuffer) && $0.cachedAt <= now + Self.expiryBuffer }
+        let buffer = renewsLate ? Self.lateExpiryBuffer : Self.expiryBuffer
+        return candidates.first { $0.lives(after: now + buffer) && $0.cachedAt <= now + Self.expiryBuffer }
     }
 
     /// Whether the authority wants the token renewed though it lives on (`refresh_in`).
     public func shouldRenew(_ token: AccessTokenRecord) -> Bool {
-        token.refreshOn.map { $0 <= now } ?? false
+        !renewsLate && token.refreshOn.map { $0 <= now } ?? false
     }
 
     /// The access token that still serves while the authority is down: unexpired, or of extended lifetime.

@@ -164,12 +164,27 @@ private func request(_ text: String) throws -> GitRequest {
     @Test func `a token that a server takes as a password only goes with the one name that it takes`() throws {
         var token = Credential(.accessToken, Secret("t"), username: "alice")
         token.basicUsername = "oauth2"
+        token.takesBearer = false
         for user in [nil, "alice", "alice@contoso.example"] {
             #expect(try lines(token, capabilities: [], user: user) == ["username=oauth2", "password=t"])
         }
         #expect(
             try lines(token, capabilities: [.authtype, .state])
                 == ["capability[]=authtype", "ephemeral=1", "username=oauth2", "password=t"])
+    }
+
+    @Test func `a token that a server takes either way goes as such, or with the name that the server takes`() throws {
+        var token = Credential(.accessToken, Secret("t"), username: "alice")
+        token.basicUsername = "x-token-auth"
+        #expect(try lines(token, capabilities: [], user: "alice") == ["username=x-token-auth", "password=t"])
+        #expect(
+            try lines(token, capabilities: [.authtype], user: "team")
+                == ["capability[]=authtype", "authtype=Bearer", "credential=t", "ephemeral=1", "username=team"])
+        token.basicUsername = nil
+        token.takesBearer = false
+        #expect(
+            try lines(token, capabilities: [.authtype])
+                == ["capability[]=authtype", "ephemeral=1", "username=alice", "password=t"])
     }
 
     @Test func `a consumer that carries state too is asked to come back, unless it does so already`() throws {

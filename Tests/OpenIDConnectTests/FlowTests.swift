@@ -181,7 +181,6 @@ struct FlowTests {
             #expect(result.expiresIn == nil)
             #expect(result.realm == "default")
             #expect(result.account?.homeAccountID == AccountIdentifier(issuer: request.authority, subject: "42").text)
-            #expect(result.basicUsername == "x-access-token")
             #expect(issuer.asked == ["/token", "/userinfo"])
         }
     }

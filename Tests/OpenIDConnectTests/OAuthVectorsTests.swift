@@ -5,6 +5,7 @@ import Vectors
 struct OAuthVectorsTests {
     private static let suites: Set = [
         "account", "authorization-request", "authorization-response", "device-polling", "device-response", "discovery",
+        "git-answer",
         "id-token", "renewal", "revocation", "token-error", "token-request", "token-response",
     ]
 

@@ -97,6 +97,33 @@ import Testing
         #expect(issuer.needsSecret == needsOne)
     }
 
+    @Test(arguments: [
+        ("https://github.com", "x-access-token", false, true), ("https://gitlab.com", "oauth2", false, true),
+        ("https://bitbucket.org", "x-token-auth", true, false), ("https://codeberg.org", "oauth2", true, false),
+        ("https://huggingface.co", "oauth2", false, false), ("https://accounts.google.com", nil, true, false),
+        ("https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0", nil, true, false),
+    ])
+    func `git's servers take tokens so`(
+        _ authority: String, _ username: String?, _ takesBearer: Bool, _ revokesOnRenewal: Bool
+    ) throws {
+        let issuer = try #require(Self.registry.match(authority: authority, isConfigured: false)?.issuer)
+        #expect(issuer.username == username)
+        #expect(issuer.takesBearer == takesBearer)
+        #expect(issuer.revokesOnRenewal == revokesOnRenewal)
+    }
+
+    private static let scopes: [(String, [String]?)] = [
+        ("https://gitlab.com", ["read_repository", "write_repository"]), ("https://gitea.com", []),
+        ("https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0", nil),
+    ]
+
+    @Test(arguments: scopes)
+    func `an issuer's scopes are known, none at all if there are none, or left to the rule`(
+        _ authority: String, _ scopes: [String]?
+    ) throws {
+        #expect(Self.registry.match(authority: authority, isConfigured: false)?.issuer?.scopes == scopes)
+    }
+
     @Test func `nothing is wrong with the manifest`() {
         let manifest = Self.registry.plugins.first { $0.name == "oauth" }
         #expect(manifest?.notes.isEmpty == true)

@@ -287,6 +287,9 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(
             text: "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = [\"s\",\n\"a b\"]\n", line: 5,
             message: "a scope cannot contain spaces", hint: nil),
+        Case(
+            text: "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = []\n", line: 4,
+            message: "`scopes` must hold at least one string", hint: "such as"),
         Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
         Case(
             text: "[[rule]]\nurl = \"https://h\"\nflow = \"browser\"\n", line: 3,

@@ -39,6 +39,23 @@ import Vectors
         SilentSelection(records, place: place, account: account, request: request, now: now)
     }
 
+    @Test(arguments: [(301, true, true), (299, false, true), (61, false, true), (59, false, false)])
+    func `a token whose renewal would end it serves until its last minute`(
+        _ lives: Int, _ otherwise: Bool, _ late: Bool
+    ) {
+        var token = Self.token(["s"], lives: lives)
+        token.refreshOn = Self.now - 1
+        var records = StoredRecords()
+        records.append(.accessToken(token))
+        for (renewsLate, serves) in [(false, otherwise), (true, late)] {
+            let selection = SilentSelection(
+                records, place: Self.place, account: Self.account, request: Self.request(["s"]),
+                renewsLate: renewsLate, now: Self.now)
+            #expect((selection.freshToken != nil) == serves)
+            #expect(selection.shouldRenew(token) == !renewsLate)
+        }
+    }
+
     /// Those that say whether a stored token serves; the others are the plugin's and run there.
     static let scopeCases = Vectors.followed("scope-match").filter { $0.expect["cache_hit"] != nil }
 

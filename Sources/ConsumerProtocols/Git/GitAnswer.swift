@@ -12,22 +12,20 @@ extension GitRequest {
     /// A token as such is `ephemeral`: it is stored already, and no other helper is to keep it. If git carries state it is
     /// also told to `continue`: should the server refuse the token, git asks again in the same command, with the state,
     /// which is the token's fingerprint. What answers that is final. A token that servers take as a password only is one to
-    /// every consumer.
+    /// every consumer; a name that they take it with counts for more than the URL's.
     func answer(_ credential: Credential) throws(ProtocolError) -> Attributes {
         var lines = Attributes()
         let takesAuthtype = capabilities.contains(.authtype)
         switch credential.kind {
-        case .accessToken where credential.basicUsername != nil:
-            if takesAuthtype { try lines.appendEphemeral() }
-            try lines.append("username", credential.basicUsername ?? "")
-            try lines.append("password", credential.secret.reveal())
-        case .accessToken where takesAuthtype:
+        case .accessToken where takesAuthtype && credential.takesBearer:
             try lines.append(credential, authtype: "Bearer")
             try lines.append("ephemeral", "1")
             if mayContinue { try lines.append(state: credential.fingerprint) }
             if let name = username(for: credential) { try lines.append("username", name) }
         case .accessToken:
-            try lines.append("username", username(for: credential) ?? credential.tokenUsername)
+            if takesAuthtype { try lines.appendEphemeral() }
+            let name = credential.basicUsername ?? username(for: credential) ?? credential.tokenUsername
+            try lines.append("username", name)
             try lines.append("password", credential.secret.reveal())
         case .password:
             try lines.append("username", credential.username ?? "")

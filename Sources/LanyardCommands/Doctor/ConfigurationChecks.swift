@@ -55,6 +55,9 @@ struct ConfigurationChecks {
             let failure = Failure(error, in: context)
             return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
         }
+        guard !rule.scopes.isEmpty || match.issuer?.scopes != nil else {
+            return .fail("rule", "\(name) has no scopes", Hint(place, write: "scopes = [\"…\"]"))
+        }
         guard rule.pattern.isTokenPlace else {
             return .warn("rule", "\(name) sends tokens without encryption", Hint(place, write: "https://"))
         }

@@ -173,6 +173,10 @@ struct OnlineChecks: Sendable {
         _ target: OnlineTarget, _ decision: Decision, of account: AccountRecord
     ) async -> Finding {
         guard decision.canRenew else { return withoutRefreshToken(account, decision, target) }
+        if decision.match?.issuer?.revokesOnRenewal == true, case .answer = decision.step {
+            let whose = "\(name(of: account)) at \(target.authority)"
+            return .pass("renewal", "\(whose) was not renewed: that would end the token that is in use")
+        }
         do throws(AcquisitionError) {
             let token = try await session.acquirer.renewNow(
                 target.request, waitingAtMost: Self.patienceWithOthers)
@@ -260,6 +264,7 @@ extension Session {
         else { return nil }
         var settled = request
         settled.clientID = id
+        if settled.scopes.isEmpty { settled.scopes = match.issuer?.scopes ?? [] }
         return settled
     }
 }

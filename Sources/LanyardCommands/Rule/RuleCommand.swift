@@ -1,6 +1,7 @@
 import ArgumentParser
 import Claims
 import JSON
+import PluginHost
 import Rules
 import Secrets
 import Terminal
@@ -105,7 +106,7 @@ extension Rule {
         let client = clientID ?? session.configuration.clientID.map { "\($0) (the default)" } ?? "none"
         var facts = [
             ("authority", authority.displayable()), ("client ID", client.displayable()),
-            ("scopes", scopes.joined(separator: " ").displayable()),
+            ("scopes", scopesForPeople(session)),
         ]
         if let account { facts.append(("account", account.displayable())) }
         if let kind { facts.append(("kind", kind.displayable())) }
@@ -113,6 +114,13 @@ extension Rule {
             facts += signIn.texts(of: parameter).map { (parameter.label, $0.displayable()) }
         }
         return facts + [("from", place(session.context))]
+    }
+
+    private func scopesForPeople(_ session: Session) -> String {
+        guard scopes.isEmpty else { return scopes.joined(separator: " ").displayable() }
+        let match = session.registry.match(authority: authority, kind: kind, isConfigured: true)
+        guard let wanted = match?.issuer?.scopes else { return "none" }
+        return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ").displayable() + " (the issuer's)"
     }
 
     fileprivate func json(_ session: Session) -> JSONValue {

@@ -181,7 +181,8 @@ struct RuleDraft {
         if let resource = options.resource { return try checked(named(resource) ?? ["\(resource)/.default"]) }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
-        if let scopes = match.issuer?.scopes, !scopes.isEmpty { return scopes }
+        // A rule without any has the issuer's, also those that later versions know.
+        if match.issuer?.scopes != nil { return [] }
         let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
         let asked = await ask(question) { text throws(Failure) in
             let words = text.pieces(between: " ").map(String.init)

@@ -114,8 +114,8 @@ struct ManifestReader {
         manifest.issuers = try rows.read(
             "issuer",
             [
-                "kind", "hosts", "scopes", "flows", "secret-flows", "username", "revokes-on-renewal", "name", "realms",
-                "registration-page", "registration", "redirect-uri",
+                "kind", "hosts", "scopes", "flows", "secret-flows", "username", "bearer", "revokes-on-renewal", "name",
+                "realms", "registration-page", "registration", "redirect-uri",
             ] + endpoints, issuer)
         manifest.clients = try rows.read(
             "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
@@ -152,10 +152,11 @@ struct ManifestReader {
         for (name, endpoint) in PluginEndpoints.names {
             issuer.endpoints[keyPath: endpoint] = try table.text(name.inManifests, .endpoint)
         }
-        issuer.scopes = try table.list("scopes", .scope)
+        issuer.scopes = try table.strings("scopes") == nil ? nil : table.list("scopes", .scope)
         issuer.flows = try table.flows("flows")
         issuer.secretFlows = try table.flows("secret-flows")
         issuer.username = try table.text("username", .basicUsername)
+        issuer.takesBearer = try table.boolean("bearer") ?? (issuer.username == nil)
         issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
         issuer.name = try table.text("name", .text(64)) ?? ""
         issuer.realms = try table.list("realms", .text(128))

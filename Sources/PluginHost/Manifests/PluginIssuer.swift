@@ -8,14 +8,16 @@ public struct PluginIssuer: Sendable, Equatable {
     public let hosts: [String]
     /// Their endpoints: each an https URL, or a path below the authority's own URL.
     public var endpoints = PluginEndpoints()
-    /// The scopes that git and the like need there.
-    public var scopes: [String] = []
+    /// The scopes that git and the like need there, none if no scope means all; nil if only rules can name them.
+    public var scopes: [String]?
     /// The ways to sign in there, best first.
     public var flows: [PluginRequest.Flow] = []
     /// The flows in which a client proves itself with a secret.
     public var secretFlows: [PluginRequest.Flow] = []
     /// The user name that a token goes with as a password; nil if any will do.
     public var username: String?
+    /// Whether servers take a token as such, too (RFC 6750).
+    public var takesBearer = true
     /// Whether a renewal ends the token that it replaces.
     public var revokesOnRenewal = false
     /// What people call the kind; empty if only its own name will do.

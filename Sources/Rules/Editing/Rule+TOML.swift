@@ -6,7 +6,7 @@ extension Rule {
     public var toml: String {
         var lines = ["[[rule]]", "url       = \(pattern.text.inTOML)", "authority = \(authority.inTOML)"]
         if let clientID { lines.append("client-id = \(clientID.inTOML)") }
-        lines.append("scopes    = [\(scopes.map(\.inTOML).joined(separator: ", "))]")
+        if !scopes.isEmpty { lines.append("scopes    = [\(scopes.map(\.inTOML).joined(separator: ", "))]") }
         if let account { lines.append("account   = \(account.inTOML)") }
         if let kind { lines.append("kind      = \(kind.inTOML)") }
         lines += signInLines
