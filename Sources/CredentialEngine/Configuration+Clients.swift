@@ -34,7 +34,7 @@ extension Configuration {
 
     /// The ids of the clients that the configuration names, lower-cased.
     public func clientIDs(in registry: PluginRegistry) -> Set<String> {
-        let named = Set((rules.map(\.clientID) + [clientID]).compactMap(\.self))
+        let named = Set((rules.map(\.clientID) + clients.map(\.clientID) + [clientID]).compactMap(\.self))
         let ids = named.flatMap { name in
             let known = name.isUUID ? [] : registry.clientIDs(named: name)
             return known.isEmpty ? [name] : known

@@ -69,8 +69,8 @@ extension Configuration {
         guard request.scheme == "https", host.port == nil || host.port == 443 else { return nil }
         // Without a client ID and an authority of the user's own, nothing says that this host is lanyard's to answer; the
         // plugins, which it takes time to find, aren't asked then.
-        guard request.wish.clientID ?? clientID != nil, let authority = request.wish.authority ?? authority,
-            let known = wellKnown(host)
+        guard let authority = request.wish.authority ?? authority,
+            request.wish.clientID ?? clientID(at: authority) != nil, let known = wellKnown(host)
         else { return nil }
         return TokenRequest(
             origin: .wellKnownHost(known.name), authority: authority, authorityIsConfigured: false, clientID: "",
@@ -115,7 +115,7 @@ extension Configuration {
             resolved.named.insert(.clientID)
         }
         if resolved.clientID.isEmpty {
-            guard let id = clientID else { throw .noClientID(authority: resolved.authority) }
+            guard let id = clientID(at: resolved.authority) else { throw .noClientID(authority: resolved.authority) }
             resolved.clientID = id
         }
         resolved.account = wish.account ?? resolved.account ?? account
@@ -133,7 +133,7 @@ extension Configuration {
 
     /// The token that a rule says is needed, whichever of its URLs is asked for; nil if there is no client ID for it.
     public func request(by rule: Rule) -> TokenRequest? {
-        guard let clientID = rule.clientID ?? clientID else { return nil }
+        guard let clientID = rule.clientID ?? clientID(at: rule.authority) else { return nil }
         var request = TokenRequest(
             origin: .rule(rule.pattern.text), authority: rule.authority.withoutTrailingSlashes,
             authorityIsConfigured: true, kind: rule.kind, clientID: clientID, scopes: rule.scopes,
@@ -142,7 +142,7 @@ extension Configuration {
         return request
     }
 
-    /// Whether a rule, `authority` or `known-authorities` names the authority's host.
+    /// Whether a rule, a `[[client]]`, `authority` or `known-authorities` names the authority's host.
     public func names(authority url: String) -> Bool {
         url.hostOfURL.map { configuredHosts.contains($0.text) } ?? false
     }
@@ -175,19 +175,9 @@ extension String {
 extension Configuration {
     /// The hosts of every authority that the configuration names.
     public var configuredHosts: [String] {
-        let named = rules.map(\.authority) + [authority].compactMap(\.self)
+        let named = rules.map(\.authority) + clients.map(\.issuer) + [authority].compactMap(\.self)
         let known = knownAuthorities.compactMap { RequestHost($0)?.withoutPort(443) }
         let hosts = (named.compactMap(\.hostOfURL) + known).map(\.text)
         return Set(hosts).sorted()
-    }
-}
-
-extension Configuration {
-    /// The authorities that a client ID, whatever its case, is used at, and their kinds if rules name them.
-    public func authorities(ofClient id: String) -> [(url: String, kind: String?)] {
-        let ofRules = rules.filter { ($0.clientID ?? clientID)?.lowercased() == id.lowercased() }
-        let standard = clientID?.lowercased() == id.lowercased() ? authority : nil
-        return ofRules.map { ($0.authority.withoutTrailingSlashes, $0.kind) }
-            + [standard].compactMap(\.self).map { ($0.withoutTrailingSlashes, nil) }
     }
 }

@@ -26,7 +26,7 @@ public struct Configuration: Sendable, Equatable {
     /// The client ID, or a well-known client's name, of whatever names none itself.
     public var clientID: String?
     /// Whether hosts that plugins know need no rule: an authority and a client are there for whatever names none itself.
-    public var mapsKnownHosts: Bool { authority != nil && clientID != nil }
+    public var mapsKnownHosts: Bool { authority.flatMap(clientID(at:)) != nil }
     /// The account of whatever names none itself, by user name or home account id.
     public var account: String?
     /// How people sign in, unless a command says otherwise.
@@ -45,6 +45,8 @@ public struct Configuration: Sendable, Equatable {
     public var timeout = 900
     /// Hosts of authorities that are trusted as those of the rules are.
     public var knownAuthorities: [String] = []
+    /// The clients that issuers know, of all files, the system's first.
+    public var clients: [IssuerClient] = []
     /// The rules of all files, the system's first.
     public var rules: [Rule] = []
     /// The keys that `[policy]` in the system's file locks.
@@ -60,7 +62,8 @@ public struct Configuration: Sendable, Equatable {
 
     /// The top-level keys of a file.
     public static let keys = [
-        "account", "answer-cache", "authority", "browser", "ca-file", "client-id", "device-mode", "flow", "group",
+        "account", "answer-cache", "authority", "browser", "ca-file", "client", "client-id", "device-mode", "flow",
+        "group",
         "known-authorities", "policy", "rule", "timeout",
     ]
 
@@ -82,6 +85,9 @@ public struct Configuration: Sendable, Equatable {
             guard isSystem else { throw file.systemOnly("device-mode") }
             deviceMode = mode
         }
+        var known: [IssuerClient] = []
+        for table in try file.tables("client") { known.append(try IssuerClient(table)) }
+        if !isLocked("client") { clients += known }
         var read: [Rule] = []
         for table in try file.tables("rule") { read.append(try Rule(table)) }
         if !isLocked("rule") { rules += read }

@@ -30,7 +30,7 @@ public enum SettingValue: Sendable, Equatable {
 
 extension Configuration {
     /// The keys that are no tables.
-    public static var settingKeys: [String] { keys.filter { !["policy", "rule"].contains($0) } }
+    public static var settingKeys: [String] { keys.filter { !["client", "policy", "rule"].contains($0) } }
 
     /// What is in effect for a key; nil if nothing is.
     public func value(of key: String) -> SettingValue? {

@@ -4,11 +4,11 @@ import SettingsFile
 
 extension SettingsTable {
     /// Checks an authority's URL: https, with a host and a path.
-    func authority(_ url: String) throws(SettingsError) -> String {
+    func authority(_ url: String, key: String = "authority") throws(SettingsError) -> String {
         let text = url.withoutTrailingSlashes
         guard let place = StrictURL(text), place.scheme == "https", place.user == nil, !place.hasQueryOrFragment else {
             throw error(
-                "authority", "`authority` must be an https URL",
+                key, "`\(key)` must be an https URL",
                 hint: "such as \"\(Example.wideAuthority)\"")
         }
         return text

@@ -290,6 +290,18 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         Case(
             text: "[[rule]]\nurl = \"https://h\"\nauthority = \"https://a/b\"\nscopes = []\n", line: 4,
             message: "`scopes` must hold at least one string", hint: "such as"),
+        Case(text: "[[client]]\nclient-id = \"c\"\n", line: 1, message: "a client needs `issuer`", hint: "such as"),
+        Case(
+            text: "[[client]]\nissuer = \"https://a\"\n", line: 1, message: "a client needs `client-id`", hint: nil),
+        Case(
+            text: "[[client]]\nissuer = \"http://a\"\nclient-id = \"c\"\n", line: 2,
+            message: "`issuer` must be an https URL", hint: nil),
+        Case(
+            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nkind = \"x\"\n", line: 4,
+            message: "unknown key `kind`", hint: nil),
+        Case(
+            text: "[[client]]\nissuer = \"https://a\"\nclient-id = \"c\"\nflow = \"browser\"\n", line: 4,
+            message: "`flow` is not a key of a client", hint: "move it above the first [[client]]"),
         Case(text: "kind = \"aad\"", line: 1, message: "unknown key `kind`", hint: "`kind` belongs to a rule"),
         Case(
             text: "[[rule]]\nurl = \"https://h\"\nflow = \"browser\"\n", line: 3,

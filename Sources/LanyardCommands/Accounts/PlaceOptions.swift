@@ -13,7 +13,8 @@ struct PlaceOptions: ParsableArguments {
     /// The authority that is named, itself or by a URL; nil if none is.
     func place(_ url: String?, in session: Session) throws(Failure) -> NamedPlace? {
         if let authority {
-            let client = session.clientID(session.configuration.clientID, at: authority.withoutTrailingSlashes)
+            let client = session.clientID(
+                session.configuration.clientID(at: authority), at: authority.withoutTrailingSlashes)
             return try NamedPlace(authority, clientID: client, in: session)
         }
         guard let url else { return nil }

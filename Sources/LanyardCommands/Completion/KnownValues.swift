@@ -50,7 +50,8 @@ struct KnownValues {
     private var authorities: [Candidate] {
         let named = rules.map { Candidate($0.authority, "of the rule for \($0.pattern.text)") }
         let standard = configuration?.authority.map { Candidate($0, "of the configuration") }
-        return [standard].compactMap(\.self) + named + registry.plugins.flatMap(\.wellKnownAuthorities)
+        let issuers = (configuration?.clients ?? []).map { Candidate($0.issuer, "of a client") }
+        return [standard].compactMap(\.self) + named + issuers + registry.plugins.flatMap(\.wellKnownAuthorities)
     }
 
     private var clients: [Candidate] {
@@ -58,8 +59,9 @@ struct KnownValues {
         let named = rules.compactMap { rule in
             rule.clientID.map { Candidate($0, "of the rule for \(rule.pattern.text)") }
         }
+        let issuers = (configuration?.clients ?? []).map { Candidate($0.clientID, "at \($0.issuer)") }
         let known = registry.plugins.flatMap(\.clients).filter { configuration?.allows(client: $0.name) ?? true }
-        return [standard].compactMap(\.self) + named + known.map { Candidate($0.name, $0.summary) }
+        return [standard].compactMap(\.self) + named + issuers + known.map { Candidate($0.name, $0.summary) }
     }
 
     private var scopes: [Candidate] {

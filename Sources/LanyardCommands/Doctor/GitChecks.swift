@@ -45,7 +45,7 @@ struct GitChecks {
     /// A host whose server names the tenant that the configuration leaves open; nil if it leaves none open.
     private var hostOfUnknownTenant: String? {
         let configuration = examination.configuration
-        guard configuration.clientID != nil, let authority = configuration.authority,
+        guard configuration.mapsKnownHosts, let authority = configuration.authority,
             let match = examination.registry.match(authority: authority, isConfigured: true),
             match.sharedRealm?.narrowsTo.isEmpty == false
         else { return nil }

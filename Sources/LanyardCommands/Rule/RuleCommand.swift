@@ -103,7 +103,7 @@ struct RuleListCommand: Command {
 
 extension Rule {
     fileprivate func facts(_ session: Session) -> [(String, String)] {
-        let client = clientID ?? session.configuration.clientID.map { "\($0) (the default)" } ?? "none"
+        let client = clientID ?? session.configuration.clientID(at: authority).map { "\($0) (the default)" } ?? "none"
         var facts = [
             ("authority", authority.displayable()), ("client ID", client.displayable()),
             ("scopes", scopesForPeople(session)),
@@ -126,7 +126,7 @@ extension Rule {
     fileprivate func json(_ session: Session) -> JSONValue {
         var members: [String: JSONValue] = [
             "url": .string(pattern.text), "authority": .string(authority),
-            "clientId": (clientID ?? session.configuration.clientID).map(JSONValue.string) ?? .null,
+            "clientId": (clientID ?? session.configuration.clientID(at: authority)).map(JSONValue.string) ?? .null,
             "scopes": JSONValue(strings: scopes), "account": account.map(JSONValue.string) ?? .null,
             "kind": kind.map(JSONValue.string) ?? .null, "file": .string(file),
             "line": line.map { .integer(Int64($0)) } ?? .null,

@@ -14,7 +14,6 @@ struct RuleDraft {
     let page: SignInPageOptions
     /// Nil if nobody is to be asked.
     let prompt: Prompt?
-
     private var console: Console { session.context.console }
 
     /// The rule.
@@ -127,7 +126,7 @@ struct RuleDraft {
 
     private func clientID(_ authority: Authority, _ known: PluginResource?) async throws(Failure) -> String? {
         if let id = options.clientId { return try checked(id, authority.match) }
-        guard session.configuration.clientID == nil else { return nil }
+        guard session.configuration.clientID(at: authority.url) == nil else { return nil }
         let offered = session.offeredClients(authority.match, for: known)
         if prompt != nil, !RegistrationGuide(match: authority.match, console: console).tell() {
             introduceClients(authority.match, offered)

@@ -13,7 +13,8 @@ struct ManifestReader {
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
-        "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "revokes",
+        "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
+        "revokes",
         "client-secrets",
     ]
 
