@@ -34,7 +34,8 @@ extension TokenAcquirer {
         let known = issuer?.usable(flows, hasSecret: ask.clientSecret != nil) ?? flows
         ask.flows = client?.usable(known) ?? known
         ask.redirectURI =
-            client.redirect(port: request.signIn.redirectPort) ?? authority.match.issuer?.registration.redirectURI
+            client.redirect(port: request.signIn.redirectPort, of: authority.match.plugin)
+            ?? issuer?.registration.redirectURI
         guard ask.flows.isEmpty, !flows.isEmpty else { return }
         if known.isEmpty, issuer?.usable(flows, hasSecret: true).isEmpty == false { throw .noClientSecret }
         let name = authority.match.plugin.name
@@ -107,8 +108,10 @@ extension PluginClient? {
     /// Where the browser is to come back to; nil for the plugin's own choice.
     ///
     /// A port can be chosen only if the client's redirect leads to this machine and has none.
-    fileprivate func redirect(port: Int?) -> String? {
-        guard let registered = self?.redirectURI else { return port.map { "http://localhost:\($0)" } }
+    fileprivate func redirect(port: Int?, of plugin: PluginManifest) -> String? {
+        guard let registered = self?.redirectURI ?? port.map({ _ in plugin.redirectURI ?? "http://localhost" }) else {
+            return nil
+        }
         guard let port, let url = StrictURL(registered), url.scheme == "http", url.host.port == nil else {
             return registered
         }

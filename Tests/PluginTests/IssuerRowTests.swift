@@ -128,5 +128,6 @@ import Testing
         let manifest = Self.registry.plugins.first { $0.name == "oauth" }
         #expect(manifest?.notes.isEmpty == true)
         #expect(manifest?.revokes == true && manifest?.takesClientSecrets == true)
+        #expect(manifest?.redirectURI == "http://127.0.0.1")
     }
 }

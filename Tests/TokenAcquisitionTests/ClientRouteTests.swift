@@ -60,6 +60,21 @@ import TokenStore
         #expect(ask.flows == row.flows)
     }
 
+    @Test func `the port that a rule names is on the address that the plugin's issuers know`() throws {
+        var manifest = Self.manifest
+        manifest.redirectURI = "http://127.0.0.1"
+        let acquirer = TokenAcquirer(
+            store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
+            host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
+            notes: SharedNotes(runtimeDirectory: nil), configuration: Configuration(), clock: { 0 })
+        for (port, redirect) in [(8400, "http://127.0.0.1:8400"), (nil, nil)] {
+            let request = try request("own", port: port)
+            var ask = PluginRequest(.authorize)
+            try acquirer.route(&ask, for: request, acquirer.match(request), [.browser])
+            #expect(ask.redirectURI == redirect)
+        }
+    }
+
     @Test func `a client that may use none of the ways that there are is told`() throws {
         let request = try request("id-codes")
         let error = #expect(throws: AcquisitionError.self) {

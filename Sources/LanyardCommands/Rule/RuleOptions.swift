@@ -22,7 +22,15 @@ struct RuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The account: a user name or an identifier.", valueName: "account"))
     var account: String?
 
-    @Option(help: ArgumentHelp("The kind of authority, if its URL doesn't show it: aad or b2c.", valueName: "kind"))
+    /// All kinds of the plugins that come with lanyard; which others there are, nobody knows who only parses.
+    static let kinds = [
+        "aad", "adfs", "b2c", "bitbucket", "bitbucket-dc", "ciam", "forgejo", "gitea", "github", "gitlab",
+        "googlesource", "huggingface", "oidc",
+    ]
+
+    @Option(
+        help: ArgumentHelp(
+            "The kind of authority, if its URL doesn't show it: \(kinds.joined(separator: ", ")).", valueName: "kind"))
     var kind: String?
 
     @Flag(help: "Take an authority at a host that no plugin knows.")

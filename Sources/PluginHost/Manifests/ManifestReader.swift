@@ -15,7 +15,7 @@ struct ManifestReader {
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
         "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
         "revokes",
-        "client-secrets",
+        "client-secrets", "redirect-uri",
     ]
 
     private let file: String
@@ -59,6 +59,7 @@ struct ManifestReader {
         manifest.kind = try table.text("kind", .pluginName)
         manifest.flows = try table.flows("flows")
         manifest.revokes = try table.boolean("revokes") ?? false
+        manifest.redirectURI = try table.text("redirect-uri", .page)
         manifest.takesClientSecrets = try table.boolean("client-secrets") ?? false
         manifest.bareScopes = try table.text("bare-scopes", .scope)
         manifest.realmAuthority = try table.text("realm-authority", .realmAuthority)

@@ -47,6 +47,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var clients: [PluginClient] = []
     /// Whether it has authorities take refresh tokens back.
     public var revokes = false
+    /// Where sign-ins come back to if a rule names the port and its client's row no address; without a port.
+    public var redirectURI: String?
     /// Whether its clients may have secrets, so that it gets those that are stored.
     public var takesClientSecrets = false
     /// What every client ID at its authorities looks like; nil if that is not settled.
