@@ -42,6 +42,8 @@ package struct OAuthError: Error, Sendable, Equatable {
         case refresh
         /// Taking a token back.
         case revocation
+        /// Registering an application.
+        case registration
     }
 
     /// What went wrong, as far as callers do something else for it.

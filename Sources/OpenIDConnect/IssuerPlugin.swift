@@ -59,6 +59,13 @@ package struct IssuerPlugin: AuthorityPlugin {
         }
     }
 
+    /// Has the issuer register an application (RFC 7591).
+    package func register(_ request: PluginRequest) async throws(PluginError) -> PluginRegistration {
+        try await connector.connected(request) { transport throws(PluginError) in
+            try await IssuerSession.open(request, over: transport).register()
+        }
+    }
+
     /// Reads what the issuer says of itself, and asks whether it knows the client.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in

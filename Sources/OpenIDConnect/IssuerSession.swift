@@ -30,7 +30,7 @@ struct IssuerSession: Sendable {
                 .invalidRequest,
                 "the authority \(request.authority.displayable(limit: 200)) is not a plain https URL")
         }
-        guard !request.clientID.isEmpty else {
+        guard !request.clientID.isEmpty || request.operation == .register else {
             throw PluginError(
                 .invalidRequest, "there is no client id for \(address.environment)",
                 hint: "register an application there and put its id into the rule as client-id")
@@ -81,7 +81,7 @@ struct IssuerSession: Sendable {
         return client
     }
 
-    private var redirectURI: String { request.redirectURI ?? "http://127.0.0.1" }
+    var redirectURI: String { request.redirectURI ?? "http://127.0.0.1" }
 
     private var authentication: ClientAuthentication {
         guard let secret = request.clientSecret, !secret.isEmpty else { return .none }
@@ -94,7 +94,7 @@ struct IssuerSession: Sendable {
 
     /// The `scope` value of requests: what is asked for and, as far as the issuer knows it, what an id token and a refresh token
     /// take.
-    private var scope: String {
+    var scope: String {
         let known = ["profile", "offline_access"].filter(metadata.scopes.contains)
         let own = metadata.isOpenID ? ["openid"] + known : []
         return (own + request.scopes.filter { !own.contains($0) }).joined(separator: " ")

@@ -23,6 +23,11 @@ public protocol AuthorityPlugin: Sendable {
     /// There is nothing to do, and no error, if the authority takes no tokens back.
     func revoke(_ request: PluginRequest) async throws(PluginError)
 
+    /// Registers an application at the authority, of the name `request.clientName`, without the person.
+    ///
+    /// - Throws: `unsupported` if the authority registers none by itself.
+    func register(_ request: PluginRequest) async throws(PluginError) -> PluginRegistration
+
     /// Gets a token for `request.identity`, an application or a machine; it has neither an account nor a refresh token.
     ///
     /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
@@ -43,6 +48,11 @@ extension AuthorityPlugin {
     /// Takes nothing back.
     public func revoke(_ request: PluginRequest) async throws(PluginError) {
         throw PluginError(.unsupported, "\(description.name) has no tokens taken back")
+    }
+
+    /// Registers nothing.
+    public func register(_ request: PluginRequest) async throws(PluginError) -> PluginRegistration {
+        throw PluginError(.unsupported, "\(description.name) registers no applications")
     }
 
     /// Serves no identities.

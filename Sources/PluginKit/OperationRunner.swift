@@ -37,6 +37,9 @@ struct OperationRunner {
             case .exchange:
                 let credential = try await plugin.exchange(request)
                 return Self.encode { () throws(ProtocolError) in try credential.wire() }
+            case .register:
+                let registration = try await plugin.register(request)
+                return Self.encode { () throws(ProtocolError) in try registration.wire() }
             case .probe:
                 let found = try await plugin.probe(request)
                 return Self.encode { () throws(ProtocolError) in try found.wire() }

@@ -89,7 +89,9 @@ extension PluginRequest {
         redirectURI = try reader.optional("redirect_uri", .token(2048))
         kind = try reader.optional("kind", .token(64))
         endpoints = try PluginEndpoints(reader)
-        if operation == .authenticate, identity?.kind != .client {
+        if operation == .register {
+            authority = try reader.required("authority", .securePage)
+        } else if operation == .authenticate, identity?.kind != .client {
             authority = try reader.optional("authority", .securePage) ?? ""
             clientID = try reader.optional("client_id", .token(256)) ?? ""
         } else {

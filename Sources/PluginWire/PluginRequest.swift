@@ -13,6 +13,8 @@ public struct PluginRequest: Sendable, Equatable {
         case signOut = "sign-out"
         /// Have the authority take back a refresh token, without anybody.
         case revoke
+        /// Register an application at the authority, without anybody.
+        case register
         /// Get a token as an application or a machine, without anybody.
         case authenticate
         /// Turn a token into what a resource takes.

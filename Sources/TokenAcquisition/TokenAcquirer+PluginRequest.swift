@@ -108,7 +108,7 @@ extension PluginClient? {
     /// Where the browser is to come back to; nil for the plugin's own choice.
     ///
     /// A port can be chosen only if the client's redirect leads to this machine and has none.
-    fileprivate func redirect(port: Int?, of plugin: PluginManifest) -> String? {
+    func redirect(port: Int?, of plugin: PluginManifest) -> String? {
         guard let registered = self?.redirectURI ?? port.map({ _ in plugin.redirectURI ?? "http://localhost" }) else {
             return nil
         }

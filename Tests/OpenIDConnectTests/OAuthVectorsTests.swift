@@ -6,7 +6,7 @@ struct OAuthVectorsTests {
     private static let suites: Set = [
         "account", "authorization-request", "authorization-response", "device-polling", "device-response", "discovery",
         "git-answer",
-        "id-token", "renewal", "revocation", "token-error", "token-request", "token-response",
+        "id-token", "registration", "renewal", "revocation", "token-error", "token-request", "token-response",
     ]
 
     @Test func `each case is of a category that a suite runs, or is left out`() {

@@ -37,14 +37,27 @@ struct RuleAddCommand: Command {
     @OptionGroup var options: RuleOptions
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
+    @Flag(help: "Register lanyard at the issuer, if that takes registrations, instead of giving a client ID.")
+    var register = false
+
+    @Flag(name: .shortAndLong, help: "Don't ask before registering.")
+    var yes = false
+
+    mutating func validate() throws {
+        if register, options.clientId != nil { throw ValidationError("give --client-id or --register, not both") }
+    }
+
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
         let pattern = try session.pattern(url)
         try pattern.requireTokenPlace()
         try session.requireRoom(for: pattern)
-        let draft = RuleDraft(
+        var draft = RuleDraft(
             session: session, pattern: pattern, options: options, page: page, prompt: Prompt(session.context))
-        try session.write(try await draft.rule())
+        draft.leavesClientOpen = register
+        var rule = try await draft.rule()
+        if register { rule.clientID = try await ClientRegistrar(session: session, isAgreed: yes).clientID(for: rule) }
+        try session.write(rule)
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
         console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")

@@ -14,6 +14,9 @@ struct RuleDraft {
     let page: SignInPageOptions
     /// Nil if nobody is to be asked.
     let prompt: Prompt?
+    /// Whether the client is to come from elsewhere.
+    var leavesClientOpen = false
+
     private var console: Console { session.context.console }
 
     /// The rule.
@@ -126,7 +129,7 @@ struct RuleDraft {
 
     private func clientID(_ authority: Authority, _ known: PluginResource?) async throws(Failure) -> String? {
         if let id = options.clientId { return try checked(id, authority.match) }
-        guard session.configuration.clientID(at: authority.url) == nil else { return nil }
+        guard !leavesClientOpen, session.configuration.clientID(at: authority.url) == nil else { return nil }
         let offered = session.offeredClients(authority.match, for: known)
         if prompt != nil, !RegistrationGuide(match: authority.match, console: console).tell() {
             introduceClients(authority.match, offered)

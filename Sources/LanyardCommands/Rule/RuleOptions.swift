@@ -4,6 +4,7 @@ import Rules
 /// What a new rule says.
 struct RuleOptions: ParsableArguments {
     @Option(
+        name: [.customLong("authority"), .customLong("issuer")],
         help: ArgumentHelp("The authority, such as \(Example.authority), or a tenant's domain.", valueName: "url"))
     var authority: String?
 

@@ -14,6 +14,8 @@ package struct IssuerMetadata: Sendable, Equatable {
     package let isOpenID: Bool
     /// Whether answers of the authorization endpoint always name the issuer (RFC 9207, 3).
     package let namesIssuer: Bool
+    /// Where applications are registered (RFC 7591); nil if it registers none by itself.
+    package var registration: String?
     /// Where the keys are that id tokens are signed with (RFC 7517); nil if it publishes none.
     package let keys: String?
     /// What may be asked for, as far as it says.
@@ -34,6 +36,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         self.authenticationMethods = authenticationMethods
         isConfigured = true
         namesIssuer = false
+        registration = nil
         keys = nil
         clockLead = nil
     }
@@ -114,6 +117,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         endpoints = try Self.endpoints(said, of: host)
         isOpenID = document.isOpenID || said.scopes?.contains("openid") == true
         namesIssuer = said.namesIssuer ?? false
+        registration = Self.usable(said.registrationEndpoint)
         keys = Self.usable(said.keys)
         scopes = said.scopes ?? []
         authenticationMethods = said.authenticationMethods ?? ["client_secret_basic"]

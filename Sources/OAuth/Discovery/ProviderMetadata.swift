@@ -16,6 +16,8 @@ package struct ProviderMetadata: Sendable, Equatable, Decodable {
     let userinfoEndpoint: String?
     /// RFC 7009, 2.
     let revocationEndpoint: String?
+    /// RFC 7591, 3.
+    let registrationEndpoint: String?
     /// RFC 7517.
     let keys: String?
     /// What may be asked for; nil if it isn't said.
@@ -72,6 +74,7 @@ package struct ProviderMetadata: Sendable, Equatable, Decodable {
         endSessionEndpoint = value(.endSessionEndpoint)
         userinfoEndpoint = value(.userinfoEndpoint)
         revocationEndpoint = value(.revocationEndpoint)
+        registrationEndpoint = value(.registrationEndpoint)
         keys = value(.keys)
         scopes = value(.scopes)
         authenticationMethods = value(.authenticationMethods)
@@ -86,6 +89,7 @@ package struct ProviderMetadata: Sendable, Equatable, Decodable {
         case endSessionEndpoint = "end_session_endpoint"
         case userinfoEndpoint = "userinfo_endpoint"
         case revocationEndpoint = "revocation_endpoint"
+        case registrationEndpoint = "registration_endpoint"
         case keys = "jwks_uri"
         case scopes = "scopes_supported"
         case authenticationMethods = "token_endpoint_auth_methods_supported"

@@ -145,6 +145,13 @@ package struct Transport: Sendable {
         try await send(Outgoing(url: url, form: FormEncoding.encode(fields), headers: headers), repetition)
     }
 
+    /// Posts a JSON document, in the same way.
+    package func post(_ url: String, json: String, _ repetition: Repetition) async throws(OAuthError) -> HTTPAnswer {
+        var request = Outgoing(url: url, form: json)
+        request.mediaType = "application/json"
+        return try await send(request, repetition)
+    }
+
     private func send(_ request: Outgoing, _ repetition: Repetition) async throws(OAuthError) -> HTTPAnswer {
         let exchangeEnd = ContinuousClock.now + limits.exchange
         let last = end.map { min($0, exchangeEnd) } ?? exchangeEnd
@@ -247,14 +254,16 @@ package struct Transport: Sendable {
 /// A request as it is to be sent, as often as it takes.
 private struct Outgoing: Sendable {
     let url: String
+    /// The body, which is a form unless `mediaType` says otherwise.
     var form: String?
+    var mediaType = FormEncoding.mediaType
     var headers: [(String, String)] = []
 
     func request(with form: OutgoingForm) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: url)
         if let body = form.body {
             request.method = .POST
-            request.headers.add(name: "content-type", value: FormEncoding.mediaType)
+            request.headers.add(name: "content-type", value: mediaType)
             request.body = body
         }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }

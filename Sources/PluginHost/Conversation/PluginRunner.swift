@@ -89,6 +89,23 @@ public struct PluginRunner: Sendable {
         return try read(block, of: plugin) { reader throws(WireFault) in try PluginCredential(reader) }
     }
 
+    /// Runs `register`.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its operation is `register`.
+    ///   - match: The plugin, and the authority it is asked about.
+    /// - Returns: The application as the authority knows it now.
+    /// - Throws: As `run` does; nobody is asked. `unsupported` if the authority registers none by itself.
+    public func register(
+        _ request: PluginRequest, on match: AuthorityMatch
+    ) async throws(PluginError) -> PluginRegistration {
+        guard request.operation == .register else {
+            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not register an application")
+        }
+        let block = try await converse(request, match.plugin, NobodyThere())
+        return try read(block, of: match.plugin) { reader throws(WireFault) in try PluginRegistration(reader) }
+    }
+
     /// Runs `probe`.
     ///
     /// - Parameters:

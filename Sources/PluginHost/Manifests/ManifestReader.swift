@@ -13,7 +13,7 @@ struct ManifestReader {
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
-        "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
+        "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "registers",
         "revokes",
         "client-secrets", "redirect-uri",
     ]
@@ -58,6 +58,7 @@ struct ManifestReader {
         manifest.needs = try needs(table)
         manifest.kind = try table.text("kind", .pluginName)
         manifest.flows = try table.flows("flows")
+        manifest.registers = try table.boolean("registers") ?? false
         manifest.revokes = try table.boolean("revokes") ?? false
         manifest.redirectURI = try table.text("redirect-uri", .page)
         manifest.takesClientSecrets = try table.boolean("client-secrets") ?? false

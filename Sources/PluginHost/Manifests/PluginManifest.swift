@@ -45,6 +45,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var issuers: [PluginIssuer] = []
     /// Clients that people can call by name.
     public var clients: [PluginClient] = []
+    /// Whether it registers applications at authorities.
+    public var registers = false
     /// Whether it has authorities take refresh tokens back.
     public var revokes = false
     /// Where sign-ins come back to if a rule names the port and its client's row no address; without a port.

@@ -1,0 +1,63 @@
+import PluginHost
+import PluginWire
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// Has an issuer register lanyard, for a rule that is about to be written (RFC 7591).
+struct ClientRegistrar {
+    let session: Session
+    /// Whether the person has said yes beforehand.
+    let isAgreed: Bool
+
+    /// The client ID that the issuer gave; a secret, if it gave one, is in the keyring then.
+    func clientID(for rule: Rule) async throws(Failure) -> String {
+        guard let match = session.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true) else {
+            throw Failure(unknownAuthority: rule.authority)
+        }
+        guard match.plugin.registers else {
+            throw Failure(
+                "\(match.authority.host) registers no apps by itself",
+                hints: [match.plugin.registrationHint, Self.byHand].compactMap(\.self))
+        }
+        try await agree(match)
+        // A secret that came and couldn't be kept would be lost.
+        do throws(StoreError) { try session.acquirer.requireWritable() } catch { throw Failure(error) }
+        let registered = try await register(rule, match)
+        let name = "\(registered.clientID.displayable(limit: 100)) at \(match.authority)"
+        session.context.console.note("registered lanyard: its client ID is \(name)")
+        if let secret = registered.clientSecret {
+            let owner = ClientSecretStore.Owner(registered.clientID, at: AuthorityPlace(match))
+            try await session.keep(secret, of: owner, name)
+        }
+        return registered.clientID
+    }
+
+    private func agree(_ match: AuthorityMatch) async throws(Failure) {
+        guard !isAgreed else { return }
+        guard let prompt = Prompt(session.context) else {
+            throw Failure(
+                "nobody can be asked whether to register lanyard at \(match.authority)",
+                hints: ["say so yourself: --yes"], status: .usage)
+        }
+        guard await prompt.accepts("register lanyard as an app at \(match.authority)?") else {
+            throw Failure("nothing was registered: you did not confirm it", cause: .ofNoAnswer)
+        }
+    }
+
+    private func register(_ rule: Rule, _ match: AuthorityMatch) async throws(Failure) -> PluginRegistration {
+        do throws(AcquisitionError) {
+            return try await session.acquirer.registerClient(for: rule, named: "lanyard")
+        } catch {
+            guard case .plugin(let reason, _) = error else { throw Failure(unknownAuthority: rule.authority) }
+            let hint = reason.hint.map { Hint($0.displayable(limit: 500)) }
+            throw Failure(
+                "lanyard was not registered: \(reason.message.displayable(limit: 500))",
+                hints: [hint, Self.byHand].compactMap(\.self))
+        }
+    }
+
+    private static let byHand = Hint("with an app that you have registered, give", write: "--client-id ID")
+}

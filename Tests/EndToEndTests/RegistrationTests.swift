@@ -1,0 +1,84 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `rule add --register`: the sandbox's issuer registers lanyard, and knows it from then on.
+@Suite struct RegistrationTests {
+    private static func add(_ world: World, _ further: [String]) async throws -> Ended {
+        let url = world.sandbox.issuer.url
+        let scopes = ["openid", "offline_access", "read_repository"].flatMap { ["--scope", $0] }
+        return try await world.lanyard(["rule", "add", url, "--issuer", url, "--register"] + scopes + further)
+    }
+
+    @Test func `lanyard is registered once it was agreed to, and signs in with the ID that came`() async throws {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer.url
+            let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            let unasked = try await Self.add(world, [])
+            #expect(unasked.status == 64 && unasked.errors.contains("say so yourself: --yes"), "\(unasked)")
+            #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == before)
+            #expect(try await world.sandbox.requests().filter { $0.host == "issuer" }.isEmpty)
+
+            let added = try await Self.add(world, ["--yes"])
+            #expect(added.status == 0 && added.output.isEmpty, "\(added)")
+            let note = try #require(added.errors.split(separator: "\n").first, "\(added)")
+            let start = "lanyard: registered lanyard: its client ID is "
+            #expect(note.hasPrefix(start) && note.hasSuffix(" at \(issuer)"), "\(added)")
+            let id = note.dropFirst(start.count).dropLast(" at \(issuer)".count)
+            let after = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            #expect(after.hasPrefix(before) && after.contains("client-id = \"\(id)\"\n"), "\(after)")
+
+            let signedIn = try await world.lanyard(["login", issuer], world.browser(as: "alice_contoso"))
+            #expect(signedIn.status == 0, "\(signedIn)")
+            let got = try await world.lanyard(["get"], input: "url=\(issuer)\n")
+            #expect(got.status == 0 && got.output.contains("password="), "\(got)")
+        }
+    }
+
+    @Test func `if the issuer registers none, nothing is written`() async throws {
+        try await World.with { world in
+            try await world.sandbox.set(#"{"registration":0}"#)
+            let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            let refused = try await Self.add(world, ["--yes"])
+            #expect(refused.status == 1 && refused.errors.contains("registers no applications by itself"), "\(refused)")
+            #expect(refused.errors.contains("--client-id ID"), "\(refused)")
+            #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == before)
+        }
+    }
+
+    @Test func `a plugin's secret goes into the keyring, and a plugin that registers nothing isn't asked`() async throws
+    {
+        try await World.with { world in
+            let script = """
+                read -r line
+                printf 'event=result\\nclient_id=made-up\\nclient_secret=geheim\\n\\n'
+                """
+            let further = """
+                registers = true
+                client-secrets = true
+                [[authority]]
+                hosts = ["id.example"]
+                path = "/{path}"
+                """
+            let plugins = try world.install(plugin: "registrar", script: script, manifest: further)
+            let url = "https://git.example"
+            let options = ["--authority", "https://id.example", "--scope", "s", "--register", "--yes"]
+            let added = try await world.lanyard(["rule", "add", url] + options, plugins)
+            #expect(added.status == 0 && !added.errors.contains("geheim"), "\(added)")
+            #expect(
+                added.errors.contains("the client secret of made-up at https://id.example is in the keyring"),
+                "\(added)")
+            let removed = try await world.lanyard(["client", "secret", "made-up", "--remove"], plugins)
+            #expect(removed.status == 0, "\(removed)")
+
+            let entra = ["--authority", "https://login.microsoftonline.com/contoso.com", "--scope", "s"]
+            let refused = try await world.lanyard(
+                ["rule", "add", "https://other.example", "--register", "--yes"] + entra)
+            #expect(refused.status == 1 && refused.errors.contains("registers no apps by itself"), "\(refused)")
+            let both = try await world.lanyard([
+                "rule", "add", "https://other.example", "--register", "--client-id", "x",
+            ])
+            #expect(both.status == 64 && both.errors.contains("not both"), "\(both)")
+        }
+    }
+}
