@@ -36,7 +36,9 @@ public struct AccountOverview: Sendable {
     /// The authority that a choice is for; nil if it is for all.
     public func place(_ selected: SelectedAccount) -> AuthorityPlace? {
         guard let path = selected.authority else { return nil }
-        let url = "https://\(selected.environment)\(path)"
+        // A host that is all of an authority was chosen by the name of its realm, which isn't in its URL.
+        let isHost = path == "/\(AuthorityMatch.realmOfHost)"
+        let url = "https://\(selected.environment)\(isHost ? "" : path)"
         if let match = registry.match(authority: url, isConfigured: true) { return AuthorityPlace(match) }
         let environments = registry.plugins.flatMap(\.environments)
         let aliases = environments.first { $0.contains(selected.environment) } ?? [selected.environment]

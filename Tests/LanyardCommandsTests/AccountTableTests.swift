@@ -50,7 +50,9 @@ import TokenStore
     private static var withForges: PluginRegistry {
         var forges = PluginManifest(name: "f")
         forges.authorities = [AuthorityPattern(hosts: ["*"], path: [.rest])]
-        return PluginRegistry(plugins: registry.plugins + [forges])
+        var tenants = registry.plugins
+        tenants[0].authorities.append(AuthorityPattern(hosts: ["*"], path: [.realm]))
+        return PluginRegistry(plugins: tenants + [forges])
     }
 
     private static func forge(_ id: String, _ username: String, at host: String) -> AccountRecord {
