@@ -134,6 +134,20 @@ import Testing
         }
     }
 
+    @Test func `a git host that looks like a known one is not taken for it`() async throws {
+        try await Home.with { home in
+            let words = ["rule", "add", "https://glthub.com", "--kind", "github", "--client-id", "app"]
+            let warning = "glthub.com looks like github.com, but is a different host"
+            let refused = try await home.lanyard(words)
+            #expect(refused.status == 64 && refused.errors.contains(warning), "\(refused)")
+            let declined = try await home.lanyardAtTerminal(words, [("use glthub.com anyway? [y/N] ", "")])
+            #expect(declined.status == 1 && declined.output.contains(warning), "\(declined)")
+            #expect(!FileManager.default.fileExists(atPath: home.configFile))
+            let trusted = try await home.lanyard(words + ["--trust-authority"])
+            #expect(trusted.status == 0, "\(trusted)")
+        }
+    }
+
     @Test func `the rule for a known git host needs no more than a client ID`() async throws {
         try await Home.with { home in
             let added = try await home.lanyard(["rule", "add", "https://gitlab.com/group", "--client-id", "app"])

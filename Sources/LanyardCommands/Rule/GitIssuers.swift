@@ -36,10 +36,13 @@ extension URLPattern {
         return "https://\(host.urlText)"
     }
 
-    /// URLs to ask the server about: repositories that need not exist.
-    fileprivate var examples: [String] {
-        let root = "\(scheme)://\(host.urlText)"
-        return (hasPath ? [request.url] : []) + ["\(root)/lanyard/lanyard.git"]
+    /// What the server answers about the pattern's URL, and about a repository that need not exist.
+    fileprivate var answers: [ServerAnswer] {
+        get async {
+            async let anywhere = ServerAnswer.asking("\(scheme)://\(host.urlText)/lanyard/lanyard.git")
+            let here = hasPath ? [await ServerAnswer.asking(request.url)] : []
+            return here + [await anywhere]
+        }
     }
 }
 
@@ -90,10 +93,7 @@ struct IssuerFinder {
     private func suggestion() async -> PluginIssuer? {
         console.progress("asking \(pattern.host.urlText.displayable(limit: 255)) how to sign in")
         defer { console.endProgress() }
-        for url in pattern.examples {
-            if let issuer = session.issuer(suggestedBy: await ServerAnswer.asking(url)) { return issuer }
-        }
-        return nil
+        return await pattern.answers.lazy.compactMap(session.issuer(suggestedBy:)).first
     }
 
     /// A server below a path of its host has that path in its own URL.

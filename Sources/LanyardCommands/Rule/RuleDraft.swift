@@ -53,7 +53,7 @@ struct RuleDraft {
 
     private func authority() async throws(Failure) -> Authority {
         if let given = options.authority { return try await authority(given) }
-        if let own = own(await finder.found()) { return own }
+        if let own = try await own(finder.found()) { return own }
         if let given = session.configuration.authority { return try await authority(given) }
         if prompt != nil {
             console.note(
@@ -74,11 +74,25 @@ struct RuleDraft {
         IssuerFinder(session: session, pattern: pattern, kind: options.kind, prompt: prompt)
     }
 
-    /// The URL's own host as the authority: whoever asks for its repositories trusts it as it is.
-    private func own(_ found: IssuerFinder.Found?) -> Authority? {
+    /// The URL's own host as the authority: whoever asks for its repositories trusts it, unless they took it for another.
+    private func own(_ found: IssuerFinder.Found?) async throws(Failure) -> Authority? {
         guard let found,
             let match = session.registry.match(authority: found.authority, kind: found.kind, isConfigured: true)
         else { return nil }
+        let host = match.authority.host
+        guard !options.trustAuthority, let twin = session.registry.lookAlike(of: host) else {
+            return (found.authority, match, found.kind)
+        }
+        let warning = "\(host) looks like \(twin), but is a different host"
+        guard let prompt else {
+            throw Failure(
+                warning, hints: ["check the URL", Hint("if you trust it, say so", write: "--trust-authority")],
+                status: .usage)
+        }
+        console.note("\(warning): whoever owns it would get your sign-in")
+        guard await prompt.decision("use \(host) anyway?", suggesting: false) == true else {
+            throw Failure("not signing in at \(host): you did not confirm it", cause: .ofNoAnswer)
+        }
         return (found.authority, match, found.kind)
     }
 
@@ -87,7 +101,7 @@ struct RuleDraft {
 
     private func authority(_ text: String) async throws(Failure) -> Authority {
         guard !text.isEmpty else { throw Self.noAuthority }
-        if let own = own(await finder.found(typed: text)) { return own }
+        if let own = try await own(finder.found(typed: text)) { return own }
         let url = session.registry.authority(typed: text).withoutTrailingSlashes
         guard let match = match(url) else {
             throw Failure(
