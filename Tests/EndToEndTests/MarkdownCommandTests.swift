@@ -4,7 +4,7 @@ import Testing
 
 /// The commands in README and docs, run at a terminal as they are printed, by a person who presses Enter at each question.
 ///
-/// The sandbox stands for Entra ID, Azure DevOps and Microsoft Graph. Of the text only the names of its authority, client and people
+/// The sandbox stands for Entra ID, Azure DevOps, Microsoft Graph and an organisation's GitLab. Of the text only the names of its authority, client and people
 /// differ.
 @Suite struct MarkdownCommandTests {
     static let pages: [String] = {
@@ -111,6 +111,7 @@ private struct Stage {
             ("https://login.microsoftonline.com", world.sandbox.authority),
             ("11111111-2222-3333-4444-555555555555", world.sandbox.clientID),
             ("@contoso.com", "@contoso.example"),
+            ("https://gitlab.contoso.com", world.sandbox.issuer.url), ("7d0c6f2a", world.sandbox.issuer.clientID),
         ]
         let variables = ["CLIENT_ID": world.sandbox.clientID]
         environment = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
