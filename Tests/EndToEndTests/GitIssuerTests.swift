@@ -41,15 +41,34 @@ import Testing
                     ("make one? [Y/n] ", ""), ("looks like GitHub; sign in there? [Y/n] ", "n"),
                     ("authority [", "github"), ("GitHub's own URL [\(url)]: ", "https://elsewhere.example"),
                     ("GitHub's own URL [\(url)]: ", ""), ("client ID: ", world.sandbox.forge.clientID),
-                    ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", "n"),
+                    ("go on? [Y/n] ", ""), ("client secret, or Enter to sign in with a code: ", ""),
+                    ("sign in now? [Y/n] ", "n"),
                 ], Self.quiet)
             #expect(ended.status == 0, "\(ended)")
             #expect(ended.output.contains("if the server itself does, its kind: github, gitlab, "), "\(ended)")
             #expect(ended.output.contains("type a URL at "), "\(ended)")
-            #expect(ended.output.contains("lanyard client secret \(world.sandbox.forge.clientID)"), "\(ended)")
             #expect(ended.output.contains("to sign in: lanyard login \(url)/contoso\n"), "\(ended)")
             let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
             #expect(text.contains("authority = \"\(url)\"\n") && text.contains("kind      = \"github\"\n"), "\(text)")
+        }
+    }
+
+    @Test func `a client secret is asked for once, shown nowhere, and opens the browser`() async throws {
+        try await World.with { world in
+            let (url, secret) = (world.sandbox.forge.url, world.sandbox.forge.clientSecret)
+            let ended = try await world.atTerminal(
+                ["lanyard", "configure", "git", url],
+                answering: [
+                    ("make one? [Y/n] ", ""), ("looks like GitHub; sign in there? [Y/n] ", ""),
+                    ("client ID: ", world.sandbox.forge.clientID), ("go on? [Y/n] ", ""),
+                    ("client secret, or Enter to sign in with a code: ", secret), ("sign in now? [Y/n] ", ""),
+                ], Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
+            #expect(ended.status == 0 && ended.output.contains("signed in as"), "\(ended)")
+            #expect(!ended.output.contains(secret), "\(ended)")
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            #expect(!text.contains(secret))
+            let clone = try await world.git(["clone", "\(url)/contoso/hello.git"])
+            #expect(clone.status == 0, "\(clone)")
         }
     }
 

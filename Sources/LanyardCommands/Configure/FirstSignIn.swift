@@ -3,36 +3,54 @@ import PluginHost
 import Rules
 import Secrets
 import Terminal
+import TokenAcquisition
+import TokenStore
 
 /// What is left to do once the rule for an issuer's own git host is written.
 struct FirstSignIn {
-    private let context: CommandContext
+    private let session: Session
     private let prompt: Prompt
     private let rule: Rule
+    private let match: AuthorityMatch
     private let issuer: PluginIssuer
 
     /// Nil if the rule is for no such host, or not for this person alone.
     init?(_ session: Session, _ rule: Rule?, _ prompt: Prompt?) {
         guard session.scope == .user, let rule, let prompt, rule.pattern.ownAuthority != nil,
-            let issuer = session.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true)?.issuer,
-            issuer.registration.page != nil
+            let match = session.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true),
+            let issuer = match.issuer, issuer.registration.page != nil
         else { return nil }
-        (context, self.prompt, self.rule, self.issuer) = (session.context, prompt, rule, issuer)
+        (self.session, self.prompt, self.rule, self.match, self.issuer) = (session, prompt, rule, match, issuer)
     }
 
-    /// Signs the person in, if they agree.
+    /// Keeps the client's secret, if it has one, and signs the person in, if they agree.
     func offer() async throws {
-        let login: ShellCommand = "lanyard login \(rule.pattern.text)"
-        if let client = rule.clientID, !issuer.secretFlows.isEmpty {
-            let need = issuer.hasFlowsWithoutSecret ? "to sign in with a browser" : "before you sign in"
-            context.console.note(
-                Hint("\(need), store the client secret of the application", run: "lanyard client secret\(last: client)")
-            )
-        }
-        guard issuer.hasFlowsWithoutSecret, await prompt.accepts("sign in now?") else {
-            return context.console.note(Hint("to sign in", run: login))
+        let canSignIn = try await hasWhatItTakes()
+        guard canSignIn, await prompt.accepts("sign in now?") else {
+            return session.context.console.note(Hint("to sign in", run: "lanyard login \(rule.pattern.text)"))
         }
         var command = try LoginCommand.parse([rule.pattern.text])
-        try await command.run(in: context)
+        try await command.run(in: session.context)
+    }
+
+    /// Asks for the client's secret unless one is stored or none is of use; false if nobody can sign in without the one that is missing.
+    private func hasWhatItTakes() async throws(Failure) -> Bool {
+        guard !issuer.secretFlows.isEmpty,
+            let clientID = rule.clientID ?? session.configuration.clientID(at: rule.authority)
+        else { return true }
+        let owner = ClientSecretStore.Owner(clientID, at: AuthorityPlace(match))
+        let stored = try await session.unlocking(for: nil) { () throws(Failure) in
+            do throws(StoreError) { return try session.clientSecrets.secret(of: owner) } catch { throw Failure(error) }
+        }
+        guard stored == nil else { return true }
+        let question = issuer.needsSecret ? "client secret" : "client secret, or Enter to sign in with a code"
+        if let text = await prompt.line(question, echo: false), !text.isEmpty {
+            try await session.keep(Secret(text), of: owner, "\(clientID.displayable(limit: 100)) at \(match.authority)")
+            return true
+        }
+        if issuer.needsSecret {
+            session.context.console.note(Hint("store it before you sign in", run: .storingSecret(of: clientID)))
+        }
+        return !issuer.needsSecret
     }
 }

@@ -24,9 +24,6 @@ extension Session {
 extension PluginIssuer {
     /// What people call the kind.
     var nameForPeople: String { (name.isEmpty ? kind : name).displayable(limit: 64) }
-
-    /// Whether a client can sign people in there without a secret.
-    var hasFlowsWithoutSecret: Bool { flows.isEmpty || !flows.allSatisfy(secretFlows.contains) }
 }
 
 extension URLPattern {
