@@ -17,6 +17,7 @@ actor Announcement {
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
+            try world.home.write(world.forge.with { $0.clients[0].secret ?? "" } + "\n", to: world.home.forgeSecret)
             // Last, because it tells others that everything is there.
             try world.home.write(description + "\n", to: world.home.description)
             _ = try? FileDescriptor.standardOutput.writeAll(Greeting(world).text.utf8)
@@ -67,7 +68,7 @@ actor Announcement {
         text += rule(
             world.resource + "/v1.0", authority: world.authority + "/common", client: clientID,
             scopes: ["https://graph.microsoft.com/User.Read"])
-        return text + world.openHosts.map(rule(of:)).joined()
+        return text + world.hosts.map(rule(of:)).joined()
     }
 
     private func rule(of host: CodeHost) -> String {

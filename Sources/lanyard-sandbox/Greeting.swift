@@ -45,7 +45,7 @@ struct Greeting {
     }
 
     private var repositories: String {
-        lines(areas.map { "\(world.resource)/\($0.name)/hello.git" } + world.openHosts.map(repository(at:)))
+        lines(areas.map { "\(world.resource)/\($0.name)/hello.git" } + world.hosts.map(repository(at:)))
     }
 
     /// One that most people here may read.
@@ -69,8 +69,11 @@ struct Greeting {
     private var commands: [String] {
         let repository = areas.first { $0.name == "common" }.map { word("\(world.resource)/\($0.name)/hello.git") }
         let graph = word(world.resource + "/v1.0/me")
-        let clones = world.openHosts.map { "git clone \(word(self.repository(at: $0))) \($0.style.rawValue)" }
-        return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + clones + [
+        let secret =
+            "lanyard client secret \(word(world.forge.with { $0.clients[0].id })) --authority \(word(world.forge.url)) "
+            + "<\(word(world.home.forgeSecret))"
+        let clones = world.hosts.map { "git clone \(word(self.repository(at: $0))) \($0.style.rawValue)" }
+        return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [secret] + clones + [
             "lanyard token --header \(graph) | curl --header @- \(graph)", "lanyard accounts",
         ]
     }

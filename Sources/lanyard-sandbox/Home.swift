@@ -31,6 +31,8 @@ struct Home: Sendable {
     var logFile: String { path + "/requests.log" }
     var usersFile: String { path + "/users.toml" }
     var configuration: String { path + "/config.toml" }
+    /// The secret of the forge's OAuth app.
+    var forgeSecret: String { path + "/forge.secret" }
     var gitConfiguration: String { path + "/gitconfig" }
     var description: String { path + "/sandbox.json" }
     var repositories: String { path + "/repositories" }

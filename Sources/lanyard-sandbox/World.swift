@@ -28,8 +28,6 @@ final class World: Sendable {
     let gitea = CodeHost(.gitea)
     /// Those three.
     var hosts: [CodeHost] { [issuer, forge, gitea] }
-    /// Those of them that a client without a secret can sign in at in a browser.
-    var openHosts: [CodeHost] { hosts.filter { $0.with { $0.clients[0].secret == nil } } }
     let faults = Faults()
     let log: RequestLog
     let repositories: Repositories

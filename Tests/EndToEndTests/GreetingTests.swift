@@ -35,13 +35,13 @@ import Testing
                     "If that terminal cannot open a browser, let a scripted one sign in:", "Then:",
                 ]
                 let commands = headings.map { Self.lines(of: text, below: $0) }
-                #expect(commands.map(\.count) == [4, 1, 6], "\(text)")
+                #expect(commands.map(\.count) == [4, 1, 8], "\(text)")
                 // fish has no `set -e`; what came of the commands is looked at below.
                 let script = ((shell == "fish" ? [] : ["set -e"]) + commands.flatMap(\.self)).joined(separator: "\n")
                 let ended = try await run(
                     shell, ["-c", script], environment: home.environment, folder: home.folder + "/home")
                 #expect(ended.status == 0, "\(script)\n\(ended)")
-                for clone in ["hello", "issuer", "gitea"] {
+                for clone in ["hello", "issuer", "forge", "gitea"] {
                     let file = "\(home.folder)/home/\(clone)/README.md"
                     #expect(FileManager.default.fileExists(atPath: file), "\(ended)")
                 }
@@ -59,6 +59,10 @@ import Testing
                 var environment = home.environment
                 environment["GIT_CONFIG_GLOBAL"] = folder + "/gitconfig"
                 environment["LANYARD_CONFIG"] = folder + "/config.toml"
+                let secret = try #require(
+                    Self.lines(of: text, below: "Then:").first { $0.contains("lanyard client secret ") })
+                let kept = try await run("/bin/sh", ["-c", secret], environment: environment)
+                #expect(kept.status == 0, "\(kept)")
                 for repository in Self.repositories(in: text) {
                     let user = Self.user(of: repository)
                     environment["BROWSER"] = "lanyard sandbox sign-in --ca \(folder)/ca.pem --as \(user)"
