@@ -71,6 +71,15 @@ public struct StrictURL: Sendable {
         return decoded.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 
+    /// Whether the text can name what a token is for: an absolute URI without a fragment (RFC 8707, 2), of at most 2048 bytes
+    /// of printable ASCII.
+    public static func isResourceIndicator(_ text: String) -> Bool {
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }),
+            let (scheme, rest) = text.cut(at: ":")
+        else { return false }
+        return isScheme(scheme) && !rest.isEmpty
+    }
+
     /// Whether the text is a scheme (RFC 3986, 3.1).
     public static func isScheme(_ text: some StringProtocol) -> Bool {
         guard let first = text.utf8.first, first.isLetter else { return false }

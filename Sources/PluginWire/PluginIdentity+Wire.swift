@@ -90,9 +90,5 @@ extension WireForm {
     /// A file's place, from the root.
     package static let absolutePath = WireForm(limit: 4096) { text(4096).accepts($0) && $0.utf8.first == 0x2F }
     /// What a token is for (RFC 8707, 2): an absolute URI without a fragment.
-    package static let resource = WireForm(limit: 2048) { text in
-        guard token(2048).accepts(text), !text.utf8.contains(UInt8(ascii: "#")), let (scheme, rest) = text.cut(at: ":")
-        else { return false }
-        return StrictURL.isScheme(String(scheme)) && !rest.isEmpty
-    }
+    package static let resource = WireForm(limit: 2048, allows: StrictURL.isResourceIndicator)
 }

@@ -63,8 +63,8 @@ extension Configuration {
         if let rule = rule(for: request) {
             return TokenRequest(
                 origin: .rule(rule.pattern.text), authority: rule.authority, authorityIsConfigured: true,
-                kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes, account: rule.account,
-                signIn: rule.signIn)
+                kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes,
+                resourceIndicators: rule.resourceIndicators, account: rule.account, signIn: rule.signIn)
         }
         guard request.scheme == "https", host.port == nil || host.port == 443 else { return nil }
         // Without a client ID and an authority of the user's own, nothing says that this host is lanyard's to answer; the
@@ -105,8 +105,9 @@ extension Configuration {
         if let authority = wish.authority, authority != resolved.authority {
             resolved.authority = authority
             resolved.named.insert(.authority)
-            // A rule's kind is that of its own authority.
+            // A rule's kind is that of its own authority, and so are the resources that this one knows.
             resolved.kind = nil
+            resolved.resourceIndicators = []
         }
         resolved.authority = resolved.authority.withoutTrailingSlashes
         resolved.authorityIsConfigured = names(authority: resolved.authority)
@@ -137,7 +138,7 @@ extension Configuration {
         var request = TokenRequest(
             origin: .rule(rule.pattern.text), authority: rule.authority.withoutTrailingSlashes,
             authorityIsConfigured: true, kind: rule.kind, clientID: clientID, scopes: rule.scopes,
-            account: rule.account ?? account, signIn: rule.signIn)
+            resourceIndicators: rule.resourceIndicators, account: rule.account ?? account, signIn: rule.signIn)
         request.userHint = rule.pattern.request.username
         return request
     }

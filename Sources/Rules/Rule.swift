@@ -1,3 +1,4 @@
+import Addresses
 public import Claims
 import Secrets
 import SettingsFile
@@ -12,6 +13,8 @@ public struct Rule: Sendable, Equatable {
     public var clientID: String?
     /// The scopes of the token; none for those that a manifest says the authority's issuers want.
     public var scopes: [String]
+    /// What the token is for, besides its scopes, each an absolute URI (RFC 8707).
+    public var resourceIndicators: [String] = []
     /// The account, by user name or home account id; nil for the selected or only one.
     public var account: String?
     /// What kind of authority it is, if the URL's shape doesn't tell: `aad` or `b2c`.
@@ -25,7 +28,8 @@ public struct Rule: Sendable, Equatable {
 
     /// The keys of a rule.
     public static let keys =
-        ["url", "authority", "client-id", "scopes", "account", "kind"] + SignInParameter.ofRules.map(\.setting)
+        ["url", "authority", "client-id", "scopes", "resource-indicators", "account", "kind"]
+        + SignInParameter.ofRules.map(\.setting)
 
     /// Makes a rule of what every rule has, to be written.
     public init(pattern: URLPattern, authority: String, scopes: [String]) {
@@ -66,6 +70,13 @@ public struct Rule: Sendable, Equatable {
                 "scopes", element: wrong, "a scope cannot contain spaces, quotes or control characters",
                 hint: "one string per scope")
         }
+        let indicators = try table.strings("resource-indicators") ?? []
+        if let wrong = indicators.firstIndex(where: { !StrictURL.isResourceIndicator($0) }) {
+            throw table.error(
+                "resource-indicators", element: wrong, "a resource indicator is an absolute URI without a fragment",
+                hint: "such as resource-indicators = [\"https://api.contoso.com\"]")
+        }
+        resourceIndicators = indicators
         self.pattern = pattern
         self.authority = try table.authority(authority)
         self.scopes = scopes ?? []

@@ -31,6 +31,8 @@ public struct TokenRequest: Sendable, Equatable {
     public var clientID: String
     /// The scopes wanted.
     public var scopes: [String]
+    /// What the token is for, besides its scopes (RFC 8707); only a rule says so.
+    public var resourceIndicators: [String] = []
     /// What of these the consumer named itself; the rest comes from rules and configuration.
     public var named: Set<Named> = []
     /// The host, with its port, that the token is presented to; nil for a script's own request.

@@ -34,7 +34,8 @@ struct RecentFailures: Sendable {
             throttle = (["throttle"] + client).joined(separator: "\n")
             renewal =
                 (["renewal"] + client + [request.authority, who].map { $0.lowercased() }
-                + [scopes.joined(separator: " "), request.claims ?? ""]).joined(separator: "\n")
+                + [scopes.joined(separator: " "), request.resourceKey ?? "", request.claims ?? ""]).joined(
+                    separator: "\n")
         }
     }
 

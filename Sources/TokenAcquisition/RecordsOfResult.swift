@@ -38,6 +38,7 @@ struct RecordsOfResult {
         token.refreshOn = result.refreshIn.map { now + $0 }
         token.requestedRealm = place.realm
         token.basicUsername = result.basicUsername
+        token.resourceIndicators = request.resourceKey
         if redeemed != nil {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
@@ -88,6 +89,7 @@ struct RecordsOfResult {
             clientID: new.clientID, includesShared: false, realm: new.realm)
         let others = stored.accessTokens.filter { old in
             query.matches(.accessToken(old)) && old.scopeSet != new.scopeSet
+                && old.resourceIndicators == new.resourceIndicators
                 && !old.resourceScopes.isDisjoint(with: new.resourceScopes)
         }
         let spent = redeemed.flatMap { redeemed in

@@ -30,7 +30,9 @@ struct Rejection {
         let wanted = Set(request.scopes.map { $0.lowercased() })
         for record in records.accessTokens where record.clientID.lowercased() == request.clientID.lowercased() {
             let isMeant =
-                token.map { $0 == record.secret } ?? wanted.isSubset(of: record.scopes.map { $0.lowercased() })
+                token.map { $0 == record.secret }
+                ?? (record.resourceIndicators == request.resourceKey
+                    && wanted.isSubset(of: record.scopes.map { $0.lowercased() }))
             guard isMeant else { continue }
             let isHopeless = Self.isHopeless(record, claims, now)
             guard isHopeless || claims != nil else {

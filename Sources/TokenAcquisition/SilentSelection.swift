@@ -117,9 +117,17 @@ public struct SilentSelection: Sendable {
         return records.accessTokens
             .filter { token in
                 token.clientID.lowercased() == request.clientID.lowercased() && place.owns(token, of: account)
+                    && token.resourceIndicators == request.resourceKey
                     && wanted.isSubset(of: token.scopes.map { $0.lowercased() })
             }
             .sorted { $0.expiresOn ?? .max > $1.expiresOn ?? .max }
+    }
+}
+
+extension TokenRequest {
+    /// The resource indicators as an access token's record has them; nil if there are none.
+    var resourceKey: String? {
+        resourceIndicators.isEmpty ? nil : Set(resourceIndicators).sorted().joined(separator: " ")
     }
 }
 

@@ -73,6 +73,7 @@ extension TokenAcquirer {
         ask.clientSecret = try clientSecret(of: request.clientID, at: authority.match)
         if ask.clientSecret == nil, authority.match.issuer?.needsSecret == true { throw .noClientSecret }
         ask.scopes = request.scopes
+        ask.resources = request.resourceIndicators
         ask.claims = request.claims
         ask.capabilities = [.claimsChallenge]
         ask.caFile = caFile

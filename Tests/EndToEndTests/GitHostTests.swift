@@ -154,6 +154,42 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
         }
     }
 
+    @Test func `a token is asked for the resource that its rule names, and is no other's`() async throws {
+        try await World.with { world in
+            let host = world.sandbox.issuer
+            let places = ["a", "b"].map { (url: "\(host.url)/\($0)", resource: "\(host.url)/api/\($0)") }
+            let rules = places.map { place in
+                """
+
+                [[rule]]
+                url = "\(place.url)"
+                authority = "\(host.url)"
+                kind = "oidc"
+                client-id = "\(host.clientID)"
+                scopes = ["read_repository"]
+                resource-indicators = ["\(place.resource)"]
+
+                """
+            }
+            let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            try (old + rules.joined()).write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let first = try await world.lanyard(["token", places[0].url], world.browser(as: Self.alice))
+            #expect(first.status == 0, "\(first)")
+            // The sign-in serves both, each with a token of its own.
+            let second = try await world.lanyard(["token", places[1].url])
+            #expect(second.status == 0 && second.output != first.output, "\(second)")
+            let requests = try await world.sandbox.requests().filter { $0.host == "issuer" }
+            #expect(requests.compactMap { $0.query?["resource"] } == [places[0].resource], "\(requests)")
+            #expect(requests.compactMap { $0.form?["resource"] } == places.map(\.resource), "\(requests)")
+            try await world.sandbox.clearLog()
+            for (place, token) in zip(places, [first, second]) {
+                let again = try await world.lanyard(["token", place.url])
+                #expect(again.output == token.output, "\(again)")
+            }
+            #expect(try await world.sandbox.requests().isEmpty)
+        }
+    }
+
     @Test func `a refresh token that somebody else used up asks for a sign-in, and loses no account`() async throws {
         try await World.with(hosts: [.gitea]) { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 30, "single_use_refresh_tokens": 1}"#)

@@ -154,6 +154,39 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(query.count == own + asked && query["r0"] == (own > 0 ? "2" : nil))
     }
 
+    @Test func `a rule names what a token is for, at its own authority only`() throws {
+        let rule = """
+            [[rule]]
+            url = "https://git.example"
+            authority = "https://id.example"
+            client-id = "c"
+            scopes = ["s"]
+            resource-indicators = ["https://api.example/v1", "urn:example:api"]
+            """
+        let configuration = try configuration(rule)
+        let mapped = try #require(try configuration.resolve(request("https://git.example/r")) { _ in nil })
+        #expect(mapped.resourceIndicators == ["https://api.example/v1", "urn:example:api"])
+        let written = try #require(configuration.rules.first).toml
+        #expect(written.contains(#"resource-indicators = ["https://api.example/v1", "urn:example:api"]"#))
+        let other = try configuration.resolve(
+            request("https://git.example/r", ["authority=https://other.example", "scope=s"])
+        ) { _ in nil }
+        #expect(other?.resourceIndicators.isEmpty == true)
+    }
+
+    @Test(arguments: ["api", "https://api.example/#part", "https://api example", "1:a", "https:"])
+    func `what can name no resource is refused`(_ wrong: String) {
+        #expect(throws: SettingsError.self) {
+            try configuration(
+                """
+                [[rule]]
+                url = "https://git.example"
+                authority = "https://id.example"
+                resource-indicators = ["\(wrong)"]
+                """)
+        }
+    }
+
     @Test func `of equal rules the last wins`() throws {
         let twice =
             text

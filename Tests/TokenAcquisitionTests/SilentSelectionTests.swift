@@ -56,6 +56,20 @@ import Vectors
         }
     }
 
+    @Test func `a token for another resource doesn't serve, whatever its scopes`() {
+        var token = Self.token(["s"])
+        token.resourceIndicators = "https://a.example https://b.example"
+        var records = StoredRecords()
+        records.append(.accessToken(token))
+        for (wanted, serves) in [
+            (["https://b.example", "https://a.example"], true), (["https://a.example"], false), ([], false),
+        ] {
+            var request = Self.request(["s"])
+            request.resourceIndicators = wanted
+            #expect((Self.selection(records, request).freshToken != nil) == serves, "\(wanted)")
+        }
+    }
+
     /// Those that say whether a stored token serves; the others are the plugin's and run there.
     static let scopeCases = Vectors.followed("scope-match").filter { $0.expect["cache_hit"] != nil }
 

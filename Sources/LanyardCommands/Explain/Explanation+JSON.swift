@@ -28,6 +28,7 @@ extension Explanation {
             members["clientId"] = .string(wanted.clientID)
             members["clientName"] = (decision?.match?.client(wanted.clientID)?.name).map(JSONValue.string) ?? .null
             members["scopes"] = JSONValue(strings: wanted.scopes)
+            members["resourceIndicators"] = JSONValue(strings: wanted.resourceIndicators)
         }
         if let decision { members.merge(decisionJSON(decision)) { $1 } }
         if let server { members["server"] = server.json }

@@ -28,6 +28,9 @@ extension Explanation {
             if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
             facts.append(("client ID", [client(wanted)]))
             facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
+            if !wanted.resourceIndicators.isEmpty {
+                facts.append(("for", wanted.resourceIndicators.map { $0.displayable() }))
+            }
         }
         if let decision {
             facts.append(("account", account(decision)))

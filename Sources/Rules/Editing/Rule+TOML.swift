@@ -7,6 +7,9 @@ extension Rule {
         var lines = ["[[rule]]", "url       = \(pattern.text.inTOML)", "authority = \(authority.inTOML)"]
         if let clientID { lines.append("client-id = \(clientID.inTOML)") }
         if !scopes.isEmpty { lines.append("scopes    = [\(scopes.map(\.inTOML).joined(separator: ", "))]") }
+        if !resourceIndicators.isEmpty {
+            lines.append("resource-indicators = [\(resourceIndicators.map(\.inTOML).joined(separator: ", "))]")
+        }
         if let account { lines.append("account   = \(account.inTOML)") }
         if let kind { lines.append("kind      = \(kind.inTOML)") }
         lines += signInLines

@@ -35,6 +35,8 @@ extension ItemAttributes {
         case .accessToken(let token):
             setOwner(token.homeAccountID, token.environment, client: token.clientID, realm: token.realm)
             target = token.target.sortedScopes + (token.isBearer ? "" : "-" + token.tokenType.lowercased())
+            // Tokens of the same scopes for other resources are other items.
+            if let resources = token.resourceIndicators { target += " resource:" + resources }
         case .refreshToken(let token):
             // A family's refresh token is the family's, whichever of its clients got it.
             setOwner(token.homeAccountID, token.environment, client: token.familyID == nil ? token.clientID : "")

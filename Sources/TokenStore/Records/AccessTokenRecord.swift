@@ -31,6 +31,8 @@ public struct AccessTokenRecord: Sendable, Equatable {
     public var requestedRealm: String?
     /// The user name that it goes with if a server takes it as a password; lanyard's own member.
     public var basicUsername: String?
+    /// What it was asked for besides its scopes (RFC 8707), sorted, separated by spaces; lanyard's own member.
+    public var resourceIndicators: String?
     /// Members nobody here knows; they survive.
     public var other: [String: JSONValue] = [:]
 
@@ -90,6 +92,7 @@ extension AccessTokenRecord: MSALRecord {
         refreshOn = members.number("refresh_on")
         requestedRealm = members.optionalText("requested_realm")
         basicUsername = members.optionalText("basic_username")
+        resourceIndicators = members.optionalText("resource_indicators")
         other = members.rest
     }
 
@@ -111,6 +114,7 @@ extension AccessTokenRecord: MSALRecord {
         members.put("refresh_on", seconds: refreshOn)
         members.put("requested_realm", requestedRealm)
         members.put("basic_username", basicUsername)
+        members.put("resource_indicators", resourceIndicators)
         return members
     }
 
