@@ -322,8 +322,7 @@ let package = Package(
             name: "PluginTests",
             dependencies: [
                 "Claims", "ExamplePlugin", "FakePlugin", "Files", "PluginConformance", "PluginHost", "PluginKit",
-                "PluginWire",
-                "Secrets", "SeededRandom", system,
+                "PluginWire", "Secrets", "SeededRandom", "Vectors", system,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -5,8 +5,8 @@ import Vectors
 struct OAuthVectorsTests {
     private static let suites: Set = [
         "account", "authorization-request", "authorization-response", "device-polling", "device-response", "discovery",
-        "git-answer",
-        "id-token", "registration", "renewal", "revocation", "token-error", "token-request", "token-response",
+        "endpoints", "git-answer", "id-token", "registration", "renewal", "revocation", "token-error", "token-request",
+        "token-response", "www-authenticate",
     ]
 
     @Test func `each case is of a category that a suite runs, or is left out`() {

@@ -1,6 +1,8 @@
+import Claims
 import FoundationEssentials
 import PluginWire
 import Testing
+import Vectors
 
 @testable import PluginHost
 
@@ -50,27 +52,25 @@ import Testing
         #expect(match.issuer?.kind == kind)
     }
 
-    @Test(arguments: [
-        (
-            "github", "https://github.example.com", "/login/oauth/authorize", "/login/oauth/access_token",
-            "/login/device/code"
-        ),
-        ("gitlab", "https://gitlab.example.com/git", "/oauth/authorize", "/oauth/token", "/oauth/authorize_device"),
-        ("gitea", "https://gitea.example.com", "/login/oauth/authorize", "/login/oauth/access_token", nil),
-        (
-            "bitbucket-dc", "https://example.com/bitbucket", "/rest/oauth2/latest/authorize",
-            "/rest/oauth2/latest/token",
-            nil
-        ), ("huggingface", "https://huggingface.co", "/oauth/authorize", "/oauth/token", "/oauth/device"),
-    ])
-    func `endpoints are below the authority`(
-        _ kind: String, _ base: String, _ authorize: String, _ token: String, _ device: String?
-    ) throws {
-        let match = try #require(Self.registry.match(authority: base, kind: kind, isConfigured: true))
+    @Test(arguments: OAuthVectors.followed("endpoints"))
+    func `endpoints are below the authority`(vector: VectorCase) throws {
+        let base = try #require(vector.text("base"))
+        let match = try #require(Self.registry.match(authority: base, kind: vector.text("kind"), isConfigured: true))
         let endpoints = try #require(match.issuer).endpoints(at: match.authority)
-        #expect(endpoints.authorization == base + authorize)
-        #expect(endpoints.token == base + token)
-        #expect(endpoints.deviceAuthorization == device.map { base + $0 })
+        let all = [
+            "authorize": endpoints.authorization, "token": endpoints.token, "device": endpoints.deviceAuthorization,
+            "revoke": endpoints.revocation, "userinfo": endpoints.userinfo,
+        ]
+        for name in vector.expect.keys { #expect(all[name] == .some(vector.expected(name)), "\(name)") }
+    }
+
+    @Test(arguments: OAuthVectors.followed("www-authenticate"))
+    func `what a git server calls itself suggests its kind, if no manifest names its host`(vector: VectorCase) throws {
+        let host = try #require(vector.text("host"))
+        let known = Self.registry.match(authority: "https://\(host)", isConfigured: true)?.issuer
+        let realms = AuthenticateChallenge.read(vector.texts("wwwauth")).compactMap { $0.parameters["realm"] }
+        let issuer = known ?? Self.registry.gitIssuer(ofRealms: realms)
+        #expect(issuer?.kind == vector.expected("kind"))
     }
 
     @Test func `an endpoint elsewhere stays there`() throws {

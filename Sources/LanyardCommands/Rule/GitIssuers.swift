@@ -14,7 +14,7 @@ extension Session {
 
     /// The issuer whose git servers answer so: a suggestion, which maps nothing.
     func issuer(suggestedBy answer: ServerAnswer) -> PluginIssuer? {
-        registry.gitIssuers.first { issuer in answer.realms.contains(where: issuer.realms.contains) }
+        registry.gitIssuer(ofRealms: answer.realms)
     }
 
     /// The issuer of a kind that an organisation may have at a host of its own.

@@ -85,6 +85,13 @@ public struct PluginRegistry: Sendable {
     /// The issuers whose git servers sign people in at their own URL, whatever host they are at.
     public var gitIssuers: [PluginIssuer] { plugins.flatMap(\.issuers).filter { !$0.realms.isEmpty } }
 
+    /// The issuer whose git servers call themselves so in their challenges, whatever the case; nil if none does, or several do.
+    public func gitIssuer(ofRealms realms: [String]) -> PluginIssuer? {
+        let realms = Set(realms.map { $0.lowercased() })
+        let named = gitIssuers.filter { issuer in issuer.realms.contains { realms.contains($0.lowercased()) } }
+        return named.count == 1 ? named[0] : nil
+    }
+
     /// The first well-known consumer that one of these scopes is for; nil if no manifest names one.
     public func resource(forScopes scopes: [String]) -> PluginResource? {
         plugins.flatMap(\.resources).first { $0.scopes.contains { scopes.contains($0) } }
