@@ -32,7 +32,7 @@ struct IssuerSession: Sendable {
         }
         guard !request.clientID.isEmpty || request.operation == .register else {
             throw PluginError(
-                .invalidRequest, "there is no client id for \(address.environment)",
+                .invalidRequest, "there is no client ID for \(address.environment)",
                 hint: "register an application there and put its id into the rule as client-id")
         }
         let traits = IssuerTraits(kind: request.kind, authority: address)

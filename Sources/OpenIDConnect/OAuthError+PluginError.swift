@@ -80,7 +80,7 @@ private enum Refusal {
         case (.outage, _): "try again later"
         case (.request, "invalid_client"), (.request, "unauthorized_client"),
             (.request, "incorrect_client_credentials"):
-            "check the client id, and whether the application has a secret"
+            "check the client ID; lanyard client secret stores the right secret, if it has one"
         case (.request, "redirect_uri_mismatch"): "register the redirect URI for the application"
         case (.request, "invalid_target"): "check the resource in the rule: the issuer doesn't know it"
         default: nil
