@@ -319,6 +319,18 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             let table = try await world.lanyard(["accounts"])
             #expect(table.output.contains("GitLab") && table.output.contains("Gitea"), "\(table)")
 
+            // Equal names are told apart by their hosts, and what is said can be run.
+            let both = try await world.lanyard(["logout", "--browser", Self.bob])
+            #expect(both.status == 64, "\(both)")
+            for host in Self.hosts.map({ $0.place(in: world.sandbox).url }) {
+                #expect(
+                    both.errors.contains("lanyard logout --browser --authority \(host) \(Self.bob)\n"), "\(both)")
+            }
+            let chosen = try await world.lanyard(["use", "--authority", world.sandbox.gitea.url, Self.bob])
+            #expect(chosen.status == 0 && !chosen.errors.contains("stays in use"), "\(chosen)")
+            let forAll = try await world.lanyard(["use", "alice@contoso.example"])
+            #expect(forAll.status == 0 && !forAll.errors.contains("stays in use"), "\(forAll)")
+
             let entraOnly = try await world.lanyard(["logout", "alice@contoso.example"])
             #expect(entraOnly.status == 0, "\(entraOnly)")
             #expect(try await Self.used(world, [gitLab, gitea]) == [Self.alice, Self.bob])

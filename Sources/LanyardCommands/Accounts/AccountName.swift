@@ -103,10 +103,25 @@ extension Failure {
             return
         }
         let names = isWhole ? accounts.map(\.homeAccountID) : accounts.namesToType
+        let labelled = zip(names, accounts.labels).map { name, label in
+            Hint(label.displayable(limit: 100), run: "\(command)\(last: name, limit: 200)")
+        }
         self.init(
             "several accounts \(isWhole ? "are called" : "begin with") \(shown)",
-            hints: zip(names, accounts.labels).map { name, label in
-                Hint(label.displayable(limit: 100), run: "\(command)\(last: name, limit: 200)")
-            }, status: .usage)
+            hints: isWhole ? Self.hints(byHostOf: accounts, command) ?? labelled : labelled, status: .usage)
+    }
+
+    /// The commands that name each account and its authority, which people know better than an identifier; nil if two accounts
+    /// are at one host, or it isn't known where one signed in.
+    private static func hints(byHostOf accounts: [AccountRecord], _ command: ShellCommand) -> [Hint]? {
+        guard Set(accounts.map { $0.environment.lowercased() }).count == accounts.count else { return nil }
+        let hints = accounts.compactMap { account in
+            account.authority.map { url in
+                Hint(
+                    account.environment.displayable(limit: 255),
+                    run: "\(command)\(option: "--authority", url, limit: 255)\(last: account.username, limit: 200)")
+            }
+        }
+        return hints.count == accounts.count ? hints : nil
     }
 }

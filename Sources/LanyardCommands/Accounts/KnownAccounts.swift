@@ -99,9 +99,10 @@ struct KnownAccounts {
         uses.filter { $0.account == account }.map(\.place)
     }
 
-    /// The authorities at which others are used.
+    /// The authorities of the account's own hosts at which others are used.
     func places(butFor account: KnownAccount) -> [(account: KnownAccount, place: AuthorityPlace)] {
-        uses.filter { $0.account != account }
+        let hosts = Set(account.profiles.map { $0.environment.lowercased() })
+        return uses.filter { $0.account != account && !hosts.isDisjoint(with: $0.place.aliases) }
     }
 }
 

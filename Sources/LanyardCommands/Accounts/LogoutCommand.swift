@@ -98,7 +98,10 @@ struct LogoutCommand: Command {
 
     private func chosen(among known: KnownAccounts, in session: Session) async throws -> [KnownAccount] {
         if all { return known.all }
-        if let account { return [try known.account(typed: account, command: "lanyard logout")] }
+        if let account {
+            let command: ShellCommand = "lanyard logout\(flag: "--browser", if: browser)"
+            return [try known.account(typed: account, command: command)]
+        }
         guard known.all.count > 1 else { return known.all }
         let choices = known.byUse
         if session.presence.hasTerminal {
