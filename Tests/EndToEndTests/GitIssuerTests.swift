@@ -53,6 +53,27 @@ import Testing
         }
     }
 
+    @Test func `another rule for an authority says its kind, unless the option does`() async throws {
+        try await World.with(hosts: [.gitLab]) { world in
+            let host = world.sandbox.issuer
+            let options = ["--authority", host.url, "--client-id", host.clientID, "--scope", "read_repository"]
+            let added = try await world.lanyard(["rule", "add", "\(host.url)/contoso/other.git"] + options)
+            #expect(added.status == 0, "\(added)")
+            let named = try await world.lanyard(
+                ["rule", "add", "\(host.url)/contoso/named.git", "--kind", "oidc"] + options)
+            #expect(named.status == 0, "\(named)")
+            let rules = try String(contentsOfFile: world.configFile, encoding: .utf8)
+                .components(separatedBy: "[[rule]]\n")
+            for (path, kind) in [("other", "gitlab"), ("named", "oidc")] {
+                let rule = try #require(rules.first { $0.contains("/contoso/\(path).git\"") }, "\(rules)")
+                #expect(rule.contains("kind      = \"\(kind)\"\n"), "\(rule)")
+            }
+            let unregistered = try await world.lanyard(
+                ["rule", "add", "\(host.url)/contoso/new.git", "--issuer", host.url, "--register", "--yes"])
+            #expect(unregistered.status != 0, "\(unregistered)")
+        }
+    }
+
     @Test func `a client secret is asked for once, shown nowhere, and opens the browser`() async throws {
         try await World.with { world in
             let (url, secret) = (world.sandbox.forge.url, world.sandbox.forge.clientSecret)

@@ -103,7 +103,9 @@ struct RuleDraft {
         guard !text.isEmpty else { throw Self.noAuthority }
         if let own = try await own(finder.found(typed: text)) { return own }
         let url = session.registry.authority(typed: text).withoutTrailingSlashes
-        guard let match = match(url) else {
+        // Another rule has said already what the authority is.
+        let known = options.kind == nil ? session.configuration.rules.last { $0.authority == url }?.kind : nil
+        guard let match = match(url, known) else {
             throw Failure(
                 unknownAuthority: url,
                 hints: [
@@ -111,14 +113,15 @@ struct RuleDraft {
                     Hint("see which plugins there are", run: "lanyard plugin list"),
                 ])
         }
-        let authority = try await trusted(url, match)
+        var authority = try await trusted(url, match)
+        if authority.url == url { authority.kind = known }
         let isGuessed = prompt != nil && !authority.url.lowercased().hasBytes(text.lowercased())
         if isGuessed { console.note("taking \(authority.url)") }
         return authority
     }
 
-    private func match(_ url: String) -> AuthorityMatch? {
-        session.registry.match(authority: url, kind: options.kind, isConfigured: true)
+    private func match(_ url: String, _ known: String? = nil) -> AuthorityMatch? {
+        session.registry.match(authority: url, kind: options.kind ?? known, isConfigured: true)
     }
 
     /// The authority if its host is known, or the person says that it is right; else the one that it was mistaken for.
