@@ -53,6 +53,29 @@ import Testing
         }
     }
 
+    @Test func `after a first sign-in that failed, configure offers it again`() async throws {
+        try await World.with { world in
+            let url = world.sandbox.issuer.url
+            let browser = Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 }
+            let refused = try await world.atTerminal(
+                ["lanyard", "configure", "git", url],
+                answering: [
+                    ("make one? [Y/n] ", ""), ("looks like GitLab; sign in there? [Y/n] ", ""),
+                    ("client ID: ", "nobodys"),
+                    ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", ""),
+                ], browser)
+            #expect(refused.status != 0, "\(refused)")
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+                .replacing("nobodys", with: world.sandbox.issuer.clientID)
+            try text.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let again = try await world.atTerminal(
+                ["lanyard", "configure", "git", url], answering: [("sign in now? [Y/n] ", "")], browser)
+            #expect(again.status == 0 && again.output.contains("if its client ID is wrong, edit:"), "\(again)")
+            let done = try await world.atTerminal(["lanyard", "configure", "git", url], answering: [], browser)
+            #expect(done.status == 0 && !done.output.contains("sign in now?"), "\(done)")
+        }
+    }
+
     @Test func `another rule for an authority says its kind, unless the option does`() async throws {
         try await World.with(hosts: [.gitLab]) { world in
             let host = world.sandbox.issuer

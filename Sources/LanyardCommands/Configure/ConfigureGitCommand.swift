@@ -2,6 +2,7 @@ import ArgumentParser
 import Rules
 import Secrets
 import Terminal
+import TokenAcquisition
 
 struct ConfigureCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
@@ -57,12 +58,22 @@ struct ConfigureGitCommand: Command {
         let rule = try await rule(for: pattern, session)
         let steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
         guard try await steps.take() else { return }
-        let first = FirstSignIn(session, rule, scope.yes ? nil : Prompt(session.context))
+        let prompt = scope.yes || scope.dryRun ? nil : Prompt(session.context)
+        let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)
         try await GitReport(
             session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil,
             goesOn: first != nil
         ).tell()
         try await first?.offer()
+    }
+
+    /// The URL's rule that was there before, if nobody has signed in for it: the first sign-in may have failed.
+    private func unused(_ pattern: URLPattern?, _ session: Session) -> Rule? {
+        guard let pattern, let rule = session.configuration.rules.last(where: { $0.pattern.means(pattern) }),
+            let request = try? session.resolve(pattern.request),
+            case .askPerson = session.acquirer.decide(request).step
+        else { return nil }
+        return rule
     }
 
     /// What to write; with lanyard alone too if the person wants that, lest another helper keep tokens.

@@ -25,6 +25,11 @@ struct FirstSignIn {
 
     /// Keeps the client's secret, if it has one, and signs the person in, if they agree.
     func offer() async throws {
+        if rule.line != nil {
+            let place = rule.place(session.context)
+            let text = "nobody has signed in yet; if its client ID is wrong, edit"
+            session.context.console.note(Hint(text, write: place))
+        }
         let canSignIn = try await hasWhatItTakes()
         guard canSignIn, await prompt.accepts("sign in now?") else {
             return session.context.console.note(Hint("to sign in", run: "lanyard login \(rule.pattern.text)"))
