@@ -14,9 +14,11 @@ struct ManifestReader {
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
         "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "registers",
-        "revokes",
-        "client-secrets", "redirect-uri",
+        "revokes", "client-secrets", "redirect-uri",
     ]
+
+    /// The keys of an issuer's endpoints.
+    private static let endpointKeys = PluginEndpoints.names.map { $0.name.inManifests }
 
     private let file: String
     private let text: String
@@ -113,13 +115,12 @@ struct ManifestReader {
                 name: try row.requiredText("name", .pluginName), hosts: try row.hosts(),
                 scopes: try row.requiredList("scopes", .scope))
         }
-        let endpoints = PluginEndpoints.names.map { $0.name.inManifests }
         manifest.issuers = try rows.read(
             "issuer",
             [
                 "kind", "hosts", "scopes", "flows", "secret-flows", "username", "bearer", "revokes-on-renewal", "name",
                 "realms", "registration-page", "registration", "redirect-uri",
-            ] + endpoints, issuer)
+            ] + Self.endpointKeys, issuer)
         manifest.clients = try rows.read(
             "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
         manifest.notes += rows.notes
@@ -152,8 +153,8 @@ struct ManifestReader {
         var issuer = PluginIssuer(
             kind: try table.requiredText("kind", .pluginName),
             hosts: try table.list("hosts", .hostPattern).map { $0.lowercased() })
-        for (name, endpoint) in PluginEndpoints.names {
-            issuer.endpoints[keyPath: endpoint] = try table.text(name.inManifests, .endpoint)
+        for (key, (_, endpoint)) in zip(Self.endpointKeys, PluginEndpoints.names) {
+            issuer.endpoints[keyPath: endpoint] = try table.text(key, .endpoint)
         }
         issuer.scopes = try table.strings("scopes") == nil ? nil : table.list("scopes", .scope)
         issuer.flows = try table.flows("flows")

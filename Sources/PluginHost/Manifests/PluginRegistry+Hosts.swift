@@ -18,7 +18,13 @@ extension PluginRegistry {
     ///
     /// - Parameter host: The host, with `:port` if the port isn't 443.
     /// - Returns: Whether one does, `*` naming none.
-    public func names(host: String) -> Bool { plugins.contains { $0.names(host: host) } }
+    public func names(host: String) -> Bool { names(host: host, besides: nil) }
+
+    /// Whether another plugin's manifest does.
+    func names(host: String, besides plugin: PluginManifest?) -> Bool {
+        let host = host.lowercased()
+        return plugins.contains { $0.name != plugin?.name && $0.names(host: host) }
+    }
 
     /// The host that a manifest names and that people could take another for.
     ///
@@ -41,11 +47,9 @@ extension PluginRegistry {
 }
 
 extension PluginManifest {
-    /// Whether an `[[authority]]` names a host, by itself or below a domain.
-    func names(host: String) -> Bool {
-        authorities.flatMap(\.hosts).contains {
-            HostPattern.rank($0, host.lowercased(), isConfigured: false) != nil
-        }
+    /// Whether an `[[authority]]` names a host, lower case, by itself or below a domain.
+    fileprivate func names(host: String) -> Bool {
+        authorities.contains { $0.hosts.contains { HostPattern.rank($0, host, isConfigured: false) != nil } }
     }
 }
 

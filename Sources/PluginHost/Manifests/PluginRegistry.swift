@@ -43,11 +43,10 @@ public struct PluginRegistry: Sendable {
         guard let url = AuthorityURL(authority) else { return nil }
         var best: (plugin: PluginManifest, fit: AuthorityPattern.Fit)?
         for plugin in plugins where kind.map(plugin.kinds.contains) ?? true {
-            let isOthers = kind == nil && plugins.contains { $0.name != plugin.name && $0.names(host: url.host) }
             let fits = plugin.authorities.compactMap { pattern in
                 // Whoever serves any path doesn't serve what another plugin knows and refuses.
-                pattern.fit(
-                    url, isConfigured: isConfigured && !(isOthers && pattern.takesRest), kindIsNamed: kind != nil)
+                let isOthers = isConfigured && kind == nil && pattern.takesRest && names(host: url.host, besides: plugin)
+                return pattern.fit(url, isConfigured: isConfigured && !isOthers, kindIsNamed: kind != nil)
             }
             for fit in fits {
                 if let best, best.fit.rank >= fit.rank { continue }
