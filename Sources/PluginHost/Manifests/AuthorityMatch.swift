@@ -91,9 +91,10 @@ enum HostPattern {
     static func rank(_ pattern: String, _ host: String, isConfigured: Bool) -> Int? {
         if pattern == host { return 2 }
         if pattern == "*" { return isConfigured ? 0 : nil }
+        guard pattern.utf8.starts(with: "*.".utf8) else { return nil }
         let wanted = pattern.pieces(between: ".", omittingEmpty: false)
         let labels = host.pieces(between: ".", omittingEmpty: false)
-        guard wanted.first?.isSame(as: "*") == true, wanted.count == labels.count else { return nil }
+        guard wanted.count == labels.count else { return nil }
         return zip(wanted, labels).allSatisfy { $0 == "*" ? !$1.isEmpty : $0 == $1 } ? 1 : nil
     }
 }
