@@ -78,23 +78,24 @@ public struct CredentialSources: Sendable {
     /// Gets a token, asking the person if the attendant finds one.
     ///
     /// `place` is what the token is for, if it is for a URL. A keyring that is locked is tried once more after the person
-    /// has unlocked it.
+    /// has unlocked it. Nobody is asked if the request is unattended.
     public func token(
-        for request: TokenRequest, place: String?, by decision: Decision? = nil
+        for request: TokenRequest, place: String?, by decision: Decision? = nil, isUnattended: Bool = false
     ) async throws(Refusal) -> AcquiredToken {
+        let attendant = isUnattended ? nil : attendant
         do throws(Refusal) {
-            return try await acquire(request, place, by: decision)
+            return try await acquire(request, place, by: decision, attendant)
         } catch {
-            guard error.isLockedKeyring, await attendant.hasKeyringUnlocked(for: place) else { throw error }
-            return try await acquire(request, place, by: nil)
+            guard error.isLockedKeyring, let attendant, await attendant.hasKeyringUnlocked(for: place) else { throw error }
+            return try await acquire(request, place, by: nil, attendant)
         }
     }
 
     private func acquire(
-        _ request: TokenRequest, _ place: String?, by decision: Decision?
+        _ request: TokenRequest, _ place: String?, by decision: Decision?, _ attendant: (any Attendant)?
     ) async throws(Refusal) -> AcquiredToken {
         do throws(AcquisitionError) {
-            return try await acquirer.token(for: request, by: decision) { await attendant.person(for: place) }
+            return try await acquirer.token(for: request, by: decision) { await attendant?.person(for: place) }
         } catch {
             throw .noToken(error, request, place: place)
         }

@@ -19,7 +19,7 @@ extension CredentialEngine {
         do throws(Refusal) {
             return try look.attempt(in: sources)
         } catch {
-            guard error.isLockedKeyring, sources.attendant.mayAskToUnlock else { throw error }
+            guard error.isLockedKeyring, !request.isUnattended, sources.attendant.mayAskToUnlock else { throw error }
             return .needsOthers(look.onceUnlocked(in: sources, error))
         }
     }
@@ -45,7 +45,8 @@ private struct Look: Sendable {
         }
         return .needsOthers(
             PendingOutcome { () async throws(Refusal) in
-                let token = try await sources.token(for: wanted, place: request.place, by: decision)
+                let token = try await sources.token(
+                    for: wanted, place: request.place, by: decision, isUnattended: request.isUnattended)
                 return keep(token, for: wanted, decision.match?.issuer, in: sources)
             })
     }
@@ -120,5 +121,6 @@ extension PasswordQuery {
         }
         self.init(scheme: scheme, host: host, path: request.path, username: request.username)
         acceptsAuthtype = request.takesAuthorizations
+        reach = request.reach
     }
 }

@@ -37,6 +37,8 @@ struct InteractionOptions: ParsableArguments {
         var isInteractive = true
         /// Whether the command itself is the person's wish to be asked, as `login` is.
         var isAskedFor = false
+        /// How many seconds whoever asked waits for an answer; nil if they wait for the person.
+        var timeLimit: Int?
     }
 
     var values: Values {

@@ -63,10 +63,10 @@ struct Session: Sendable {
             environment: scope == .system ? [:] : context.environment, executable: context.executable)
         let acquirer = TokenAcquirer(
             store: store, clientSecrets: clientSecrets, plugins: plugins,
-            host: PluginRunner(context, patience: configuration.timeout),
+            host: PluginRunner(context, patience: configuration.timeout, timeLimit: options.timeLimit),
             singleFlight: SingleFlight(environment: context.environment),
             notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
-            selection: selection, clock: { Int(context.now) }, tell: context.console.tell)
+            selection: selection, patience: options.timeLimit.map { Double($0) / 2 }, clock: { Int(context.now) }, tell: context.console.tell)
         sources = CredentialSources(
             configuration: configuration, plugins: plugins, passwords: PasswordStore(configuration: keyring),
             acquirer: acquirer,
@@ -149,9 +149,11 @@ extension Configuration {
 }
 
 extension PluginRunner {
-    /// What runs plugins for a person who has so many seconds.
-    fileprivate init(_ context: CommandContext, patience: Int) {
+    /// What runs plugins for a person who has so many seconds, and a tool that perhaps has fewer.
+    fileprivate init(_ context: CommandContext, patience: Int, timeLimit: Int?) {
         var timeouts = PluginTimeouts()
+        // The other half is for other processes that use the plugin for the same.
+        if let timeLimit { timeouts.silence = .seconds(timeLimit) / 2 }
         timeouts.person = .seconds(patience)
         // Once the person is done there is still time for the rest.
         timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)

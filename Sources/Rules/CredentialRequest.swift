@@ -18,6 +18,10 @@ public struct CredentialRequest: Sendable, Equatable {
     public var refusedToken: String?
     /// Whether an authorization of another scheme than a password's would do.
     public var takesAuthorizations = false
+    /// Where a stored password may be that answers this.
+    public var reach = PathReach.place
+    /// Whether nobody may be asked for it, because the tool can't wait.
+    public var isUnattended = false
     /// A token asked for by name.
     public var wish = TokenWish()
 

@@ -51,7 +51,8 @@ public struct TokenAcquirer: Sendable {
         store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
         singleFlight: SingleFlight,
         notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
-        clock: @escaping @Sendable () -> Int, tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
+        patience: Double? = nil, clock: @escaping @Sendable () -> Int,
+        tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
         self.clientSecrets = clientSecrets
@@ -62,7 +63,7 @@ public struct TokenAcquirer: Sendable {
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
         isShared = configuration.deviceMode == .shared
-        longestWait = Double(configuration.timeout) + 60
+        longestWait = patience ?? Double(configuration.timeout) + 60
         self.selection = selection
         self.clock = clock
         self.tell = tell

@@ -30,6 +30,26 @@ struct PasswordAddress: Equatable {
         port = attributes["port"].flatMap(UInt16.init).flatMap { $0 == 0 ? nil : $0 }
     }
 
+    /// Whether a password of an address may answer a query of this one.
+    func isAnswered(by stored: PasswordAddress, within reach: PathReach) -> Bool {
+        guard stored.at(path) == self else { return false }
+        return switch reach {
+        case .place: stored.path.isSame(as: path)
+        case .above: segments.starts(with: stored.segments)
+        case .below: true
+        }
+    }
+
+    /// The same with another path.
+    func at(_ path: String?) -> PasswordAddress {
+        var other = self
+        other.path = path ?? ""
+        return other
+    }
+
+    /// The path's segments; a slash at its end adds none.
+    var segments: [String] { path.pieces(between: "/").map(String.init) }
+
     /// The attributes of the address, without those that do not apply, as git-credential-libsecret leaves them out.
     var attributes: [String: String] {
         var attributes = ["protocol": scheme, "server": server]

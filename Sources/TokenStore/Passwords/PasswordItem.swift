@@ -10,6 +10,8 @@ struct PasswordItem {
     static let olderSchemaName = "org.gnome.keyring.NetworkPassword"
 
     let item: KeyringItem
+    /// The path of its address; empty for the host itself.
+    let path: String
     /// When it was last changed, in seconds since 1970; 0 if nobody asked.
     var modified: UInt64 = 0
     let username: String?
@@ -48,6 +50,7 @@ extension PasswordQuery {
     /// What the provider is asked for; more than what is meant may have these attributes.
     var searchAttributes: [String: String] {
         var attributes = PasswordAddress(self).attributes
+        if reach != .place { attributes["object"] = nil }
         attributes["user"] = username
         return attributes
     }
@@ -58,18 +61,20 @@ extension KeyringSession {
     func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ServiceFailure) -> [PasswordItem] {
         let address = PasswordAddress(query)
         let items = try readableItems(of: query.searchAttributes, needsSecrets: needsSecrets) { item in
-            item.isGitPassword && PasswordAddress(item.attributes) == address
+            item.isGitPassword
+                && PasswordAddress(item.attributes).map { address.isAnswered(by: $0, within: query.reach) } ?? false
                 && (query.username.map { item.attributes["user"]?.isSame(as: $0) == true } ?? true)
         }
         return items.filter { !$0.isLocked }.map { item in
             let username = item.attributes["user"]
+            let path = PasswordAddress(item.attributes)?.path ?? ""
             guard let text = item.secret.flatMap({ PasswordText(bytes: $0) }) else {
-                return PasswordItem(item: item, username: username, password: nil)
+                return PasswordItem(item: item, path: path, username: username, password: nil)
             }
             let password = StoredPassword(
                 username: username, proof: .password(Secret(text.password)), expiresOn: text.expiresOn,
                 oauthRefreshToken: text.oauthRefreshToken.map { Secret($0) })
-            return PasswordItem(item: item, username: username, password: password)
+            return PasswordItem(item: item, path: path, username: username, password: password)
         }
     }
 
@@ -77,17 +82,21 @@ extension KeyringSession {
     func authorizations(
         for query: PasswordQuery, group: String, needsSecrets: Bool
     ) throws(ServiceFailure) -> [PasswordItem] {
+        let address = PasswordAddress(query)
         let wanted = AuthorizationRecord.attributes(
-            of: PasswordAddress(query), username: query.username, group: group)
+            of: address, username: query.username, group: group)
         var attributes = wanted.dictionary
         if query.username == nil { attributes["home-account"] = nil }
+        if query.reach != .place { attributes["target"] = nil }
         let items = try readableItems(of: attributes, needsSecrets: needsSecrets) { item in
             item.schema == ItemAttributes.schemaName
                 && attributes.allSatisfy { item.attributes[$0.key] == $0.value }
+                && address.isAnswered(by: address.at(item.attributes["target"]), within: query.reach)
         }
         return items.filter { !$0.isLocked }.map { item in
             let password = item.secret.flatMap { AuthorizationRecord.password(json: $0) }
-            return PasswordItem(item: item, username: password?.username, password: password)
+            let path = item.attributes["target"] ?? ""
+            return PasswordItem(item: item, path: path, username: password?.username, password: password)
         }
     }
 }

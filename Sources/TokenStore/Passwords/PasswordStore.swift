@@ -1,3 +1,4 @@
+internal import Addresses
 internal import SecretService
 internal import Secrets
 
@@ -85,7 +86,7 @@ extension KeyringSession {
         if found.count > 1 {
             for index in found.indices { found[index].modified = try modified(found[index].item) }
         }
-        return found.sorted(by: PasswordItem.isNewer).compactMap(\.password)
+        return query.nearest(found).sorted(by: PasswordItem.isNewer).compactMap(\.password)
     }
 
     /// Stores git's way: the item's attributes vary, so that one is replaced only after a look at which is meant.
@@ -126,4 +127,23 @@ extension KeyringSession {
             label: "lanyard: authorization for \(attributes.environment.displayable(limit: 100))",
             secret: json, contentType: "application/json", in: collection)
     }
+}
+
+extension PasswordQuery {
+    /// Those of the items that are at the place that counts.
+    fileprivate func nearest(_ items: [PasswordItem]) -> [PasswordItem] {
+        switch reach {
+        case .place: return items
+        case .above:
+            let depth = items.map(\.depth).max()
+            return items.filter { $0.depth == depth }
+        case .below:
+            let own = items.filter { $0.depth == 0 }
+            return own.isEmpty && Set(items.map(\.path)).count == 1 ? items : own
+        }
+    }
+}
+
+extension PasswordItem {
+    fileprivate var depth: Int { path.pieces(between: "/").count }
 }

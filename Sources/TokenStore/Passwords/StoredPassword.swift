@@ -1,3 +1,4 @@
+public import Addresses
 public import Secrets
 
 /// Whose password git asks for, stores or erases (git-credential(1)).
@@ -18,6 +19,8 @@ public struct PasswordQuery: Sendable, Equatable {
     public var credential: Secret?
     /// Whether the caller understands `authtype` and `credential`; without, only passwords are found.
     public var acceptsAuthtype = false
+    /// Read only: where else a password may be.
+    public var reach = PathReach.place
 
     /// Makes a query.
     public init(scheme: String, host: String, path: String? = nil, username: String? = nil) {
