@@ -88,7 +88,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "ConsumerProtocols", dependencies: ["Addresses", "Claims", "CredentialEngine", "Rules", "Secrets"],
+            name: "ConsumerProtocols",
+            dependencies: ["Addresses", "Claims", "CredentialEngine", "JSON", "Rules", "Secrets"],
             swiftSettings: strict),
         .target(
             name: "CredentialEngine",

@@ -8,10 +8,17 @@ public import Secrets
 /// ends: git and docker need one request, cargo is greeted and then sends several, NuGet holds a long session, and Go calls
 /// twice, the second time with what its server said.
 public protocol Consumer: Sendable {
+    /// How many seconds the tool waits for an answer; nil if it waits for a person.
+    static var timeLimit: Int? { get }
     /// What is done first.
     mutating func begin() -> Turn
     /// What is done next, now that this has come.
     mutating func take(_ event: ConsumerEvent) -> Turn
+}
+
+extension Consumer {
+    /// Most tools wait.
+    public static var timeLimit: Int? { nil }
 }
 
 /// What comes of a turn.
@@ -32,15 +39,21 @@ public struct ReportedRefusal: Sendable, Equatable {
     public var cause: Refusal.Cause
     /// What people read, for protocols that carry it; nothing in it is secret.
     public var message: String
+    /// What people can do about it, each on one line; empty if nothing.
+    public var remedies: [String]
     /// The exit status of a program that ends by it.
     public var status: Int32
 
     /// Makes a report.
-    public init(cause: Refusal.Cause, message: String, status: Int32) {
+    public init(cause: Refusal.Cause, message: String, remedies: [String] = [], status: Int32) {
         self.cause = cause
         self.message = message
+        self.remedies = remedies
         self.status = status
     }
+
+    /// Message and remedies in one line, for protocols that carry a single text.
+    public var text: String { ([message] + remedies).joined(separator: "; ") }
 }
 
 /// What is to be done, in this order: write, complain, and then the next step.
@@ -72,6 +85,8 @@ public struct Turn: Sendable, Equatable {
         case invalid(RequestError)
         /// What is stored for this request can't be written in the tool's format.
         case unwritable(CredentialRequest)
+        /// Something that only the tool's protocol knows: what is wrong, and what to do about it.
+        case other(String, remedy: String? = nil)
     }
 
     /// Makes a turn.

@@ -12,26 +12,22 @@ import Terminal
 public enum Lanyard {
     /// Runs the command that the arguments name, and ends the process with its exit status.
     ///
-    /// git's verbs are dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
+    /// What tools ask for is dispatched before the argument parser. As `git-credential-lanyard`, an unknown verb is silent and
     /// succeeds: git may come to know more of them (gitcredentials(7)).
     public static func run(arguments: [String]) -> Never {
         let rest = Array(arguments.dropFirst())
-        let verb = rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
-        // What `exec` gives its command back, which git's verbs never need; only the main thread still has it.
-        if verb == nil { _ = Inheritance.atStart }
+        let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
+        let tool = ServedTool(program: program, arguments: rest)
+        let verb = tool == nil && rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
+        // What `exec` gives its command back, which no tool's protocol needs; only the main thread still has it.
+        if tool == nil, verb == nil { _ = Inheritance.atStart }
         // What passes through here is not for core dumps; if the kernel refuses, there is nothing to be done about it.
         _ = lanyard_hide_memory()
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
         let context = CommandContext.ofProcess()
-        if let verb {
-            var run = ConsumerRun(GitConsumer(verb), in: context, InteractionOptions.Values())
-            switch run.untilOthersAreNeeded() {
-            case .end(let status): leave(status, context.console)
-            case .needsOthers(let pending): finish(context.console) { [run] in await run.goingOn(with: pending) }
-            }
-        }
-        let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
+        if let verb { serve(GitConsumer(verb), in: context) }
+        if let tool { serve(tool.consumer(context.environment), in: context) }
         guard program == "git-credential-lanyard" else {
             finish(context.console) { await LanyardCommand.run(rest, in: context) }
         }
@@ -46,6 +42,15 @@ public enum Lanyard {
         // Options come before the verb where they stand in credential.helper.
         let words = isOption ? rest : [last] + rest.dropLast()
         finish(context.console) { await LanyardCommand.run(words, in: context) }
+    }
+
+    /// Serves a tool, with threads only if it comes to that.
+    private static func serve(_ consumer: any Consumer, in context: CommandContext) -> Never {
+        var run = ConsumerRun(consumer, in: context)
+        switch run.untilOthersAreNeeded() {
+        case .end(let status): leave(status, context.console)
+        case .needsOthers(let pending): finish(context.console) { [run] in await run.goingOn(with: pending) }
+        }
     }
 
     /// Does what takes more than one thread; starting them alone takes longer than most answers.

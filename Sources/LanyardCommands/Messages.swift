@@ -38,7 +38,9 @@ extension Failure {
         case .unreadable(let error): self.init(error)
         case .invalid(let error): self.init(error)
         case .unwritable(let request):
-            self.init("what is stored for \(request.url) cannot be written in git's format")
+            self.init("what is stored for \(request.url) cannot be written in the tool's format")
+        case .other(let message, let remedy):
+            self.init(message, hints: [remedy].compactMap(\.self).map { Hint($0) })
         }
     }
 

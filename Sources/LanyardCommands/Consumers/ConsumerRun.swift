@@ -4,7 +4,7 @@ import SystemPackage
 import Terminal
 
 /// A consumer that is being served on the process's streams: does what its protocol says, with what the engine has.
-struct ConsumerRun<Protocol: Consumer>: Sendable {
+struct ConsumerRun: Sendable {
     /// Where it came to.
     enum Stop {
         /// The process is to end with this status.
@@ -13,16 +13,20 @@ struct ConsumerRun<Protocol: Consumer>: Sendable {
         case needsOthers(PendingOutcome)
     }
 
-    private var consumer: Protocol
+    private var consumer: any Consumer
     private let engine: CredentialEngine
     private let context: CommandContext
     /// What the engine refused last.
     private var refusal: Refusal?
 
-    init(_ consumer: Protocol, in context: CommandContext, _ options: InteractionOptions.Values) {
+    init(_ consumer: any Consumer, in context: CommandContext, _ options: InteractionOptions.Values = .init()) {
         self.consumer = consumer
         self.context = context
-        engine = CredentialEngine(in: context.surroundings) { try Session(context, options: options).sources }
+        var options = options
+        options.timeLimit = type(of: consumer).timeLimit
+        engine = CredentialEngine(in: context.surroundings) { [options] in
+            try Session(context, options: options).sources
+        }
     }
 
     /// Begins, and goes as far as what is stored goes.
@@ -76,7 +80,10 @@ struct ConsumerRun<Protocol: Consumer>: Sendable {
             self.refusal = refusal
             let failure = Failure(refusal, in: context)
             return consumer.take(
-                .refused(.init(cause: refusal.cause, message: failure.message, status: failure.status.rawValue)))
+                .refused(
+                    .init(
+                        cause: refusal.cause, message: failure.message, remedies: failure.hints.map(\.line),
+                        status: failure.status.rawValue)))
         }
     }
 

@@ -1,0 +1,29 @@
+public import CredentialEngine
+import FoundationEssentials
+import Secrets
+
+extension Credential {
+    /// The value of an HTTP `Authorization` header that presents it (RFC 7617; RFC 6750, 2.1).
+    ///
+    /// A token that servers take as a password only goes as one, with the user name that they take it with.
+    public var authorizationHeader: String {
+        switch kind {
+        case .accessToken where takesBearer: "Bearer \(secret.reveal())"
+        case .accessToken: Self.basic(basicUsername ?? username ?? "token", secret.reveal())
+        case .password: Self.basic(username ?? "", secret.reveal())
+        case .authorization(let scheme): "\(scheme) \(secret.reveal())"
+        }
+    }
+
+    /// The user name that goes with it if a server takes names and passwords only.
+    ///
+    /// Servers that take a token there look at no name, unless the issuer says which.
+    public var passwordUsername: String {
+        guard case .accessToken = kind else { return username ?? "" }
+        return basicUsername ?? username ?? "token"
+    }
+
+    private static func basic(_ username: String, _ password: String) -> String {
+        "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
+    }
+}

@@ -1,0 +1,113 @@
+import Addresses
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// docker and whatever reads its configuration (podman, skopeo, buildah, oras, helm): one verb, all of stdin, one answer.
+///
+/// Errors go to stdout, with exit status 1, in words that clients compare (docker-credential-helpers, `credentials` and
+/// `client`).
+public struct DockerConsumer: Consumer {
+    /// docker's verbs.
+    private enum Verb: String {
+        case get, store, erase, list, version
+    }
+
+    private enum Words {
+        static let notFound = "credentials not found in native keychain"
+        static let noServer = "no credentials server URL"
+        static let noUsername = "no credentials username"
+        static let usage = "Usage: docker-credential-lanyard <store|get|erase|list|version>"
+    }
+
+    private let arguments: [String]
+    private var input = ToolInput()
+    /// The server as docker called it, which the answer repeats.
+    private var server = ""
+
+    private let version: String
+
+    /// Serves what docker passes: one verb.
+    ///
+    /// - Parameter version: lanyard's own.
+    public init(_ arguments: [String], version: String) {
+        self.arguments = arguments
+        self.version = version
+    }
+
+    private var verb: Verb? { arguments.first.flatMap(Verb.init) }
+
+    /// Anything but one known verb ends it.
+    public mutating func begin() -> Turn {
+        guard arguments.count == 1 else { return fail(Words.usage) }
+        switch verb {
+        case nil: return fail("docker-credential-lanyard: unknown action: \(arguments[0].displayable(limit: 60))")
+        case .version: return Turn(output: Array("docker-credential-lanyard (lanyard) \(version)\n".utf8), .end(0))
+        default: return Turn(.read)
+        }
+    }
+
+    /// Reads all of stdin, asks the engine once, and answers.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .input([]): ask()
+        case .input(let bytes): read(bytes)
+        case .credential(let credential): answer(credential)
+        case .nothing: verb == .get ? fail(Words.notFound) : Turn(.end(0))
+        case .refused(let refusal): fail(refusal.text)
+        }
+    }
+
+    private mutating func read(_ bytes: [UInt8]) -> Turn {
+        input.take(bytes)
+        return input.isTooLong ? fail("the request is longer than 1 MiB") : Turn(.read)
+    }
+
+    private mutating func ask() -> Turn {
+        switch verb {
+        case .get, .erase:
+            guard let text = input.text else { return fail("the server's URL is not UTF-8") }
+            server = String(text.trimmed(of: " \t\r\n"))
+            return ask { verb == .get ? .get($0) : .erase($0, .init()) }
+        case .store: return store()
+        case .list, .version, nil: return Turn(output: Array("{}\n".utf8), .end(0))
+        }
+    }
+
+    private mutating func store() -> Turn {
+        guard let object = JSONValue(bytes: input.all), let secret = object["Secret"]?.string else {
+            return fail("the credentials on standard input are not docker's JSON")
+        }
+        server = object["ServerURL"]?.string ?? ""
+        guard let username = object["Username"]?.string, !username.isEmpty else {
+            return fail(server.isEmpty ? Words.noServer : Words.noUsername)
+        }
+        return ask { .store(Credential(.password, Secret(secret), username: username), $0) }
+    }
+
+    private func ask(_ question: (CredentialRequest) -> Question) -> Turn {
+        guard !server.isEmpty else { return fail(Words.noServer) }
+        do throws(RequestError) {
+            let url = try RequestURL(server.hasBytes("://") ? server : "https://\(server)")
+            var request = CredentialRequest(url)
+            request.isUnattended = true
+            if verb == .get { request.reach = request.path == nil ? .below : .above }
+            return Turn(.ask(question(request)))
+        } catch {
+            return fail("the server's URL can't be one: \(server.displayable(limit: 200))")
+        }
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        // docker has no name for a credential of another scheme than a password's.
+        if case .authorization = credential.kind { return fail(Words.notFound) }
+        let answer: JSONValue = [
+            "ServerURL": .string(server), "Username": .string(credential.passwordUsername),
+            "Secret": .string(credential.secret.reveal()),
+        ]
+        return Turn(output: answer.encoded() + [0x0A], .end(0))
+    }
+
+    private func fail(_ message: String) -> Turn { Turn(output: Array("\(message)\n".utf8), .end(1)) }
+}
