@@ -90,10 +90,14 @@ struct RuleDraft {
                 status: .usage)
         }
         console.note("\(warning): whoever owns it would get your sign-in")
+        try await confirm(host, prompt)
+        return (found.authority, match, found.kind)
+    }
+
+    private func confirm(_ host: String, _ prompt: Prompt) async throws(Failure) {
         guard await prompt.decision("use \(host) anyway?", suggesting: false) == true else {
             throw Failure("not signing in at \(host): you did not confirm it", cause: .ofNoAnswer)
         }
-        return (found.authority, match, found.kind)
     }
 
     private static let noAuthority = Failure(
@@ -136,9 +140,7 @@ struct RuleDraft {
         } else {
             console.note("no plugin knows the host \(host)")
         }
-        guard await prompt.decision("use \(host) anyway?", suggesting: false) == true else {
-            throw Failure("not signing in at \(host): you did not confirm it", cause: .ofNoAnswer)
-        }
+        try await confirm(host, prompt)
         return (url, match, nil)
     }
 
