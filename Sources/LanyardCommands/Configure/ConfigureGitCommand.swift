@@ -58,7 +58,7 @@ struct ConfigureGitCommand: Command {
         let rule = try await rule(for: pattern, session)
         let steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
         guard try await steps.take() else { return }
-        let prompt = scope.yes || scope.dryRun ? nil : Prompt(session.context)
+        let prompt = scope.prompt(session.context)
         let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)
         try await GitReport(
             session: session, plan: plan, pattern: pattern, version: version, hasRule: rule != nil,
@@ -85,7 +85,7 @@ struct ConfigureGitCommand: Command {
         session.context.console.note(
             "git \(version) hands lanyard's tokens to \(keeper.name) as well, which may keep them in a file")
         // For every URL it would take away what other hosts' passwords come from.
-        guard pattern != nil, !scope.yes, !scope.dryRun, let prompt = Prompt(session.context),
+        guard pattern != nil, let prompt = scope.prompt(session.context),
             await prompt.accepts("have git ask no other helper there, as with --only?")
         else { return plan }
         return try await GitPlan(session, scope.scope, pattern: pattern, isAlone: true, version)
@@ -94,7 +94,7 @@ struct ConfigureGitCommand: Command {
     /// The rule to write: what the options say, or what the person answers; nil for none.
     private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
         guard let pattern else { return nil }
-        let prompt = scope.yes || scope.dryRun ? nil : Prompt(session.context)
+        let prompt = scope.prompt(session.context)
         if !hasRuleOptions {
             guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
             let shown = pattern.text.displayable(limit: 200)
@@ -124,6 +124,9 @@ struct GitScopeOptions: ParsableArguments {
     var yes = false
 
     var scope: GitConfiguration.Scope { system ? .system : .global }
+
+    /// Nil if nobody is to be asked, or nobody can be.
+    func prompt(_ context: CommandContext) -> Prompt? { yes || dryRun ? nil : Prompt(context) }
 
     /// Refuses to write if nobody can say whether to, unless that was said.
     func requireAnswer(_ context: CommandContext) throws(Failure) {
