@@ -134,10 +134,10 @@ extension Configuration {
 
     /// The token that a rule says is needed, whichever of its URLs is asked for; nil if there is no client ID for it.
     public func request(by rule: Rule) -> TokenRequest? {
-        guard let clientID = rule.clientID ?? clientID(at: rule.authority) else { return nil }
+        guard let id = clientID(of: rule) else { return nil }
         var request = TokenRequest(
             origin: .rule(rule.pattern.text), authority: rule.authority.withoutTrailingSlashes,
-            authorityIsConfigured: true, kind: rule.kind, clientID: clientID, scopes: rule.scopes,
+            authorityIsConfigured: true, kind: rule.kind, clientID: id, scopes: rule.scopes,
             resourceIndicators: rule.resourceIndicators, account: rule.account ?? account, signIn: rule.signIn)
         request.userHint = rule.pattern.request.username
         return request

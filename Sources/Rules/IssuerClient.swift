@@ -42,9 +42,12 @@ extension Configuration {
         clients.last { $0.isKnown(at: authority) }?.clientID ?? clientID
     }
 
+    /// The client of a rule; nil if it names none and its authority has none.
+    public func clientID(of rule: Rule) -> String? { rule.clientID ?? clientID(at: rule.authority) }
+
     /// The authorities that a client ID, whatever its case, is used at, and their kinds if rules name them.
     public func authorities(ofClient id: String) -> [(url: String, kind: String?)] {
-        let ofRules = rules.filter { ($0.clientID ?? clientID(at: $0.authority))?.lowercased() == id.lowercased() }
+        let ofRules = rules.filter { clientID(of: $0)?.lowercased() == id.lowercased() }
         let ofIssuers = clients.filter { $0.clientID.lowercased() == id.lowercased() }.map(\.issuer)
         let standard = clientID?.lowercased() == id.lowercased() ? authority : nil
         return ofRules.map { ($0.authority.withoutTrailingSlashes, $0.kind) }

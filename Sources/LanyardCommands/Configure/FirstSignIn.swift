@@ -40,9 +40,7 @@ struct FirstSignIn {
 
     /// Asks for the client's secret unless one is stored or none is of use; false if nobody can sign in without the one that is missing.
     private func hasWhatItTakes() async throws(Failure) -> Bool {
-        guard !issuer.secretFlows.isEmpty,
-            let clientID = rule.clientID ?? session.configuration.clientID(at: rule.authority)
-        else { return true }
+        guard !issuer.secretFlows.isEmpty, let clientID = session.configuration.clientID(of: rule) else { return true }
         let owner = ClientSecretStore.Owner(clientID, at: AuthorityPlace(match))
         let stored = try await session.unlocking(for: nil) { () throws(Failure) in
             do throws(StoreError) { return try session.clientSecrets.secret(of: owner) } catch { throw Failure(error) }

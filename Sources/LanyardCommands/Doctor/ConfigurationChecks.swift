@@ -50,7 +50,7 @@ struct ConfigurationChecks {
                 "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
-        guard let client = rule.clientID ?? configuration.clientID(at: rule.authority) else {
+        guard let client = configuration.clientID(of: rule) else {
             return .fail("rule", "\(name) has no client ID", Hint(place, write: "client-id = \"…\""))
         }
         do throws(ResolutionError) { _ = try configuration.clientID(client, at: match) } catch {
@@ -76,7 +76,7 @@ struct ConfigurationChecks {
     /// The clients of manifests that the rules use.
     private var clients: Finding? {
         let used = configuration.rules.compactMap { rule in
-            (rule.clientID ?? configuration.clientID(at: rule.authority)).flatMap { match(rule)?.client($0) }
+            configuration.clientID(of: rule).flatMap { match(rule)?.client($0) }
         }
         let texts = Set(used.map { $0.summary.isEmpty ? $0.name : "\($0.name): \($0.summary.displayable())" })
         return texts.isEmpty ? nil : .pass("clients", texts.sorted().joined(separator: "; "))

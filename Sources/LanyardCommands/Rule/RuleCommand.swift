@@ -139,7 +139,7 @@ extension Rule {
     fileprivate func json(_ session: Session) -> JSONValue {
         var members: [String: JSONValue] = [
             "url": .string(pattern.text), "authority": .string(authority),
-            "clientId": (clientID ?? session.configuration.clientID(at: authority)).map(JSONValue.string) ?? .null,
+            "clientId": session.configuration.clientID(of: self).map(JSONValue.string) ?? .null,
             "scopes": JSONValue(strings: scopes), "account": account.map(JSONValue.string) ?? .null,
             "kind": kind.map(JSONValue.string) ?? .null, "file": .string(file),
             "line": line.map { .integer(Int64($0)) } ?? .null,
