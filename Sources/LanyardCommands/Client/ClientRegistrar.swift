@@ -14,7 +14,7 @@ struct ClientRegistrar {
 
     /// The client ID that the issuer gave; a secret, if it gave one, is in the keyring then.
     func clientID(for rule: Rule) async throws(Failure) -> String {
-        guard let match = session.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true) else {
+        guard let match = session.registry.match(rule) else {
             throw Failure(unknownAuthority: rule.authority)
         }
         guard match.plugin.registers else {

@@ -17,7 +17,7 @@ struct FirstSignIn {
     /// Nil if the rule is for no such host, or not for this person alone.
     init?(_ session: Session, _ rule: Rule?, _ prompt: Prompt?) {
         guard session.scope == .user, let rule, let prompt, rule.pattern.ownAuthority != nil,
-            let match = session.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true),
+            let match = session.registry.match(rule),
             let issuer = match.issuer, issuer.registration.page != nil
         else { return nil }
         (self.session, self.prompt, self.rule, self.match, self.issuer) = (session, prompt, rule, match, issuer)

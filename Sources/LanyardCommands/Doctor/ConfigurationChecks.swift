@@ -45,7 +45,7 @@ struct ConfigurationChecks {
     private func finding(_ rule: Rule) -> Finding? {
         let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
         let place = "edit \(rule.place(context))"
-        guard let match = match(rule) else {
+        guard let match = examination.registry.match(rule) else {
             return .fail(
                 "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
@@ -69,14 +69,10 @@ struct ConfigurationChecks {
         }
     }
 
-    private func match(_ rule: Rule) -> AuthorityMatch? {
-        examination.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true)
-    }
-
     /// The clients of manifests that the rules use.
     private var clients: Finding? {
         let used = configuration.rules.compactMap { rule in
-            configuration.clientID(of: rule).flatMap { match(rule)?.client($0) }
+            configuration.clientID(of: rule).flatMap { examination.registry.match(rule)?.client($0) }
         }
         let texts = Set(used.map { $0.summary.isEmpty ? $0.name : "\($0.name): \($0.summary.displayable())" })
         return texts.isEmpty ? nil : .pass("clients", texts.sorted().joined(separator: "; "))

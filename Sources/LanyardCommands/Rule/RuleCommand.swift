@@ -131,8 +131,7 @@ extension Rule {
 
     private func scopesForPeople(_ session: Session) -> String {
         guard scopes.isEmpty else { return scopes.joined(separator: " ").displayable() }
-        let match = session.registry.match(authority: authority, kind: kind, isConfigured: true)
-        guard let wanted = match?.issuer?.scopes else { return "none" }
+        guard let wanted = session.registry.match(self)?.issuer?.scopes else { return "none" }
         return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ").displayable() + " (the issuer's)"
     }
 

@@ -253,6 +253,13 @@ extension Session {
     }
 }
 
+extension PluginRegistry {
+    /// A rule's authority, as the plugin that serves it has it; nil if none does.
+    func match(_ rule: Rule) -> AuthorityMatch? {
+        match(authority: rule.authority, kind: rule.kind, isConfigured: true)
+    }
+}
+
 extension RequestHost {
     /// Whether it is this machine by one of its fixed names.
     var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
