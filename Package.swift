@@ -302,7 +302,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .executableTarget(
-            name: "StoreProbe", dependencies: ["Secrets", "TokenStore"], path: "Tests/StoreProbe",
+            name: "StoreProbe", dependencies: ["Addresses", "Secrets", "TokenStore"], path: "Tests/StoreProbe",
             swiftSettings: strict),
         .executableTarget(name: "Seclusion", path: "Tests/Seclusion"),
         .testTarget(

@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Glibc
 internal import Secrets
 internal import TokenStore
@@ -31,6 +32,7 @@ struct GitPasswords {
         query.password = input["password"].map { Secret($0) }
         query.credential = input["credential"].map { Secret($0) }
         query.acceptsAuthtype = input.list("capability[]").contains("authtype")
+        query.reach = ["above": .above, "below": .below][input["reach"] ?? ""] ?? .place
         return query
     }
 

@@ -99,6 +99,36 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("a/b/c", "a/b"), ("a/b", "a/b"), ("a/b/", "a/b"), ("a/bc", "a"), ("a", "a"), ("b", "host"), ("", "host"),
+    ])
+    func `the nearest place above counts`(_ path: String, _ found: String) async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await store(keyring, "username=u", "password=host")
+            for place in ["a", "a/b"] { try await store(keyring, "path=\(place)", "username=u", "password=\(place)") }
+            try await store(keyring, "path=a/b/c/d", "username=u", "password=below")
+            #expect(try await get(keyring, "path=\(path)\nreach=above") == "username=u\npassword=\(found)\n")
+            let other = "protocol=https\nhost=git.example.com:8443\npath=\(path)\nreach=above\n"
+            #expect(try await keyring.probe("get", input: other).output == "")
+        }
+    }
+
+    @Test func `what is below a host counts if there is no choice`() async throws {
+        try await KeyringFixture.with(.unlocked) { keyring in
+            try await store(keyring, "path=a", "username=u", "password=a")
+            #expect(try await get(keyring) == "")
+            #expect(try await get(keyring, "reach=below") == "username=u\npassword=a\n")
+            try await store(keyring, "path=b", "username=u", "password=b")
+            #expect(try await get(keyring, "reach=below") == "")
+            try await store(keyring, "username=u", "password=host")
+            #expect(try await get(keyring, "reach=below") == "username=u\npassword=host\n")
+            try await store(keyring, Self.authtype + "path=c", "authtype=Bearer", "credential=t")
+            #expect(try await get(keyring, "path=d\nreach=below") == "username=u\npassword=host\n")
+            let below = "capability[]=authtype\nauthtype=Bearer\ncredential=t\n"
+            #expect(try await get(keyring, Self.authtype, "path=c/d\nreach=above") == below)
+        }
+    }
+
     @Test func `a locked keyring keeps its passwords`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
             try await store(keyring, "username=u", "password=p")
