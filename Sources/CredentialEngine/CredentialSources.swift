@@ -86,7 +86,9 @@ public struct CredentialSources: Sendable {
         do throws(Refusal) {
             return try await acquire(request, place, by: decision, attendant)
         } catch {
-            guard error.isLockedKeyring, let attendant, await attendant.hasKeyringUnlocked(for: place) else { throw error }
+            guard error.isLockedKeyring, let attendant, await attendant.hasKeyringUnlocked(for: place) else {
+                throw error
+            }
             return try await acquire(request, place, by: nil, attendant)
         }
     }

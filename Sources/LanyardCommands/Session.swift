@@ -66,7 +66,8 @@ struct Session: Sendable {
             host: PluginRunner(context, patience: configuration.timeout, timeLimit: options.timeLimit),
             singleFlight: SingleFlight(environment: context.environment),
             notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
-            selection: selection, patience: options.timeLimit.map { Double($0) / 2 }, clock: { Int(context.now) }, tell: context.console.tell)
+            selection: selection, patience: options.timeLimit.map { Double($0) / 2 }, clock: { Int(context.now) },
+            tell: context.console.tell)
         sources = CredentialSources(
             configuration: configuration, plugins: plugins, passwords: PasswordStore(configuration: keyring),
             acquirer: acquirer,

@@ -28,9 +28,7 @@ public struct DockerConsumer: Consumer {
 
     private let version: String
 
-    /// Serves what docker passes: one verb.
-    ///
-    /// - Parameter version: lanyard's own.
+    /// Serves what docker passes: one verb; the version is lanyard's own.
     public init(_ arguments: [String], version: String) {
         self.arguments = arguments
         self.version = version

@@ -45,7 +45,8 @@ public struct PluginRegistry: Sendable {
         for plugin in plugins where kind.map(plugin.kinds.contains) ?? true {
             let fits = plugin.authorities.compactMap { pattern in
                 // Whoever serves any path doesn't serve what another plugin knows and refuses.
-                let isOthers = isConfigured && kind == nil && pattern.takesRest && names(host: url.host, besides: plugin)
+                let isOthers =
+                    isConfigured && kind == nil && pattern.takesRest && names(host: url.host, besides: plugin)
                 return pattern.fit(url, isConfigured: isConfigured && !isOthers, kindIsNamed: kind != nil)
             }
             for fit in fits {
