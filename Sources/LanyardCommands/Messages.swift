@@ -211,9 +211,7 @@ extension Failure {
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
         // RFC 6749, 5.2.
         if error.error == "invalid_client", Self.takesClientSecrets(plugin, context) {
-            let isOwn = !request.named.isDisjoint(with: [.authority, .clientID])
-            let store = ShellCommand.storingSecret(of: request.clientID, at: isOwn ? request.authority : nil)
-            hints.append(Hint("if the app has a secret, store it", run: store))
+            hints.append(Hint("if the app has a secret, store it", run: .storingSecret(for: request)))
         }
         switch error.code {
         case .interactionRequired:

@@ -62,6 +62,12 @@ extension ShellCommand {
     static func storingSecret(of clientID: String, at authority: String? = nil) -> ShellCommand {
         "lanyard client secret\(option: "--authority", authority)\(last: clientID)"
     }
+
+    /// The command that stores the secret of a request's client; names the issuer unless the configuration does.
+    static func storingSecret(for request: TokenRequest) -> ShellCommand {
+        let isOwn = !request.named.isDisjoint(with: [.authority, .clientID])
+        return storingSecret(of: request.clientID, at: isOwn ? request.authority : nil)
+    }
 }
 
 extension Session {
@@ -122,13 +128,8 @@ extension Failure {
     /// A client that needs its secret.
     init(noClientSecret request: TokenRequest) {
         let client = request.clientID.displayable(limit: 100)
-        let isOwn = !request.named.isDisjoint(with: [.authority, .clientID])
         self.init(
             "\(request.authority.displayable(limit: 255)) wants the client secret of \(client), and none is stored",
-            hints: [
-                Hint(
-                    "the app's registration shows it; store it",
-                    run: .storingSecret(of: request.clientID, at: isOwn ? request.authority : nil))
-            ])
+            hints: [Hint("the app's registration shows it; store it", run: .storingSecret(for: request))])
     }
 }
