@@ -76,15 +76,11 @@ extension Explanation {
 
 extension ServerAnswer {
     fileprivate var json: JSONValue {
-        switch self {
-        case .challenges(let challenges):
-            [
-                "challenges": .array(challenges.map(\.json)),
-                "resourceMetadata": resourceMetadata.map(JSONValue.string) ?? .null, "problem": .null,
-            ]
-        case .open: ["challenges": [], "resourceMetadata": .null, "problem": .null]
-        case .none(let words): ["challenges": [], "resourceMetadata": .null, "problem": .string(words)]
-        }
+        let problem: JSONValue = if case .none(let words) = self { .string(words) } else { .null }
+        return [
+            "challenges": .array(challenges.map(\.json)),
+            "resourceMetadata": resourceMetadata.map(JSONValue.string) ?? .null, "problem": problem,
+        ]
     }
 }
 

@@ -70,17 +70,16 @@ enum ServerAnswer: Sendable, Equatable {
 }
 
 extension ServerAnswer {
-    /// What it calls itself in its challenges, each name once.
-    var realms: [String] {
-        guard case .challenges(let challenges) = self else { return [] }
-        return challenges.compactMap { $0.parameters["realm"] }.reduce(into: []) {
-            if !$0.contains($1) { $0.append($1) }
-        }
+    /// Its challenges; none if it names no way to sign in.
+    var challenges: [AuthenticateChallenge] {
+        if case .challenges(let challenges) = self { challenges } else { [] }
     }
+
+    /// What it calls itself in its challenges.
+    var realms: [String] { challenges.compactMap { $0.parameters["realm"] } }
 
     /// Where it says what it wants, in a document (RFC 9728); nil if it doesn't say where.
     var resourceMetadata: String? {
-        guard case .challenges(let challenges) = self else { return nil }
-        return challenges.lazy.compactMap { $0.parameters["resource_metadata"] }.first { !$0.isEmpty }
+        challenges.lazy.compactMap { $0.parameters["resource_metadata"] }.first { !$0.isEmpty }
     }
 }
