@@ -55,21 +55,11 @@ extension TokenAcquirer {
         of account: AccountRecord, idToken: IDTokenRecord?, clientID: String, authority url: String,
         kind: String?, person: any PersonInterface
     ) async throws(AcquisitionError) {
-        let isConfigured = AuthorityURL(url).map { knownHosts.contains($0.host) } ?? false
-        guard let match = registry.match(authority: url, kind: kind, isConfigured: isConfigured) else {
-            throw .unknownAuthority(url)
-        }
-        var ask = PluginRequest(.signOut)
-        ask.authority = url
-        ask.fill(from: match)
-        ask.clientID = clientID
-        ask.clientSecret = try clientSecret(of: clientID, at: match)
+        guard let match = match(url, kind: kind) else { throw .unknownAuthority(url) }
+        var ask = try pluginRequest(.signOut, of: clientID, at: url, match)
         ask.account = account.homeAccountID
         ask.idTokenHint = idToken?.secret
         ask.signIn.loginHint = account.username.isEmpty ? nil : account.username
-        ask.caFile = caFile
-        ask.knownHosts = knownHosts
-        ask.correlationID = CorrelationID.make()
         do throws(PluginError) {
             try await host.signOut(ask, on: match, person: person)
         } catch {
@@ -81,24 +71,20 @@ extension TokenAcquirer {
     public func revoke(
         _ token: RefreshTokenRecord, authority url: String, kind: String?
     ) async throws(AcquisitionError) {
-        let isConfigured = AuthorityURL(url).map { knownHosts.contains($0.host) } ?? false
-        guard let match = registry.match(authority: url, kind: kind, isConfigured: isConfigured), match.plugin.revokes
-        else { return }
-        var ask = PluginRequest(.revoke)
-        ask.authority = url
-        ask.fill(from: match)
-        ask.clientID = token.clientID
-        ask.clientSecret = try clientSecret(of: token.clientID, at: match)
+        guard let match = match(url, kind: kind), match.plugin.revokes else { return }
+        var ask = try pluginRequest(.revoke, of: token.clientID, at: url, match)
         ask.account = token.homeAccountID
         ask.refreshToken = token.secret
-        ask.caFile = caFile
-        ask.knownHosts = knownHosts
-        ask.correlationID = CorrelationID.make()
         do throws(PluginError) {
             try await host.revoke(ask, on: match)
         } catch {
             throw .plugin(error, name: match.plugin.name)
         }
+    }
+
+    private func match(_ url: String, kind: String?) -> AuthorityMatch? {
+        let isConfigured = AuthorityURL(url).map { knownHosts.contains($0.host) } ?? false
+        return registry.match(authority: url, kind: kind, isConfigured: isConfigured)
     }
 
     /// Where an authority's accounts are kept; nil if no plugin serves it.

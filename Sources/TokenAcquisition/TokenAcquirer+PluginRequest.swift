@@ -34,7 +34,7 @@ extension TokenAcquirer {
         let known = issuer?.usable(flows, hasSecret: ask.clientSecret != nil) ?? flows
         ask.flows = client?.usable(known) ?? known
         ask.redirectURI =
-            client.redirect(port: request.signIn.redirectPort, of: authority.match.plugin)
+            authority.match.plugin.redirect(of: client, port: request.signIn.redirectPort)
             ?? issuer?.registration.redirectURI
         guard ask.flows.isEmpty, !flows.isEmpty else { return }
         if known.isEmpty, issuer?.usable(flows, hasSecret: true).isEmpty == false { throw .noClientSecret }
@@ -61,28 +61,47 @@ extension TokenAcquirer {
         ask.purpose = purpose ?? registry.resource(forScopes: ask.scopes)?.name
     }
 
-    /// Sets what renewal, sign-in and probe have in common.
+    /// What renewal, sign-in and probe have in common.
     ///
     /// - Throws: `.noClientSecret` if nothing works there without one, `.store` if nobody can know whether one is stored.
-    func fill(
-        _ ask: inout PluginRequest, from request: TokenRequest, _ authority: MatchedAuthority
-    ) throws(AcquisitionError) {
-        ask.authority = request.authority
-        ask.fill(from: authority.match)
-        ask.clientID = request.clientID
-        ask.clientSecret = try clientSecret(of: request.clientID, at: authority.match)
+    func pluginRequest(
+        _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: MatchedAuthority
+    ) throws(AcquisitionError) -> PluginRequest {
+        var ask = try pluginRequest(operation, of: request.clientID, at: request.authority, authority.match)
         if ask.clientSecret == nil, authority.match.issuer?.needsSecret == true { throw .noClientSecret }
         ask.scopes = request.scopes
         ask.resources = request.resourceIndicators
         ask.claims = request.claims
         ask.capabilities = [.claimsChallenge]
+        return ask
+    }
+
+    /// What the requests of a client have in common: its secret goes with them, if one is stored.
+    func pluginRequest(
+        _ operation: PluginRequest.Operation, of clientID: String, at authority: String, _ match: AuthorityMatch
+    ) throws(AcquisitionError) -> PluginRequest {
+        var ask = pluginRequest(operation, at: authority, match)
+        ask.clientID = clientID
+        ask.clientSecret = try clientSecret(of: clientID, at: match)
+        return ask
+    }
+
+    /// What all requests have in common; what the manifest says of the issuer, the plugin need not find out.
+    func pluginRequest(
+        _ operation: PluginRequest.Operation, at authority: String, _ match: AuthorityMatch
+    ) -> PluginRequest {
+        var ask = PluginRequest(operation)
+        ask.authority = authority
+        ask.kind = match.issuer?.kind
+        ask.endpoints = match.issuer?.endpoints(at: match.authority) ?? PluginEndpoints()
         ask.caFile = caFile
         ask.knownHosts = knownHosts
         ask.correlationID = CorrelationID.make()
+        return ask
     }
 
     /// The stored secret of a client; nil if there is none, or the plugin's clients never have one.
-    func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
+    private func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
         guard match.plugin.takesClientSecrets, let clientSecrets else { return nil }
         let owner = ClientSecretStore.Owner(clientID, at: AuthorityPlace(match))
         return try storing { () throws(StoreError) in try clientSecrets.secret(of: owner) }
@@ -96,21 +115,12 @@ extension ClientSecretStore.Owner {
     }
 }
 
-extension PluginRequest {
-    /// Sets what the manifest says of the issuer, which the plugin need not find out.
-    mutating func fill(from match: AuthorityMatch) {
-        guard let issuer = match.issuer else { return }
-        kind = issuer.kind
-        endpoints = issuer.endpoints(at: match.authority)
-    }
-}
-
-extension PluginClient? {
-    /// Where the browser is to come back to; nil for the plugin's own choice.
+extension PluginManifest {
+    /// Where the browser is to come back to for a client; nil for the plugin's own choice.
     ///
     /// A port can be chosen only if the client's redirect leads to this machine and has none.
-    func redirect(port: Int?, of plugin: PluginManifest) -> String? {
-        guard let registered = self?.redirectURI ?? port.map({ _ in plugin.redirectURI ?? "http://localhost" }) else {
+    func redirect(of client: PluginClient?, port: Int?) -> String? {
+        guard let registered = client?.redirectURI ?? port.map({ _ in redirectURI ?? "http://localhost" }) else {
             return nil
         }
         guard let port, let url = StrictURL(registered), url.scheme == "http", url.host.port == nil else {

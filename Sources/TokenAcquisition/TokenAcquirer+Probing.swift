@@ -8,8 +8,7 @@ extension TokenAcquirer {
     /// Has the plugin find out whether a request's authority can be asked from here.
     public func probe(_ request: TokenRequest) async throws(AcquisitionError) -> PluginProbe {
         let authority = try match(request)
-        var ask = PluginRequest(.probe)
-        try fill(&ask, from: request, authority)
+        var ask = try pluginRequest(.probe, for: request, authority)
         ask.claims = nil
         ask.capabilities = []
         do throws(PluginError) {

@@ -119,8 +119,7 @@ extension TokenAcquirer {
     private func redeem(
         _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: MatchedAuthority
     ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
-        var ask = PluginRequest(.renew)
-        try fill(&ask, from: request, authority)
+        var ask = try pluginRequest(.renew, for: request, authority)
         tell(.renewing(request.authority))
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret

@@ -159,8 +159,7 @@ public struct TokenAcquirer: Sendable {
         tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
         tell(.startingSignIn(request.authority))
-        var ask = PluginRequest(.authorize)
-        try fill(&ask, from: request, authority)
+        var ask = try pluginRequest(.authorize, for: request, authority)
         try route(&ask, for: request, authority, person.flows)
         shape(&ask, for: request, account: account, because: error)
         name(&ask, purpose: person.purpose)

@@ -48,13 +48,12 @@ struct ClientRegistrar {
     }
 
     private func register(_ rule: Rule, _ match: AuthorityMatch) async throws(Failure) -> PluginRegistration {
-        do throws(AcquisitionError) {
-            return try await session.acquirer.registerClient(for: rule, named: "lanyard")
+        do throws(PluginError) {
+            return try await session.acquirer.registerClient(for: rule, at: match, named: "lanyard")
         } catch {
-            guard case .plugin(let reason, _) = error else { throw Failure(unknownAuthority: rule.authority) }
-            let hint = reason.hint.map { Hint($0.displayable(limit: 500)) }
+            let hint = error.hint.map { Hint($0.displayable(limit: 500)) }
             throw Failure(
-                "lanyard was not registered: \(reason.message.displayable(limit: 500))",
+                "lanyard was not registered: \(error.message.displayable(limit: 500))",
                 hints: [hint, Self.byHand].compactMap(\.self))
         }
     }
