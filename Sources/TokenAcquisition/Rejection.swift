@@ -27,13 +27,8 @@ struct Rejection {
         self.request = request
         let claims =
             token == nil ? nil : request.claims.flatMap { $0.utf8.count <= RejectedToken.longestClaims ? $0 : nil }
-        let wanted = Set(request.scopes.map { $0.lowercased() })
         for record in records.accessTokens where record.clientID.lowercased() == request.clientID.lowercased() {
-            let isMeant =
-                token.map { $0 == record.secret }
-                ?? (record.resourceIndicators == request.resourceKey
-                    && wanted.isSubset(of: record.scopes.map { $0.lowercased() }))
-            guard isMeant else { continue }
+            guard token.map({ $0 == record.secret }) ?? record.serves(request) else { continue }
             let isHopeless = Self.isHopeless(record, claims, now)
             guard isHopeless || claims != nil else {
                 dropped.append(record)

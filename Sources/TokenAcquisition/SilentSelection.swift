@@ -30,7 +30,8 @@ public struct SilentSelection: Sendable {
         self.now = now
     }
 
-    /// The access token to hand out, or nil: it must live five more minutes, or one if it is renewed late, and neither claims nor a prompt be asked for.
+    /// The access token to hand out, or nil: it must live five more minutes, or one if it is renewed late, and neither claims
+    /// nor a prompt be asked for.
     public var freshToken: AccessTokenRecord? { fresh(among: candidates) }
 
     private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
@@ -113,14 +114,17 @@ public struct SilentSelection: Sendable {
 
     /// The client's tokens for the account, realm and scopes, the longest-lived first.
     private var matching: [AccessTokenRecord] {
-        let wanted = Set(request.scopes.map { $0.lowercased() })
-        return records.accessTokens
-            .filter { token in
-                token.clientID.lowercased() == request.clientID.lowercased() && place.owns(token, of: account)
-                    && token.resourceIndicators == request.resourceKey
-                    && wanted.isSubset(of: token.scopes.map { $0.lowercased() })
-            }
+        records.accessTokens
+            .filter { $0.serves(request) && place.owns($0, of: account) }
             .sorted { $0.expiresOn ?? .max > $1.expiresOn ?? .max }
+    }
+}
+
+extension AccessTokenRecord {
+    /// Whether it is for the request's client, scopes and resources, whoever's it is.
+    func serves(_ request: TokenRequest) -> Bool {
+        clientID.lowercased() == request.clientID.lowercased() && resourceIndicators == request.resourceKey
+            && Set(request.scopes.map { $0.lowercased() }).isSubset(of: scopes.map { $0.lowercased() })
     }
 }
 
