@@ -45,12 +45,12 @@ public struct TokenAcquirer: Sendable {
 
     /// Makes an acquirer.
     ///
-    /// `clientSecrets` is where clients' secrets are kept and `selection` where chosen accounts are, nil for nowhere; `clock` gives seconds since 1970; `tell` is told
+    /// `clientSecrets` is where clients' secrets are kept and `selection` where chosen accounts are, nil for nowhere; `patience`
+    /// is how many seconds another process may take, nil for as long as a person; `clock` gives seconds since 1970; `tell` is told
     /// what may take long, before it does.
     public init(
         store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
-        singleFlight: SingleFlight,
-        notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
+        singleFlight: SingleFlight, notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
         patience: Double? = nil, clock: @escaping @Sendable () -> Int,
         tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
