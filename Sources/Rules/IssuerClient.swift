@@ -15,12 +15,7 @@ public struct IssuerClient: Sendable, Equatable {
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
     init(_ table: SettingsTable) throws(SettingsError) {
-        for key in table.keys where !Self.keys.contains(key) && Configuration.keys.contains(key) {
-            throw table.error(
-                key, "`\(key)` is not a key of a client",
-                hint: "move it above the first [[client]]; everything below that belongs to the client")
-        }
-        try table.allow(only: Self.keys)
+        try table.allow(only: Self.keys, of: "client")
         guard let issuer = try table.string("issuer") else {
             throw table.error(nil, "a client needs `issuer`", hint: "such as issuer = \"https://gitlab.contoso.com\"")
         }

@@ -42,12 +42,7 @@ public struct Rule: Sendable, Equatable {
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
     init(_ table: SettingsTable) throws(SettingsError) {
-        for key in table.keys where !Self.keys.contains(key) && Configuration.keys.contains(key) {
-            throw table.error(
-                key, "`\(key)` is not a key of a rule",
-                hint: "move it above the first [[rule]]; everything below that belongs to the rule")
-        }
-        try table.allow(only: Self.keys)
+        try table.allow(only: Self.keys, of: "rule")
         guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }
         guard let pattern = URLPattern(url) else {
             throw table.error(

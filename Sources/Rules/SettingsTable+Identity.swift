@@ -14,6 +14,16 @@ extension SettingsTable {
         return text
     }
 
+    /// Refuses keys that a `[[rule]]` or `[[client]]` hasn't; those of the whole file have slipped below its line.
+    func allow(only keys: [String], of table: String) throws(SettingsError) {
+        for key in self.keys where !keys.contains(key) && Configuration.keys.contains(key) {
+            throw error(
+                key, "`\(key)` is not a key of a \(table)",
+                hint: "move it above the first [[\(table)]]; everything below that belongs to the \(table)")
+        }
+        try allow(only: keys)
+    }
+
     /// The table's `client-id`, checked.
     func clientID() throws(SettingsError) -> String? {
         guard let id = try string("client-id") else { return nil }
