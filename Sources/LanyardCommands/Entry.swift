@@ -106,8 +106,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 name: "Setup",
                 subcommands: [
                     ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, ClientCommand.self,
-                    ConfigCommand.self,
-                    DoctorCommand.self, ExplainCommand.self, PluginCommand.self, SandboxCommand.self,
+                    ConfigCommand.self, DoctorCommand.self, ExplainCommand.self, PluginCommand.self,
+                    SandboxCommand.self,
                 ]),
             CommandGroup(
                 name: "Account",

@@ -63,8 +63,7 @@ public struct Configuration: Sendable, Equatable {
     /// The top-level keys of a file.
     public static let keys = [
         "account", "answer-cache", "authority", "browser", "ca-file", "client", "client-id", "device-mode", "flow",
-        "group",
-        "known-authorities", "policy", "rule", "timeout",
+        "group", "known-authorities", "policy", "rule", "timeout",
     ]
 
     /// The keys of `[policy]`.

@@ -23,7 +23,7 @@ public enum SettingValue: Sendable, Equatable {
         case .text(let text): text.inTOML
         case .number(let number): String(number)
         case .truth(let truth): String(truth)
-        case .list(let texts): "[\(texts.map(\.inTOML).joined(separator: ", "))]"
+        case .list(let texts): texts.inTOML
         }
     }
 }

@@ -6,10 +6,8 @@ extension Rule {
     public var toml: String {
         var lines = ["[[rule]]", "url       = \(pattern.text.inTOML)", "authority = \(authority.inTOML)"]
         if let clientID { lines.append("client-id = \(clientID.inTOML)") }
-        if !scopes.isEmpty { lines.append("scopes    = [\(scopes.map(\.inTOML).joined(separator: ", "))]") }
-        if !resourceIndicators.isEmpty {
-            lines.append("resource-indicators = [\(resourceIndicators.map(\.inTOML).joined(separator: ", "))]")
-        }
+        if !scopes.isEmpty { lines.append("scopes    = \(scopes.inTOML)") }
+        if !resourceIndicators.isEmpty { lines.append("resource-indicators = \(resourceIndicators.inTOML)") }
         if let account { lines.append("account   = \(account.inTOML)") }
         if let kind { lines.append("kind      = \(kind.inTOML)") }
         lines += signInLines
@@ -33,6 +31,11 @@ extension SignInParameter.Value {
             return "{ \(pairs.joined(separator: ", ")) }"
         }
     }
+}
+
+extension [String] {
+    /// The texts as a TOML array.
+    var inTOML: String { "[\(map(\.inTOML).joined(separator: ", "))]" }
 }
 
 extension String {
