@@ -1,5 +1,4 @@
 import Claims
-import FoundationEssentials
 import PluginWire
 import Testing
 import Vectors
@@ -8,18 +7,7 @@ import Vectors
 
 /// What the manifest of the plugin `oauth` says of issuers, and which of them are its.
 @Suite struct IssuerRowTests {
-    private static let registry: PluginRegistry = {
-        let plugins =
-            URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().path + "/plugins"
-        let manifests = ["aad-b2c", "aad-common", "aad-tenant", "oauth"].compactMap { name in
-            let file = "\(plugins)/\(name)/plugin.toml"
-            return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { text in
-                try? ManifestReader(text, file: file).read().manifest
-            }
-        }
-        return PluginRegistry(plugins: manifests)
-    }()
+    private static let registry = PluginRegistry.firstParty
 
     @Test(arguments: [
         ("https://github.com", nil, "oauth"), ("https://id.example.com", nil, "oauth"),

@@ -1,22 +1,10 @@
-import FoundationEssentials
 import Testing
 
 @testable import PluginHost
 
 /// What the manifests that come with lanyard say of hosts, tenants and clients.
 @Suite struct KnownAuthorityTests {
-    private static let registry: PluginRegistry = {
-        let plugins =
-            URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().path + "/plugins"
-        let manifests = ["aad-b2c", "aad-common", "aad-tenant", "oauth"].compactMap { name in
-            let file = "\(plugins)/\(name)/plugin.toml"
-            return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { text in
-                try? ManifestReader(text, file: file).read().manifest
-            }
-        }
-        return PluginRegistry(plugins: manifests)
-    }()
+    private static let registry = PluginRegistry.firstParty
 
     @Test(arguments: [
         ("login.microsoftonline.com", nil), ("LOGIN.microsoftonline.com", nil), ("contoso.b2clogin.com", nil),

@@ -20,6 +20,22 @@ enum Built {
     }
 }
 
+extension PluginRegistry {
+    /// What the checked-in manifests say.
+    static let firstParty: PluginRegistry = {
+        let plugins =
+            URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path + "/plugins"
+        let manifests = ["aad-b2c", "aad-common", "aad-tenant", "oauth"].compactMap { name in
+            let file = "\(plugins)/\(name)/plugin.toml"
+            return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { text in
+                try? ManifestReader(text, file: file).read().manifest
+            }
+        }
+        return PluginRegistry(plugins: manifests)
+    }()
+}
+
 extension AuthorityMatch {
     static func of(_ plugin: PluginManifest, hosts: [String] = ["login.example", "alias.example"]) throws -> Self {
         AuthorityMatch(
