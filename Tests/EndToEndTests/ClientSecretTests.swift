@@ -113,9 +113,8 @@ import Testing
     }
 
     private func configure(_ world: World, _ host: String, _ client: String, _ further: String) throws {
-        let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
         let rule = "[[rule]]\nurl = \"\(host)\"\nauthority = \"\(host)\"\nclient-id = \"\(client)\"\n\(further)\n"
-        try "\(old)\n\(rule)".write(toFile: world.configFile, atomically: true, encoding: .utf8)
+        try world.configure(after: rule)
     }
 
     private func get(_ world: World, _ url: String) async throws -> String {

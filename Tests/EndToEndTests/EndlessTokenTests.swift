@@ -26,16 +26,15 @@ import Testing
         _ body: @escaping @Sendable (World, [String: String]) async throws -> Void
     ) async throws {
         try await World.with { world in
-            let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            try """
-            \(old)
-            [[rule]]
-            url = "https://forge.example"
-            authority = "https://forge.example"
-            client-id = "forge-client"
-            scopes = ["repo"]
+            try world.configure(
+                after: """
+                    [[rule]]
+                    url = "https://forge.example"
+                    authority = "https://forge.example"
+                    client-id = "forge-client"
+                    scopes = ["repo"]
 
-            """.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+                    """)
             var environment = try world.install(
                 plugin: "forge", script: script(world),
                 manifest: """

@@ -72,9 +72,7 @@ import Testing
             let rule =
                 "authority = \"\(world.sandbox.authority)/common\"\nclient-id = \"\(Self.client)\"\nscopes = [\"s\"]\n"
             let more = ["http://x.example", "https://y.example", "https://localhost:1", place, "\(place)/common"]
-            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            try (text + "\n" + more.map { "[[rule]]\nurl = \"\($0)\"\n\(rule)" }.joined()).write(
-                toFile: world.configFile, atomically: true, encoding: .utf8)
+            try world.configure(after: more.map { "[[rule]]\nurl = \"\($0)\"\n\(rule)" }.joined())
             let found = try await explain(world, "\(place)/common/hello.git")
             let passed = try #require(found["passedOver"] as? [[String: Any]]).map {
                 "\($0["url"] as? String ?? ""): \($0["reason"] as? String ?? "")"

@@ -160,7 +160,6 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             let places = ["a", "b"].map { (url: "\(host.url)/\($0)", resource: "\(host.url)/api/\($0)") }
             let rules = places.map { place in
                 """
-
                 [[rule]]
                 url = "\(place.url)"
                 authority = "\(host.url)"
@@ -171,8 +170,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
 
                 """
             }
-            let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            try (old + rules.joined()).write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            try world.configure(after: rules.joined())
             let first = try await world.lanyard(["token", places[0].url], world.browser(as: Self.alice))
             #expect(first.status == 0, "\(first)")
             // The sign-in serves both, each with a token of its own.
@@ -272,9 +270,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
                 account = "\(user)"
                 """
             }
-            let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            try (old + "\n" + rules.joined(separator: "\n")).write(
-                toFile: world.configFile, atomically: true, encoding: .utf8)
+            try world.configure(after: rules.joined(separator: "\n"))
             _ = try await world.git(["config", "--global", "credential.\(host.url).useHttpPath", "true"])
             for (user, path) in [("alice_contoso", "contoso"), ("carol_fabrikam", "fabrikam")] {
                 let clone = try await world.git(
@@ -366,17 +362,16 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
     ) async throws {
         try await World.with { world in
             let forge = world.sandbox.forge
-            let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            try """
-            \(old)
-            [[rule]]
-            url = "\(forge.url)"
-            authority = "\(forge.url)"
-            kind = "github"
-            client-id = "\(try #require(client(forge)))"
-            scopes = ["repo"]
+            try world.configure(
+                after: """
+                    [[rule]]
+                    url = "\(forge.url)"
+                    authority = "\(forge.url)"
+                    kind = "github"
+                    client-id = "\(try #require(client(forge)))"
+                    scopes = ["repo"]
 
-            """.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+                    """)
             try await world.sandbox.set(#"{"device_code_interval": 1}"#)
             try await world.sandbox.set(settings)
             let url = Self.forge.repository(in: world.sandbox)

@@ -15,18 +15,17 @@ import Vectors
     ) async throws {
         try await World.with { world in
             let issuer = world.sandbox.issuer
-            let rules = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            try """
-            timeout = 10
-            \(rules)
-            [[rule]]
-            url = "\(issuer.url)"
-            authority = "\(issuer.url)"
-            kind = "oidc"
-            client-id = "\(issuer.clientID)"
-            scopes = ["read_repository"]
+            try world.configure(before: "timeout = 10")
+            try world.configure(
+                after: """
+                    [[rule]]
+                    url = "\(issuer.url)"
+                    authority = "\(issuer.url)"
+                    kind = "oidc"
+                    client-id = "\(issuer.clientID)"
+                    scopes = ["read_repository"]
 
-            """.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+                    """)
             try await world.sandbox.set(#"{"access_token_lifetime": \#(lifetime)}"#)
             let url = issuer.url + "/contoso/hello.git"
             let login = try await world.lanyard(["login", url], world.browser(as: alice))

@@ -90,12 +90,16 @@ package final class World: Sendable {
         try (text + "\n" + old).write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 
+    /// Adds to the end of the user's configuration.
+    package func configure(after text: String) throws {
+        let old = try String(contentsOfFile: configFile, encoding: .utf8)
+        try (old + "\n" + text).write(toFile: configFile, atomically: true, encoding: .utf8)
+    }
+
     /// Adds the sandbox's own rules for hosts beside its resources.
     package func configure(hosts: [SandboxDescription.Host]) throws {
         let rules = try rules(of: hosts.map(\.url)).split(separator: "[[rule]]\n").dropFirst()
-        let old = try String(contentsOfFile: configFile, encoding: .utf8)
-        try (old + rules.map { "\n[[rule]]\n\($0)" }.joined())
-            .write(toFile: configFile, atomically: true, encoding: .utf8)
+        try configure(after: rules.map { "[[rule]]\n\($0)" }.joined(separator: "\n"))
     }
 
     /// Adds a rule to the user's configuration, for an authority at a path of the sandbox's.
@@ -103,17 +107,16 @@ package final class World: Sendable {
         rule url: String, at path: String, client: String? = nil, scope: String = "api://sandbox-git/.default",
         _ further: String = ""
     ) throws {
-        let old = try String(contentsOfFile: configFile, encoding: .utf8)
-        try """
-        \(old)
-        [[rule]]
-        url = "\(url)"
-        authority = "\(sandbox.authority)/\(path)"
-        client-id = "\(client ?? sandbox.clientID)"
-        scopes = ["\(scope)"]
-        \(further)
+        try configure(
+            after: """
+                [[rule]]
+                url = "\(url)"
+                authority = "\(sandbox.authority)/\(path)"
+                client-id = "\(client ?? sandbox.clientID)"
+                scopes = ["\(scope)"]
+                \(further)
 
-        """.write(toFile: configFile, atomically: true, encoding: .utf8)
+                """)
     }
 
     /// Takes the rules out of the user's configuration that are not for a path of the sandbox's.
