@@ -41,9 +41,7 @@ public struct PluginRunner: Sendable {
     public func run(
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
-        guard request.operation == .authorize || request.operation == .renew else {
-            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not give tokens")
-        }
+        try request.require(.authorize, .renew, to: "give tokens")
         let result = try await tokens(request, match.plugin, at: match.environmentHosts, person)
         // A renewal is for the account whose refresh token it is, whatever the plugin or its authority make of it.
         guard
@@ -66,9 +64,7 @@ public struct PluginRunner: Sendable {
     public func authenticate(
         _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch?
     ) async throws(PluginError) -> PluginResult {
-        guard request.operation == .authenticate else {
-            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not authenticate an identity")
-        }
+        try request.require(.authenticate, to: "authenticate an identity")
         return try await tokens(request, plugin, at: match?.environmentHosts ?? ["localhost"], NobodyThere())
     }
 
@@ -82,9 +78,7 @@ public struct PluginRunner: Sendable {
     public func exchange(
         _ request: PluginRequest, by plugin: PluginManifest
     ) async throws(PluginError) -> PluginCredential {
-        guard request.operation == .exchange else {
-            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not exchange a token")
-        }
+        try request.require(.exchange, to: "exchange a token")
         let block = try await converse(request, plugin, NobodyThere())
         return try read(block, of: plugin) { reader throws(WireFault) in try PluginCredential(reader) }
     }
@@ -99,9 +93,7 @@ public struct PluginRunner: Sendable {
     public func register(
         _ request: PluginRequest, on match: AuthorityMatch
     ) async throws(PluginError) -> PluginRegistration {
-        guard request.operation == .register else {
-            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not register an application")
-        }
+        try request.require(.register, to: "register an application")
         let block = try await converse(request, match.plugin, NobodyThere())
         return try read(block, of: match.plugin) { reader throws(WireFault) in try PluginRegistration(reader) }
     }
@@ -116,9 +108,7 @@ public struct PluginRunner: Sendable {
     public func probe(
         _ request: PluginRequest, on match: AuthorityMatch
     ) async throws(PluginError) -> PluginProbe {
-        guard request.operation == .probe else {
-            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not probe an authority")
-        }
+        try request.require(.probe, to: "probe an authority")
         let block = try await converse(request, match.plugin, NobodyThere())
         return try read(block, of: match.plugin) { reader throws(WireFault) in try PluginProbe(reader) }
     }
@@ -143,9 +133,7 @@ public struct PluginRunner: Sendable {
     public func signOut(
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) {
-        guard request.operation == .signOut else {
-            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not sign out")
-        }
+        try request.require(.signOut, to: "sign out")
         _ = try await converse(request, match.plugin, person)
     }
 
@@ -153,9 +141,7 @@ public struct PluginRunner: Sendable {
     ///
     /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
     public func revoke(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
-        guard request.operation == .revoke else {
-            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not revoke")
-        }
+        try request.require(.revoke, to: "revoke")
         _ = try await converse(request, match.plugin, NobodyThere())
     }
 
@@ -197,6 +183,15 @@ public struct PluginRunner: Sendable {
             return try read(WireReader(block))
         } catch {
             throw .broken(plugin.name, "gave a result with \(error.text)")
+        }
+    }
+}
+
+extension PluginRequest {
+    /// Refuses a request whose operation doesn't do what is asked for.
+    fileprivate func require(_ operations: Operation..., to act: String) throws(PluginError) {
+        guard operations.contains(operation) else {
+            throw PluginError(.invalidRequest, "\(operation.rawValue) does not \(act)")
         }
     }
 }
