@@ -45,6 +45,14 @@ public struct AccountOverview: Sendable {
         return AuthorityPlace(selected, aliases: aliases)
     }
 
+    /// The only authority that takes an account, if that is an issuer by itself; nil if others may.
+    public func issuer(of account: AccountRecord) -> AuthorityPlace? {
+        let realm = account.realm.lowercased()
+        let path = realm == AuthorityMatch.realmOfHost ? "" : "/\(realm)"
+        let match = registry.match(authority: "https://\(account.environment.lowercased())\(path)", isConfigured: true)
+        return match.flatMap { $0.isSeparate ? AuthorityPlace($0) : nil }
+    }
+
     /// The accounts of an authority, as `get` chooses among them on behalf of a client; nil for any client.
     public func selection(at place: AuthorityPlace, clientID: String? = nil) -> AccountSelection {
         AccountSelection(records, at: place, clientID: clientID, history: history, isShared: isShared)

@@ -45,6 +45,23 @@ import Testing
         }
     }
 
+    @Test func `an account that only its issuer takes is chosen for that issuer`() async throws {
+        try await World.with(hosts: [.gitLab]) { world in
+            try await world.signIn(Self.alice)
+            let issuer = world.sandbox.issuer.url
+            let login = try await world.lanyard(["login", issuer], world.browser(as: "alice_contoso"))
+            #expect(login.status == 0, "\(login)")
+            #expect(try await world.lanyard(["use", Self.alice]).errors.hasSuffix("using \(Self.alice) from now on\n"))
+            let use = try await world.lanyard(["use", "alice_contoso"])
+            #expect(use.errors == "lanyard: using alice_contoso for \(issuer) from now on\n", "\(use)")
+            #expect(try await Self.user(world) == Self.alice)
+            let table = try await world.lanyard(["accounts"]).lines
+            #expect(table.contains { $0.hasPrefix("* \(Self.alice)  all ") }, "\(table)")
+            let place = issuer.dropFirst("https://".count)
+            #expect(table.contains { $0.hasPrefix("* alice_contoso") && $0.contains("  \(place)  ") }, "\(table)")
+        }
+    }
+
     @Test func `the first sign-in by git is chosen, a later one for a named account is not`() async throws {
         try await World.with { world in
             #expect(try await world.get(Self.path, world.browser(as: Self.alice)).status == 0)

@@ -73,6 +73,11 @@ import TokenStore
         #expect(lines.contains { $0.contains("* ann") && $0.contains("git.example") }, "\(lines)")
         #expect(known.places(of: known.all[0]).map(\.url) == ["https://git.example"])
         #expect([one, other].labels == ["ann  GitLab, at git.example", "ann  GitLab, at lab.example"])
+        // A choice for all can't be meant for more than the host that takes the account.
+        let everywhere = try #require(SelectedAccount(one))
+        let wide = KnownAccounts(AccountOverview(records, registry: Self.withForges, history: [everywhere, chosen]))
+        #expect(!AccountTable(wide).lines(width: nil).joined().contains(" all"))
+        #expect(wide.issuer(of: one)?.url == "https://git.example" && wide.issuer(of: Self.long) == nil)
         records.accounts.append(Self.known("c", "carol@x.example"))
         let mixed = KnownAccounts(AccountOverview(records, registry: Self.withForges, history: [chosen]))
         let all = AccountTable(mixed).lines(width: nil)
@@ -143,7 +148,7 @@ import TokenStore
         // Frank's tenant doesn't know Alice, so that a choice of her for all changes nothing there.
         #expect(
             try table([(alice, nil)] + apart) == [
-                "* alice@contoso.example all others", "* frank@northwind.example northwind.example",
+                "* alice@contoso.example all but northwind.example", "* frank@northwind.example northwind.example",
                 "bob@contoso.example",
             ])
         #expect(

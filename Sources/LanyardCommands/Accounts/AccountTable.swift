@@ -71,10 +71,14 @@ struct AccountTable {
 
     /// Where an account is used: the authorities by their path, or all but those of others.
     private static func uses(of account: KnownAccount, _ known: KnownAccounts) -> String {
-        guard !known.isUsedElsewhere(account) else {
-            return known.places(butFor: account).isEmpty ? "all" : "all others"
-        }
-        return known.places(of: account).map { place in
+        guard known.isUsedElsewhere(account) else { return names(of: known.places(of: account), known) }
+        if let issuer = known.issuer(of: account.account) { return names(of: [issuer], known) }
+        let others = known.places(butFor: account).map(\.place)
+        return others.isEmpty ? "all" : "all but \(names(of: others, known))"
+    }
+
+    private static func names(of places: [AuthorityPlace], _ known: KnownAccounts) -> String {
+        places.map { place in
             if place.isSeparate { return String(place.urlForPeople.dropFirst("https://".count)) }
             return place.path.pieces(between: "/").map { known.nameForPeople(ofRealm: String($0)) }.joined(
                 separator: "/")

@@ -86,6 +86,9 @@ struct KnownAccounts {
     /// The accounts in the order that a person is asked about them.
     var byUse: [KnownAccount] { recent + all.filter { !recent.contains($0) } }
 
+    /// The only authority that takes an account; nil if others may.
+    func issuer(of account: AccountRecord) -> AuthorityPlace? { overview.issuer(of: account) }
+
     /// Whether an account is used anywhere.
     func isUsed(_ account: KnownAccount) -> Bool {
         account == usedElsewhere || uses.contains { $0.account == account }

@@ -47,7 +47,7 @@ struct UseCommand: Command {
         guard let account else { return try await choose(among: known, at: named?.place, in: session) }
         guard account == "-" else {
             let found = try known.account(typed: account, command: "lanyard use")
-            return try use(found.account, at: named?.place, in: session)
+            return try use(found.account, at: named?.place ?? known.issuer(of: found.account), in: session)
         }
         guard let previous = known.previous else {
             throw Failure("no account was used before", hints: [Hint("see", run: "lanyard accounts")])
@@ -60,7 +60,7 @@ struct UseCommand: Command {
             var picker = AccountPicker(console: session.context.console)
             picker.offersAnother = false
             switch await picker.choose(among: known.byUse.map(\.account)) {
-            case .account(let account): return try use(account, at: place, in: session)
+            case .account(let account): return try use(account, at: place ?? known.issuer(of: account), in: session)
             case .cancelled, .another: throw Failure("no account was chosen", cause: .ofNoAnswer)
             case .unavailable: break
             }
