@@ -56,7 +56,6 @@ struct Greeting {
             "export LANYARD_CONFIG=\(word(world.home.configuration))",
             "export LANYARD_SANDBOX_DIR=\(word(world.home.path))",
             "export GIT_CONFIG_GLOBAL=\(word(world.home.gitConfiguration))",
-            "export CURL_CA_BUNDLE=\(word(world.home.caFile))",
         ]
     }
 
@@ -74,7 +73,8 @@ struct Greeting {
             + "<\(word(world.home.forgeSecret))"
         let clones = world.hosts.map { "git clone \(word(self.repository(at: $0))) \($0.style.rawValue)" }
         return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [secret] + clones + [
-            "lanyard token --header \(graph) | curl --header @- \(graph)", "lanyard accounts",
+            "lanyard token --header \(graph) | curl --cacert \(word(world.home.caFile)) --header @- \(graph)",
+            "lanyard accounts",
         ]
     }
 

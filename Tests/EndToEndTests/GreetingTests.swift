@@ -35,7 +35,7 @@ import Testing
                     "If that terminal cannot open a browser, let a scripted one sign in:", "Then:",
                 ]
                 let commands = headings.map { Self.lines(of: text, below: $0) }
-                #expect(commands.map(\.count) == [4, 1, 8], "\(text)")
+                #expect(commands.map(\.count) == [3, 1, 8], "\(text)")
                 // fish has no `set -e`; what came of the commands is looked at below.
                 let script = ((shell == "fish" ? [] : ["set -e"]) + commands.flatMap(\.self)).joined(separator: "\n")
                 let ended = try await run(
