@@ -14,7 +14,7 @@ import Testing
             let url = "https://dev.azure.com/contoso"
             let added = try await home.lanyard(["rule", "add", url] + Self.options)
             #expect(added.status == 0 && added.output.isEmpty, "\(added)")
-            let next = "yet; next: lanyard configure git\n"
+            let next = "yet; next: lanyard configure git \(url)\n"
             #expect(added.errors.hasSuffix("lanyard: git does not ask lanyard for this host \(next)"), "\(added)")
             #expect(try home.text(home.configFile).hasPrefix("#:schema file://"))
             let json = try await home.lanyard(["rule", "list", "--json"])

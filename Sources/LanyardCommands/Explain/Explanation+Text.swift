@@ -126,7 +126,9 @@ extension Explanation {
         guard let git else { return [] }
         let place = url.placeOfURL
         var hints: [Hint] = []
-        if !git.helpers.hasLanyard { hints.append(Hint("git does not ask lanyard here", run: "lanyard configure git")) }
+        if !git.helpers.hasLanyard {
+            hints.append(Hint("git does not ask lanyard here", run: "lanyard configure git \(place)"))
+        }
         if let first = git.helpers.beforeLanyard.first, git.helpers.hasLanyard {
             hints.append(
                 Hint("git asks \(first.name) first; for lanyard alone", run: "lanyard configure git \(place) --only"))

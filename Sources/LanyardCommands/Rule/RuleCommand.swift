@@ -62,7 +62,9 @@ struct RuleAddCommand: Command {
         let shown = pattern.text.displayable(limit: 500)
         console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
         if let lack = await pattern.lackInGit(session) {
-            console.note(Hint("\(lack); next", run: "lanyard configure git\(flag: "--system", if: place.system)"))
+            let system = place.system
+            console.note(
+                Hint("\(lack); next", run: "lanyard configure git\(flag: "--system", if: system) \(pattern.text)"))
         } else {
             let next = place.system ? "next, for each who needs it" : "next"
             console.note(Hint(next, run: "lanyard login \(pattern.text)"))
