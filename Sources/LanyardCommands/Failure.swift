@@ -36,6 +36,9 @@ struct Failure: Error, Sendable, Equatable {
         self.cause = cause
     }
 
+    /// The same with a further hint.
+    func with(_ hint: Hint) -> Failure { Failure(message, hints: hints + [hint], status: status, cause: cause) }
+
     /// The same with another exit status.
     func with(_ status: ExitStatus) -> Failure { Failure(message, hints: hints, status: status, cause: cause) }
 }

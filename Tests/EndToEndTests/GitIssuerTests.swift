@@ -211,6 +211,29 @@ import Testing
         }
     }
 
+    @Test func `if the keyring fails, configure says what is done and how to go on`() async throws {
+        try await World.with(.noBus) { world in
+            for (url, client) in [
+                (world.sandbox.forge.url, world.sandbox.forge.clientID),
+                (world.sandbox.issuer.url, world.sandbox.issuer.clientID),
+            ] {
+                let isForge = url == world.sandbox.forge.url
+                let ended = try await world.atTerminal(
+                    ["lanyard", "configure", "git", url],
+                    answering: [
+                        ("make one? [Y/n] ", ""), ("sign in there? [Y/n] ", ""), ("client ID: ", client),
+                        ("go on? [Y/n] ", ""),
+                    ] + (isForge ? [] : [("sign in now? [Y/n] ", "")]), Self.quiet)
+                let words = ended.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                let lack = (isForge ? "no client secret is kept and " : "") + "nobody has signed in"
+                #expect(
+                    ended.status != 0 && words.contains("git asks lanyard and the rule is written, but \(lack); "),
+                    "\(ended)")
+                #expect(words.contains("once the keyring works, go on: lanyard configure git \(url)"), "\(ended)")
+            }
+        }
+    }
+
     @Test func `the rule for a known git host needs no more than a client ID`() async throws {
         try await Home.with { home in
             let added = try await home.lanyard(["rule", "add", "https://gitlab.com/group", "--client-id", "app"])

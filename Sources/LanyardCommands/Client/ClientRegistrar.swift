@@ -30,7 +30,9 @@ struct ClientRegistrar {
         session.context.console.note("registered lanyard: its client ID is \(name)")
         if let secret = registered.clientSecret {
             let owner = ClientSecretStore.Owner(registered.clientID, at: AuthorityPlace(match))
-            try await session.keep(secret, of: owner, name)
+            do throws(Failure) { try await session.keep(secret, of: owner, name) } catch {
+                throw error.with("its secret is lost and no rule was written: once that works, register again")
+            }
         }
         return registered.clientID
     }

@@ -69,6 +69,7 @@ struct ConfigureGitCommand: Command {
 
     /// The URL's rule that was there before, if nobody has signed in for it: the first sign-in may have failed.
     private func unused(_ pattern: URLPattern?, _ session: Session) -> Rule? {
+        defer { session.context.console.endProgress() }
         guard let pattern, let rule = session.configuration.rules.last(where: { $0.pattern.means(pattern) }),
             let request = try? session.resolve(pattern.request),
             case .askPerson = session.acquirer.decide(request).step

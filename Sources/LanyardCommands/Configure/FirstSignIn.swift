@@ -30,12 +30,24 @@ struct FirstSignIn {
             let text = "nobody has signed in yet; if its client ID is wrong, edit"
             session.context.console.note(Hint(text, write: place))
         }
-        let canSignIn = try await hasWhatItTakes()
+        let canSignIn = try await telling("no client secret is kept and nobody has signed in") {
+            try await hasWhatItTakes()
+        }
         guard canSignIn, await prompt.accepts("sign in now?") else {
             return session.context.console.note(Hint("to sign in", run: "lanyard login \(rule.pattern.text)"))
         }
-        var command = try LoginCommand.parse([rule.pattern.text])
-        try await command.run(in: session.context)
+        try await telling("nobody has signed in") {
+            var command = try LoginCommand.parse([rule.pattern.text])
+            try await command.run(in: session.context)
+        }
+    }
+
+    /// Says how things stand, and how to go on from there, if the keyring can't be used.
+    private func telling<Result>(_ lack: String, _ body: () async throws -> Result) async throws -> Result {
+        do { return try await body() } catch let failure as Failure where failure.cause.isOfKeyring {
+            let text = "git asks lanyard and the rule is written, but \(lack); once the keyring works, go on"
+            throw failure.with(Hint(text, run: "lanyard configure git \(rule.pattern.text)"))
+        }
     }
 
     /// Asks for the client's secret unless one is stored or none is of use; false if nobody can sign in without the one that is missing.
