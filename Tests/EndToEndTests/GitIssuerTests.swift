@@ -234,6 +234,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("https://gist.github.com", "https://github.com"),
+        ("https://chromium.googlesource.com", "https://accounts.google.com"),
+    ])
+    func `a git host that takes another's tokens has that for its authority`(
+        url: String, authority: String
+    ) async throws {
+        try await Home.with { home in
+            let other = try await home.lanyard(
+                ["rule", "add", "https://git.example", "--authority", authority, "--client-id", "app"])
+            #expect(other.status == 0, "\(other)")
+            let added = try await home.lanyardAtTerminal(["rule", "add", url], [("client ID [app]: ", "")])
+            #expect(added.status == 0 && added.output.contains("; taking \(authority)"), "\(added)")
+            let rules = try home.text(home.configFile).components(separatedBy: "[[rule]]\n")
+            let rule = try #require(rules.last)
+            #expect(rule.contains("url       = \"\(url)\"\nauthority = \"\(authority)\"\n"), "\(rule)")
+        }
+    }
+
     @Test func `the rule for a known git host needs no more than a client ID`() async throws {
         try await Home.with { home in
             let added = try await home.lanyard(["rule", "add", "https://gitlab.com/group", "--client-id", "app"])

@@ -40,6 +40,17 @@ import Vectors
         #expect(match.issuer?.kind == kind)
     }
 
+    @Test(arguments: [
+        ("github.com", "https://github.com", "github"), ("Gist.GitHub.com", "https://github.com", "github"),
+        ("chromium.googlesource.com", "https://accounts.google.com", "googlesource"),
+        ("acme.ghe.com", "https://acme.ghe.com", "github"), ("gist.github.com:8443", nil, nil),
+        ("a.gist.github.com", nil, nil), ("evilgooglesource.com", nil, nil), ("git.example", nil, nil),
+    ])
+    func `a git host has an authority, which may be another host`(_ host: String, _ url: String?, _ kind: String?) {
+        let match = Self.registry.gitAuthority(ofHost: host)
+        #expect(match.map { "\($0.authority)" } == url && match?.issuer?.kind == kind)
+    }
+
     @Test(arguments: OAuthVectors.followed("endpoints"))
     func `endpoints are below the authority`(vector: VectorCase) throws {
         let base = try #require(vector.text("base"))

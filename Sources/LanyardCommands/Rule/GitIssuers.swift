@@ -8,9 +8,7 @@ import Terminal
 
 extension Session {
     /// The issuer that a manifest names at a git host; nil if none does.
-    func issuer(atHost host: RequestHost) -> PluginIssuer? {
-        registry.match(authority: "https://\(host.urlText)", isConfigured: true)?.issuer
-    }
+    func issuer(atHost host: RequestHost) -> PluginIssuer? { registry.gitAuthority(ofHost: host.urlText)?.issuer }
 
     /// The issuer whose git servers answer so: a suggestion, which maps nothing.
     func issuer(suggestedBy answer: ServerAnswer) -> PluginIssuer? {
@@ -67,9 +65,12 @@ struct IssuerFinder {
     /// The URL's own host, if it signs people in: a manifest or `kind` says so, or it looks so and the person agrees; else nil.
     func found() async -> Found? {
         guard let root = pattern.ownAuthority, session.resource(of: pattern) == nil else { return nil }
-        if kind == nil, let issuer = session.issuer(atHost: pattern.host) {
-            if prompt != nil { console.note("\(pattern.host.urlText) is \(issuer.nameForPeople); taking \(root)") }
-            return (root, nil)
+        let known = session.registry.gitAuthority(ofHost: pattern.host.urlText)
+        if let known, let issuer = known.issuer, kind == nil || kind == issuer.kind {
+            if prompt != nil {
+                console.note("\(pattern.host.urlText) is \(issuer.nameForPeople); taking \(known.authority)")
+            }
+            return ("\(known.authority)", nil)
         }
         if let kind { return session.gitIssuer(kind: kind).map { (root, $0.kind) } }
         guard let prompt, let issuer = await suggestion() else { return nil }

@@ -119,7 +119,7 @@ struct ManifestReader {
             "issuer",
             [
                 "kind", "hosts", "scopes", "flows", "secret-flows", "username", "bearer", "revokes-on-renewal", "name",
-                "realms", "registration-page", "registration", "redirect-uri",
+                "git-hosts", "realms", "registration-page", "registration", "redirect-uri",
             ] + Self.endpointKeys, issuer)
         manifest.clients = try rows.read(
             "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
@@ -163,6 +163,7 @@ struct ManifestReader {
         issuer.takesBearer = try table.boolean("bearer") ?? (issuer.username == nil)
         issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
         issuer.name = try table.text("name", .text(64)) ?? ""
+        issuer.gitHosts = try table.list("git-hosts", .hostPattern).map { $0.lowercased() }
         issuer.realms = try table.list("realms", .text(128))
         issuer.registration.page = try table.text("registration-page", .endpoint)
         issuer.registration.advice = try table.text("registration", .text(512))

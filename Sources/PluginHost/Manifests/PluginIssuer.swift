@@ -22,6 +22,8 @@ public struct PluginIssuer: Sendable, Equatable {
     public var revokesOnRenewal = false
     /// What people call the kind; empty if only its own name will do.
     public var name = ""
+    /// Patterns of git servers elsewhere that take the tokens of the first of `hosts`.
+    public var gitHosts: [String] = []
     /// What their git servers call themselves in a challenge (the `realm` of HTTP's Basic); they sign people in at their own URL.
     public var realms: [String] = []
     /// How an application is registered there.

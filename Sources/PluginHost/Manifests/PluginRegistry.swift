@@ -82,6 +82,19 @@ public struct PluginRegistry: Sendable {
     /// The hosts of well-known consumers that serve git, and whose paths name whose repositories they are.
     public var gitHosts: [String] { plugins.flatMap(\.resources).flatMap(\.gitHosts) }
 
+    /// The authority that a manifest names for the git server at a host: that host, or the one whose tokens it takes.
+    ///
+    /// - Parameter host: The host, with `:port` if the port isn't 443.
+    /// - Returns: The match, whose `issuer` isn't nil; nil if no manifest names the host as an issuer's.
+    public func gitAuthority(ofHost host: String) -> AuthorityMatch? {
+        let host = host.lowercased()
+        let issuer = plugins.lazy.flatMap(\.issuers).first { issuer in
+            issuer.gitHosts.contains { HostPattern.rank($0, host, isConfigured: false) != nil }
+        }
+        let match = match(authority: "https://\(issuer?.hosts.first ?? host)", isConfigured: true)
+        return match?.issuer == nil ? nil : match
+    }
+
     /// The issuers whose git servers sign people in at their own URL, whatever host they are at.
     public var gitIssuers: [PluginIssuer] { plugins.flatMap(\.issuers).filter { !$0.realms.isEmpty } }
 
