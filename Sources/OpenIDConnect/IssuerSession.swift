@@ -49,16 +49,29 @@ struct IssuerSession: Sendable {
     private static func metadata(
         _ request: PluginRequest, _ traits: IssuerTraits, over transport: Transport
     ) async throws(OAuthError) -> IssuerMetadata {
-        let configured = request.endpoints
-        if let token = configured.token, configured.authorization != nil || configured.deviceAuthorization != nil {
-            return IssuerMetadata(
-                request.authority, endpoints: Endpoints(authorization: nil, token: token).overlaid(configured),
-                isOpenID: traits.givesIDTokens, scopes: traits.givesIDTokens ? ["profile"] : [],
-                authenticationMethods: [traits.takesSecretInForm ? "client_secret_post" : "client_secret_basic"])
+        let known = configured(request, traits)
+        // Only an issuer itself tells whether it registers applications, whatever else is known of its kind.
+        if let known, request.operation != .register { return known }
+        do throws(OAuthError) {
+            var found = try await IssuerMetadata.discover(request.authority, over: transport, accepting: traits.accepts)
+            found.endpoints = found.endpoints.overlaid(request.endpoints)
+            return found
+        } catch {
+            guard let known, error.kind == .notFound else { throw error }
+            return known
         }
-        var found = try await IssuerMetadata.discover(request.authority, over: transport, accepting: traits.accepts)
-        found.endpoints = found.endpoints.overlaid(configured)
-        return found
+    }
+
+    /// What the issuer is by the request's endpoints; nil if they don't suffice.
+    private static func configured(_ request: PluginRequest, _ traits: IssuerTraits) -> IssuerMetadata? {
+        let configured = request.endpoints
+        guard let token = configured.token,
+            configured.authorization != nil || configured.deviceAuthorization != nil
+        else { return nil }
+        return IssuerMetadata(
+            request.authority, endpoints: Endpoints(authorization: nil, token: token).overlaid(configured),
+            isOpenID: traits.givesIDTokens, scopes: traits.givesIDTokens ? ["profile"] : [],
+            authenticationMethods: [traits.takesSecretInForm ? "client_secret_post" : "client_secret_basic"])
     }
 
     /// Who asks, in OAuth's terms.

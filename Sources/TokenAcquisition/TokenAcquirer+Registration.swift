@@ -11,7 +11,8 @@ extension TokenAcquirer {
         var ask = pluginRequest(.register, at: rule.authority, match)
         ask.clientName = name
         ask.redirectURI =
-            match.plugin.redirect(of: nil, port: rule.signIn.redirectPort) ?? match.plugin.redirectURI
+            match.plugin.redirect(of: nil, port: rule.signIn.redirectPort)
+            ?? match.issuer?.registration.redirectURI ?? match.plugin.redirectURI
         ask.scopes = rule.scopes.isEmpty ? match.issuer?.scopes ?? [] : rule.scopes
         return try await host.register(ask, on: match)
     }

@@ -6,20 +6,25 @@ import Testing
 @Suite struct RegistrationTests {
     private static func add(_ world: World, _ further: [String]) async throws -> Ended {
         let url = world.sandbox.issuer.url
-        let scopes = ["openid", "offline_access", "read_repository"].flatMap { ["--scope", $0] }
-        return try await world.lanyard(["rule", "add", url, "--issuer", url, "--register"] + scopes + further)
+        return try await world.lanyard(["rule", "add", url, "--issuer", url, "--register"] + further)
     }
 
-    @Test func `lanyard is registered once it was agreed to, and signs in with the ID that came`() async throws {
+    @Test(arguments: [
+        ["--kind", "gitlab"],
+        ["--kind", "oidc"] + ["openid", "offline_access", "read_repository"].flatMap { ["--scope", $0] },
+    ])
+    func `lanyard is registered once it was agreed to, and signs in with the ID that came`(
+        options: [String]
+    ) async throws {
         try await World.with { world in
             let issuer = world.sandbox.issuer.url
             let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            let unasked = try await Self.add(world, [])
+            let unasked = try await Self.add(world, options)
             #expect(unasked.status == 64 && unasked.errors.contains("say so yourself: --yes"), "\(unasked)")
             #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == before)
             #expect(try await world.sandbox.requests().filter { $0.host == "issuer" }.isEmpty)
 
-            let added = try await Self.add(world, ["--yes"])
+            let added = try await Self.add(world, options + ["--yes"])
             #expect(added.status == 0 && added.output.isEmpty, "\(added)")
             let note = try #require(added.errors.split(separator: "\n").first, "\(added)")
             let start = "lanyard: registered lanyard: its client ID is "
@@ -35,11 +40,12 @@ import Testing
         }
     }
 
-    @Test func `if the issuer registers none, nothing is written`() async throws {
+    @Test(arguments: ["gitlab", "oidc"])
+    func `if the issuer registers none, nothing is written`(kind: String) async throws {
         try await World.with { world in
             try await world.sandbox.set(#"{"registration":0}"#)
             let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
-            let refused = try await Self.add(world, ["--yes"])
+            let refused = try await Self.add(world, ["--yes", "--kind", kind, "--scope", "read_repository"])
             #expect(refused.status == 1 && refused.errors.contains("registers no applications by itself"), "\(refused)")
             #expect(refused.errors.contains("--client-id ID"), "\(refused)")
             #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == before)
@@ -70,6 +76,12 @@ import Testing
                 "\(added)")
             let removed = try await world.lanyard(["client", "secret", "made-up", "--remove"], plugins)
             #expect(removed.status == 0, "\(removed)")
+
+            // A host of a known kind that has no document of its own.
+            let plain = world.sandbox.forge.url
+            let forge = try await world.lanyard(
+                ["rule", "add", plain, "--issuer", plain, "--kind", "github", "--register", "--yes"])
+            #expect(forge.status == 1 && forge.errors.contains("registers no applications by itself"), "\(forge)")
 
             let entra = ["--authority", "https://login.microsoftonline.com/contoso.com", "--scope", "s"]
             let refused = try await world.lanyard(
