@@ -162,7 +162,14 @@ import Testing
             "1 http.c:1 <= Recv header: www-authenticate: Bearer resource_metadata=\"https://evil.example/\u{1B}[31m\"\r\n",
             "describes itself at https://evil.example/?[31m, which is another host"
         ),
-        ("fatal: unable to access: Could not resolve host\n", "names no way to sign in: unable to access: Could not"),
+        (
+            "fatal: unable to access 'https://git.contoso.example/x/': Could not resolve host: git\n",
+            "could not be asked: Could not resolve host: git\n"
+        ),
+        (
+            "fatal: unable to access 'https://git.contoso.example/x/': The requested URL returned error: 403\n",
+            "names no way to sign in: unable to access"
+        ),
         ("", "names no way to sign in: git got no answer"),
         ("1 http.c:1 <= Recv header: X-Www-Authenticate: Basic realm=\"GitLab\"\r\n", "names no way to sign in"),
     ])
@@ -208,6 +215,42 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: home.configFile))
             let trusted = try await home.lanyard(words + ["--trust-authority"])
             #expect(trusted.status == 0, "\(trusted)")
+        }
+    }
+
+    @Test func `a server that can't be asked is no reason to suggest an authority`() async throws {
+        try await Home.with { home in
+            try Self.git(home, "fatal: unable to access 'https://git.contoso.example/x/': Connection refused\n")
+            let ended = try await home.lanyardAtTerminal(
+                ["configure", "git", "https://git.contoso.example/x"],
+                [("make one? [Y/n] ", ""), ("authority: ", ""), ("authority: ", "^D")])
+            let reason = "git.contoso.example could not be asked how to sign in: Connection refused"
+            let words = ended.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(ended.status == 1 && words.contains(reason), "\(ended)")
+            #expect(words.contains("type an authority, or Ctrl-C to cancel"), "\(ended)")
+            #expect(words.contains("nothing was changed: a rule needs an authority"), "\(ended)")
+            #expect(!ended.output.contains("--") && !ended.output.contains("microsoft"), "\(ended)")
+        }
+    }
+
+    @Test func `a mistyped kind is answered with the nearest one`() async throws {
+        try await Home.with { home in
+            let add = ["rule", "add", "https://git.contoso.example", "--client-id", "app"]
+            let refused = try await home.lanyard(add + ["--kind", "gitlabb"])
+            #expect(refused.status == 64 && refused.errors.contains("no plugin knows the kind gitlabb\n"), "\(refused)")
+            #expect(refused.errors.contains("did you mean: --kind gitlab\n"), "\(refused)")
+            #expect(refused.errors.contains("the kinds are aad, adfs, b2c, "), "\(refused)")
+            let misplaced = try await home.lanyard(add + ["--authority", "gitlab"])
+            #expect(misplaced.status == 64 && misplaced.errors.contains(": --kind gitlab\n"), "\(misplaced)")
+            #expect(!FileManager.default.fileExists(atPath: home.configFile))
+
+            try Self.git(home, "")
+            let asked = try await home.lanyardAtTerminal(
+                add, [("authority: ", "gtilab"), ("did you mean the kind gitlab? [Y/n] ", "")])
+            #expect(asked.status == 0, "\(asked)")
+            #expect(try home.text(home.configFile).contains("kind      = \"gitlab\"\n"))
+            #expect(try await home.lanyard(["rule", "remove", "https://git.contoso.example"]).status == 0)
+            #expect(try await home.lanyard(add + ["--kind", "GitLab"]).status == 0)
         }
     }
 

@@ -40,6 +40,33 @@ import Testing
         }
     }
 
+    @Test func `the person says whether a server is what it looks like, before it registers anything`() async throws {
+        try await World.with { world in
+            let url = world.sandbox.issuer.url
+            let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            let unasked = try await Self.add(world, ["--yes"])
+            #expect(unasked.status == 64 && unasked.errors.contains("looks like GitLab, but nobody"), "\(unasked)")
+            for hint in ["if it is: --kind gitlab\n", "if it is not: --kind oidc\n"] {
+                #expect(unasked.errors.contains(hint), "\(unasked)")
+            }
+            #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == before)
+            #expect(try await world.sandbox.requests().allSatisfy { $0.path.hasSuffix("/info/refs") })
+
+            let added = try await world.atTerminal(
+                ["lanyard", "rule", "add", url, "--issuer", url, "--register"],
+                answering: [
+                    ("looks like GitLab; is it? [Y/n] ", ""), ("register lanyard as an app at \(url)? [Y/n] ", ""),
+                ])
+            #expect(added.status == 0, "\(added)")
+            let after = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            #expect(after.contains("kind      = \"gitlab\"\n") && !after.contains("scopes    = [\"read"), "\(after)")
+            let signedIn = try await world.lanyard(["login", url], world.browser(as: "alice_contoso"))
+            #expect(signedIn.status == 0, "\(signedIn)")
+            let got = try await world.lanyard(["get"], input: "url=\(url)\n")
+            #expect(got.output.contains("username=oauth2\n"), "\(got)")
+        }
+    }
+
     @Test(arguments: ["gitlab", "oidc"])
     func `if the issuer registers none, nothing is written`(kind: String) async throws {
         try await World.with { world in

@@ -76,10 +76,15 @@ extension Explanation {
 
 extension ServerAnswer {
     fileprivate var json: JSONValue {
-        let problem: JSONValue = if case .none(let words) = self { .string(words) } else { .null }
+        let problem: String? =
+            switch self {
+            case .none(let words), .unreachable(let words): words
+            case .challenges, .open: nil
+            }
         return [
             "challenges": .array(challenges.map(\.json)),
-            "resourceMetadata": resourceMetadata.map(JSONValue.string) ?? .null, "problem": problem,
+            "resourceMetadata": resourceMetadata.map(JSONValue.string) ?? .null,
+            "problem": problem.map(JSONValue.string) ?? .null,
         ]
     }
 }

@@ -156,6 +156,7 @@ extension ServerAnswer {
                 + [resourceMetadata.map { Self.metadata($0, at: url) }].compactMap(\.self)
         case .open: return ["wants no sign-in"]
         case .none(let words): return ["names no way to sign in: \(words)"]
+        case .unreachable(let reason): return ["could not be asked: \(reason)"]
         }
     }
 

@@ -11,8 +11,10 @@ enum ServerAnswer: Sendable, Equatable {
     case challenges([AuthenticateChallenge])
     /// It serves what was asked for to everybody.
     case open
-    /// It names no way to sign in, or can't be reached; git's words, fit to show.
+    /// It names no way to sign in; git's words, fit to show.
     case none(String)
+    /// It can't be asked: the reason, fit to show.
+    case unreachable(String)
 
     /// How long a server may take.
     private static let patience = Duration.seconds(10)
@@ -23,10 +25,10 @@ enum ServerAnswer: Sendable, Equatable {
             group.addTask { await asked(url) }
             group.addTask {
                 try? await Task.sleep(for: patience)
-                return .none("it did not answer within \(patience.components.seconds) seconds")
+                return .unreachable("it did not answer within \(patience.components.seconds) seconds")
             }
             defer { group.cancelAll() }
-            return await group.next() ?? .none("nobody asked it")
+            return await group.next() ?? .unreachable("nobody asked it")
         }
     }
 
@@ -43,7 +45,7 @@ enum ServerAnswer: Sendable, Equatable {
                 ])
             return ServerAnswer(run)
         } catch {
-            return .none(error.message)
+            return .unreachable(error.message)
         }
     }
 
@@ -57,7 +59,21 @@ enum ServerAnswer: Sendable, Equatable {
         let prefix = "fatal: "
         let said = run.errors.pieces(between: "\n").last { $0.utf8.starts(with: prefix.utf8) }
         let words = said.map { $0.utf8.dropFirst(prefix.utf8.count) }.map { String(Substring($0)) }
-        self = run.status == 0 ? .open : .none((words ?? "git got no answer").displayable(limit: 300))
+        guard run.status != 0 else {
+            self = .open
+            return
+        }
+        let reason = words.flatMap(Self.reasonUnreachable)?.displayable(limit: 300)
+        self = reason.map(Self.unreachable) ?? .none((words ?? "git got no answer").displayable(limit: 300))
+    }
+
+    /// Why the URL could not be read, of git's words; nil if the server answered, or they say something else.
+    private static func reasonUnreachable(_ words: String) -> String? {
+        guard words.utf8.starts(with: "unable to access '".utf8), let mark = words.utf8.firstRange(of: "': ".utf8)
+        else { return nil }
+        let reason = words[mark.upperBound...]
+        // curl's words for an answer that is an HTTP error.
+        return reason.hasBytes("returned error: ") ? nil : String(reason)
     }
 
     /// The value of a `WWW-Authenticate` header in a line of git's trace; nil for any other line.
@@ -70,6 +86,11 @@ enum ServerAnswer: Sendable, Equatable {
 }
 
 extension ServerAnswer {
+    /// Why it can't be asked; nil if it answered.
+    var reasonUnreachable: String? {
+        if case .unreachable(let reason) = self { reason } else { nil }
+    }
+
     /// Its challenges; none if it names no way to sign in.
     var challenges: [AuthenticateChallenge] {
         if case .challenges(let challenges) = self { challenges } else { [] }

@@ -2,6 +2,7 @@ import Addresses
 import PluginHost
 import Rules
 import Secrets
+import SettingsFile
 import Terminal
 
 // Git hosts that sign people in by themselves, as the plugins' manifests have them.
@@ -17,6 +18,16 @@ extension Session {
 
     /// The issuer of a kind that an organisation may have at a host of its own.
     func gitIssuer(kind: String) -> PluginIssuer? { registry.gitIssuers.first { $0.kind == kind.lowercased() } }
+
+    /// Refuses a kind that no plugin has.
+    func requireKind(_ kind: String) throws(Failure) {
+        let kinds = Set(registry.plugins.flatMap(\.kinds)).sorted()
+        guard !kinds.contains(kind) else { return }
+        let meant = kinds.nearest(to: kind).map { Hint("did you mean", write: "--kind \($0)") }
+        throw Failure(
+            "no plugin knows the kind \(kind.displayable(limit: 60))",
+            hints: [meant, Hint("the kinds are \(kinds.joined(separator: ", "))")].compactMap(\.self), status: .usage)
+    }
 }
 
 extension PluginIssuer {
@@ -29,6 +40,12 @@ extension URLPattern {
     var ownAuthority: String? {
         guard scheme == "https", !host.name.hasBytes("*") else { return nil }
         return "https://\(host.urlText)"
+    }
+
+    /// Whether an authority is at the pattern's own host.
+    func isAtHost(of authority: String) -> Bool {
+        guard let own = ownAuthority.flatMap(AuthorityURL.init) else { return false }
+        return own.host == AuthorityURL(authority)?.host
     }
 
     /// What the server answers about the pattern's URL, and about a repository that need not exist.
@@ -58,40 +75,76 @@ struct IssuerFinder {
     let prompt: Prompt?
 
     private var console: Console { session.context.console }
+    private var host: String { pattern.host.urlText.displayable(limit: 255) }
 
-    /// An authority's URL, and the kind that a rule must name for it; nil if the URL alone tells.
+    /// An authority's URL, and the kind that a rule must name for it; nil if the URL alone tells, or an option has it.
     typealias Found = (authority: String, kind: String?)
 
-    /// The URL's own host, if it signs people in: a manifest or `kind` says so, or it looks so and the person agrees; else nil.
+    /// Who signs people in for the URL's host, if that is known: a manifest or `kind` says so, or it looks so and the person
+    /// agrees; else nil.
     func found() async -> Found? {
         guard let root = pattern.ownAuthority, session.resource(of: pattern) == nil else { return nil }
         let known = session.registry.gitAuthority(ofHost: pattern.host.urlText)
         if let known, let issuer = known.issuer, kind == nil || kind == issuer.kind {
-            if prompt != nil {
-                console.note("\(pattern.host.urlText) is \(issuer.nameForPeople); taking \(known.authority)")
-            }
+            if prompt != nil { console.note("\(host) is \(issuer.nameForPeople); taking \(known.authority)") }
             return ("\(known.authority)", nil)
         }
         if let kind { return session.gitIssuer(kind: kind).map { (root, $0.kind) } }
         guard let prompt, let issuer = await suggestion() else { return nil }
-        let question = "\(pattern.host.urlText) looks like \(issuer.nameForPeople); sign in there?"
-        guard await prompt.accepts(question) else { return nil }
+        guard await prompt.accepts("\(host) looks like \(issuer.nameForPeople); sign in there?") else { return nil }
         return await settled(root, issuer, prompt)
     }
 
     /// The URL's own host as one of a kind that the person typed; nil if it is no kind, or they give up.
-    func found(typed text: String) async -> Found? {
-        guard let root = pattern.ownAuthority, let prompt, let issuer = session.gitIssuer(kind: text) else {
-            return nil
+    func found(typed text: String) async throws(Failure) -> Found? {
+        guard let root = pattern.ownAuthority, let issuer = await issuer(typed: text) else { return nil }
+        guard let prompt else {
+            throw Failure(
+                "\(issuer.kind) is a kind of authority, and none itself",
+                hints: [Hint("if the URL's own host is of that kind", write: "--kind \(issuer.kind)")], status: .usage)
         }
         return await settled(root, issuer, prompt)
     }
 
-    /// What the server's own words suggest, which anybody could say.
+    private func issuer(typed text: String) async -> PluginIssuer? {
+        if let issuer = session.gitIssuer(kind: text) { return issuer }
+        // What has a dot or a slash is a domain or a URL.
+        guard let prompt, !text.utf8.contains(where: { !$0.isOfKind }),
+            let kind = session.registry.gitIssuers.map(\.kind).nearest(to: text.lowercased()),
+            await prompt.accepts("did you mean the kind \(kind)?")
+        else { return nil }
+        return session.gitIssuer(kind: kind)
+    }
+
+    /// An authority that was named, at the URL's own host: with the kind that another rule knows, or it looks like and the
+    /// person agrees to.
+    ///
+    /// - Throws: `Failure` if it looks like one and nobody can be asked: git would get its tokens in another form.
+    func found(at authority: String, known: String?) async throws(Failure) -> Found {
+        let match = session.registry.match(authority: authority, isConfigured: true)
+        guard kind == nil, known == nil, match?.issuer == nil, let issuer = await suggestion() else {
+            return (authority, known)
+        }
+        guard let prompt else {
+            let other = match?.plugin.kind.map { Hint("if it is not", write: "--kind \($0)") }
+            throw Failure(
+                "\(host) looks like \(issuer.nameForPeople), but nobody can be asked whether it is",
+                hints: [Hint("if it is", write: "--kind \(issuer.kind)"), other].compactMap(\.self), status: .usage)
+        }
+        let isSo = await prompt.accepts("\(host) looks like \(issuer.nameForPeople); is it?")
+        return (authority, isSo ? issuer.kind : nil)
+    }
+
+    /// What the server's own words suggest, which anybody could say; a person is told if it can't be asked.
     private func suggestion() async -> PluginIssuer? {
-        console.progress("asking \(pattern.host.urlText.displayable(limit: 255)) how to sign in")
-        defer { console.endProgress() }
-        return await pattern.answers.lazy.compactMap(session.issuer(suggestedBy:)).first
+        console.progress("asking \(host) how to sign in")
+        let answers = await pattern.answers
+        console.endProgress()
+        let reasons = answers.compactMap(\.reasonUnreachable)
+        if prompt != nil, let reason = reasons.first, reasons.count == answers.count {
+            console.note("\(host) could not be asked how to sign in: \(reason)")
+        }
+        return answers.lazy.compactMap(session.issuer(suggestedBy:)).first
     }
 
     /// A server below a path of its host has that path in its own URL.
@@ -105,6 +158,16 @@ struct IssuerFinder {
             console.note("type a URL at \(pattern.host.urlText), without the repository's path")
         }
         return nil
+    }
+}
+
+extension UInt8 {
+    /// Whether a kind's name may have it.
+    fileprivate var isOfKind: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"): true
+        default: false
+        }
     }
 }
 

@@ -25,6 +25,7 @@ struct RuleDraft {
     func rule() async throws(Failure) -> Rule {
         let known = session.resource(of: pattern)
         // What is wrong is said before anything is asked.
+        if let kind = options.kind { try session.requireKind(kind) }
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.signIn = try SignInParameters(options: page.texts)
         let authority = try await authority()
@@ -36,14 +37,21 @@ struct RuleDraft {
         return rule
     }
 
-    /// Asks until an answer will do, and says what is wrong with those that won't; nil if the person gives up.
+    /// Asks for something, named with its article, until an answer will do, and says what is wrong with those that won't.
+    ///
+    /// - Throws: `Failure` if the person gives up.
     private func ask<Answer>(
-        _ question: String, suggesting suggestion: String? = nil, _ read: (String) async throws(Failure) -> Answer
-    ) async -> Answer? {
+        for what: String, _ question: String, suggesting suggestion: String? = nil,
+        _ read: (String) async throws(Failure) -> Answer
+    ) async throws(Failure) -> Answer {
         while let text = await prompt?.text(question, suggesting: suggestion) {
+            guard !text.isEmpty else {
+                console.note("type \(what), or Ctrl-C to cancel")
+                continue
+            }
             do throws(Failure) { return try await read(text) } catch { console.report(error) }
         }
-        return nil
+        throw Failure("nothing was changed: a rule needs \(what)", cause: .ofNoAnswer)
     }
 
     // MARK: - Authority
@@ -55,19 +63,26 @@ struct RuleDraft {
         if let given = options.authority { return try await authority(given) }
         if let own = try await own(finder.found()) { return own }
         if let given = session.configuration.authority { return try await authority(given) }
-        if prompt != nil {
-            console.note(
-                "which organisation signs you in? its domain, such as \(Example.domain), or the URL of an authority")
-            if session.resource(of: pattern) == nil, !session.registry.gitIssuers.isEmpty {
-                let kinds = session.registry.gitIssuers.map(\.kind).joined(separator: ", ")
-                console.note("if the server itself does, its kind: \(kinds)")
-            }
+        guard prompt != nil else { throw Self.noAuthority }
+        introduceAuthorities()
+        return try await ask(for: "an authority", "authority", suggesting: suggestedAuthority) { text throws(Failure) in
+            try await authority(text)
         }
-        // Most people have one organisation, and one app for all of its URLs.
-        let suggestion = session.configuration.rules.last?.authority ?? Example.wideAuthority
-        let asked = await ask("authority", suggesting: suggestion) { text throws(Failure) in try await authority(text) }
-        guard let asked else { throw Self.noAuthority }
-        return asked
+    }
+
+    private func introduceAuthorities() {
+        console.note(
+            "which organisation signs you in? its domain, such as \(Example.domain), or the URL of an authority")
+        guard session.resource(of: pattern) == nil, !session.registry.gitIssuers.isEmpty else { return }
+        let kinds = session.registry.gitIssuers.map(\.kind).joined(separator: ", ")
+        console.note("if the server itself does, its kind: \(kinds)")
+    }
+
+    /// What another rule or the host lets one expect; nil if nothing does.
+    private var suggestedAuthority: String? {
+        // Most people have one organisation, and one app for all of its URLs. What signs in to itself only is none.
+        let other = session.configuration.rules.last { !$0.pattern.isAtHost(of: $0.authority) }?.authority
+        return other ?? (session.resource(of: pattern) == nil ? nil : Example.wideAuthority)
     }
 
     private var finder: IssuerFinder {
@@ -76,9 +91,7 @@ struct RuleDraft {
 
     /// The URL's own host as the authority: whoever asks for its repositories trusts it, unless they took it for another.
     private func own(_ found: IssuerFinder.Found?) async throws(Failure) -> Authority? {
-        guard let found,
-            let match = session.registry.match(authority: found.authority, kind: found.kind, isConfigured: true)
-        else { return nil }
+        guard let found, let match = match(found.authority, found.kind) else { return nil }
         let host = match.authority.host
         guard !options.trustAuthority, let twin = session.registry.lookAlike(of: host) else {
             return (found.authority, match, found.kind)
@@ -117,10 +130,16 @@ struct RuleDraft {
                     Hint("see which plugins there are", run: "lanyard plugin list"),
                 ])
         }
+        if pattern.isAtHost(of: url), match.isSeparate, session.resource(of: pattern) == nil,
+            let own = try await own(finder.found(at: url, known: known))
+        {
+            return own
+        }
         var authority = try await trusted(url, match)
         if authority.url == url { authority.kind = known }
-        let isGuessed = prompt != nil && !authority.url.lowercased().hasBytes(text.lowercased())
-        if isGuessed { console.note("taking \(authority.url)") }
+        let typed = text.withoutTrailingSlashes.lowercased()
+        let isGuessed = ![typed, "https://\(typed)"].contains(authority.url.lowercased())
+        if prompt != nil, isGuessed { console.note("taking \(authority.url)") }
         return authority
     }
 
@@ -149,17 +168,16 @@ struct RuleDraft {
     private func clientID(_ authority: Authority, _ known: PluginResource?) async throws(Failure) -> String? {
         if let id = options.clientId { return try checked(id, authority.match) }
         guard !leavesClientOpen, session.configuration.clientID(at: authority.url) == nil else { return nil }
+        guard prompt != nil else { throw noClient(authority) }
         let offered = session.offeredClients(authority.match, for: known)
-        if prompt != nil, !RegistrationGuide(match: authority.match, console: console).tell() {
+        if !RegistrationGuide(match: authority.match, console: console).tell() {
             introduceClients(authority.match, offered)
         }
         let other = session.configuration.rules.last { $0.authority == authority.url && $0.clientID != nil }
-        let asked = await ask("client ID", suggesting: other?.clientID ?? offered.first?.name) { id throws(Failure) in
-            guard !id.isEmpty else { throw noClient(authority) }
-            return try checked(id, authority.match)
+        let suggestion = other?.clientID ?? offered.first?.name
+        return try await ask(for: "a client ID", "client ID", suggesting: suggestion) { id throws(Failure) in
+            try checked(id, authority.match)
         }
-        guard let asked else { throw noClient(authority) }
-        return asked
     }
 
     private func introduceClients(_ match: AuthorityMatch, _ offered: [PluginClient]) {
@@ -204,14 +222,11 @@ struct RuleDraft {
         if let known { return known.scopes }
         // A rule without any has the issuer's, also those that later versions know.
         if match.issuer?.scopes != nil { return [] }
+        guard prompt != nil else { throw Self.noScope }
         let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
-        let asked = await ask(question) { text throws(Failure) in
-            let words = text.pieces(between: " ").map(String.init)
-            guard !words.isEmpty else { throw Self.noScope }
-            return try checked(named(text) ?? words)
+        return try await ask(for: "a scope", question) { text throws(Failure) in
+            try checked(named(text) ?? text.pieces(between: " ").map(String.init))
         }
-        guard let asked else { throw Self.noScope }
-        return asked
     }
 
     /// The scopes of the well-known consumer with a name, whatever its case; nil if there is none.
@@ -232,7 +247,8 @@ struct RuleDraft {
         // Scopes may look like nearly anything, but a command line that was pasted has options.
         if let option = scopes.first(where: { $0.hasPrefix("--") }) {
             throw Failure(
-                "\(option.displayable(limit: 60)) is an option, not a scope", hints: Self.noScope.hints, status: .usage)
+                "\(option.displayable(limit: 60)) is an option, not a scope",
+                hints: prompt == nil ? Self.noScope.hints : [], status: .usage)
         }
         return scopes
     }

@@ -38,6 +38,7 @@ struct RuleOptions: ParsableArguments {
     var trustAuthority = false
 
     mutating func validate() throws {
+        kind = kind?.lowercased()
         if resource != nil, !scope.isEmpty { throw ValidationError("give --scope or --resource, not both") }
     }
 
