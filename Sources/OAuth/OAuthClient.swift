@@ -23,7 +23,7 @@ package struct OAuthClient: Sendable {
     package var authentication = ClientAuthentication.none
     /// Whether requests for tokens name the scope once more.
     package var repeatsScope = true
-    /// Whether authorization requests have a nonce, for an id token to name.
+    /// Whether authorization requests have a nonce, for an ID token to name.
     package var sendsNonce = true
     /// Whether answers may be forms instead of JSON.
     package var takesForms = false

@@ -3,7 +3,7 @@ import Crypto
 import FoundationEssentials
 import OAuth
 
-/// What is said of a person: by the claims of an id token or of the userinfo endpoint (OpenID Connect Core 1.0, 5.1), or by a host's
+/// What is said of a person: by the claims of an ID token or of the userinfo endpoint (OpenID Connect Core 1.0, 5.1), or by a host's
 /// own API.
 struct IssuerProfile: Decodable, Sendable, Equatable {
     /// What identifies the person at the issuer.

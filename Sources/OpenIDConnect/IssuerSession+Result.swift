@@ -7,9 +7,9 @@ extension IssuerSession {
     ///
     /// - Parameters:
     ///   - response: the tokens.
-    ///   - nonce: what the id token must name; nil if none was sent.
+    ///   - nonce: what the ID token must name; nil if none was sent.
     /// - Returns: the tokens and whose they are.
-    /// - Throws: `untrusted` if the id token is wrong, `broken` or `unavailable` if the answer is.
+    /// - Throws: `untrusted` if the ID token is wrong, `broken` or `unavailable` if the answer is.
     func result(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> PluginResult {
         let tokens = try IssuerTokens(response, asked: request.scopes, traits, from: address.environment)
         let owner = try await owner(of: response, try await idToken(response, nonce: nonce))
@@ -23,19 +23,17 @@ extension IssuerSession {
     }
 
     /// The authority's path; it is all that tells its issuers apart.
-    var realm: String {
-        address.segments.isEmpty ? "default" : address.segments.joined(separator: "/").lowercased()
-    }
+    var realm: String { PluginProtocol.realm(ofPath: address.segments) }
 
     /// Whether a refresh token was redeemed: it may be dead by now, and the next one must not get lost because something else that is
     /// asked doesn't answer.
     private var isRenewal: Bool { request.operation == .renew }
 
-    /// The id token, checked; at a sign-in its signature too if the issuer publishes keys.
+    /// The ID token, checked; at a sign-in its signature too if the issuer publishes keys.
     private func idToken(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> IDToken? {
         guard let text = response.idToken else {
             if nonce == nil || !metadata.isOpenID || metadata.isConfigured { return nil }
-            throw OAuthError(.untrusted, "\(address.environment) gave no id token")
+            throw OAuthError(.untrusted, "\(address.environment) gave no ID token")
         }
         let token = try IDToken(text)
         var expectation = IDToken.Expectation(issuer: metadata.issuer, audience: request.clientID, nonce: nonce)
@@ -47,7 +45,7 @@ extension IssuerSession {
         return token
     }
 
-    /// Who signed in, by the id token; without one, by what the issuer says of the access token.
+    /// Who signed in, by the ID token; without one, by what the issuer says of the access token.
     private func owner(of response: TokenResponse, _ token: IDToken?) async throws(OAuthError) -> PluginAccount {
         if token == nil, isRenewal, let account = request.account {
             return named(PluginAccount(homeAccountID: account.lowercased(), username: ""))

@@ -1,5 +1,6 @@
 import Claims
 import OAuth
+import PluginOAuth
 import PluginWire
 
 extension IssuerSession: AuthorityRules {
@@ -42,22 +43,14 @@ extension IssuerSession: AuthorityRules {
     /// The page after a sign-in that went well: who signed in, and to what.
     func page(with result: PluginResult) -> LoopbackPage {
         var page = LoopbackPage.success
-        page.facts = facts(account: result.account?.username)
+        page.facts = request.facts(account: result.account?.username, authority: request.authority)
         return page
     }
 
     /// The page after an error: for the person's own no, or for all else.
     func page(after error: OAuthError) -> LoopbackPage {
         var page = LoopbackPage(after: error)
-        page.facts = facts(account: request.signIn.loginHint)
+        page.facts = request.facts(account: request.signIn.loginHint, authority: request.authority)
         return page
-    }
-
-    private func facts(account: String?) -> [LoopbackPage.Fact] {
-        let client = request.clientName.map { "\($0) (\(request.clientID))" } ?? request.clientID
-        return [
-            .init("Account", account), .init("For", request.purpose ?? request.scopes.joined(separator: " ")),
-            .init("Application", client), .init("Authority", request.authority),
-        ].compactMap(\.self)
     }
 }

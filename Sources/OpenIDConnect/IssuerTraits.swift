@@ -9,7 +9,7 @@ struct IssuerTraits: Sendable {
     var accountKind: String?
     /// Whether answers may be forms, and scopes in them have commas in between.
     var answersForms = false
-    /// Whether it gives id tokens, if it isn't asked.
+    /// Whether it gives ID tokens, if it isn't asked.
     var givesIDTokens = false
     /// Whether a client's secret goes into the form, if it isn't asked.
     var takesSecretInForm = false

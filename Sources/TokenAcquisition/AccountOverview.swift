@@ -1,5 +1,6 @@
 import Addresses
 public import PluginHost
+import PluginWire
 public import TokenStore
 
 /// All accounts, what was chosen, and which account is used where.
@@ -37,7 +38,7 @@ public struct AccountOverview: Sendable {
     public func place(_ selected: SelectedAccount) -> AuthorityPlace? {
         guard let path = selected.authority else { return nil }
         // A host that is all of an authority was chosen by the name of its realm, which isn't in its URL.
-        let isHost = path == "/\(AuthorityMatch.realmOfHost)"
+        let isHost = path == "/\(PluginProtocol.realmOfHost)"
         let url = "https://\(selected.environment)\(isHost ? "" : path)"
         if let match = registry.match(authority: url, isConfigured: true) { return AuthorityPlace(match) }
         let environments = registry.plugins.flatMap(\.environments)

@@ -1,5 +1,6 @@
 import Addresses
 public import PluginHost
+import PluginWire
 public import TokenStore
 
 /// Where an authority's tokens are found in the store: its environment, its realm and, if it has one, its policy.
@@ -51,7 +52,7 @@ public struct AuthorityPlace: Sendable, Equatable {
 
     /// The authority's URL, as far as it matters which accounts are used.
     public var url: String {
-        let isHost = isSeparate && realm == AuthorityMatch.realmOfHost
+        let isHost = isSeparate && realm == PluginProtocol.realmOfHost
         return "https://\(environment)" + (isHost ? "" : path)
     }
 

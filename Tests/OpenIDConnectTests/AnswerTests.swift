@@ -127,7 +127,7 @@ struct AnswerTests {
     }
 
     @Test(arguments: OAuthVectors.followed("id-token").filter { $0.input["userinfo"] == nil })
-    func `an id token says who signed in, here and now`(_ vector: VectorCase) throws {
+    func `an ID token says who signed in, here and now`(_ vector: VectorCase) throws {
         let claims = vector.input["claims"] ?? .object([:])
         let text = vector.text("token") ?? Issuing.idToken(claims, header: vector.input["header"] ?? ["alg": "RS256"])
         let session = try Issuing.session(vector)

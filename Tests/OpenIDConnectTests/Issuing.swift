@@ -94,7 +94,7 @@ enum Issuing {
         return traits.map { error.pluginError(of: PluginRequest(.authorize), $0) } ?? PluginError(.internal, "")
     }
 
-    /// An id token with a signature that nobody can check.
+    /// An ID token with a signature that nobody can check.
     static func idToken(_ claims: JSONValue, header: JSONValue = ["alg": "RS256"]) -> String {
         "\(Base64URL.encode(header.encoded())).\(Base64URL.encode(claims.encoded())).c2ln"
     }

@@ -22,13 +22,13 @@ final class ScriptedIssuer: Sendable {
         var path = "/realms/acme"
         /// Members of its document; null takes one out.
         var document: [String: JSONValue] = [:]
-        /// Claims of its id tokens; null takes one out.
+        /// Claims of its ID tokens; null takes one out.
         var claims: [String: JSONValue] = [:]
         /// The client's secret, and whether it has to come in a header.
         var secret: (text: String, isInHeader: Bool)?
         /// Whether it signs with a key that it doesn't publish.
         var signsWithAnotherKey = false
-        /// Whether its tokens come with an id token.
+        /// Whether its tokens come with an ID token.
         var givesIDTokens = true
         /// Whether its answers are forms.
         var answersForms = false

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the published key signs id tokens`() async throws {
+    @Test func `the published key signs ID tokens`() async throws {
         struct Signed: JWTPayload {
             var iss: String
             func verify(using algorithm: some JWTAlgorithm) {}

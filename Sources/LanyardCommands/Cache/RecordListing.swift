@@ -1,4 +1,4 @@
-import PluginHost
+import PluginWire
 import Secrets
 import Terminal
 
@@ -36,7 +36,7 @@ struct RecordListing {
         if let family = facts.family {
             details.append(family.isEmpty ? "of no family" : "family \(family.displayable(limit: 20))")
         }
-        if !["", AuthorityMatch.realmOfHost].contains(facts.tenant) {
+        if !["", PluginProtocol.realmOfHost].contains(facts.tenant) {
             details.append("tenant \(facts.tenant.displayable(limit: 100))")
         }
         details += Self.wrapped(facts.scopes.map { $0.displayable(limit: 200) })

@@ -1,5 +1,6 @@
 import Addresses
 import PluginHost
+import PluginWire
 import Secrets
 import Terminal
 import TokenAcquisition
@@ -77,7 +78,7 @@ extension [AccountRecord] {
 
 extension AccountRecord {
     /// The realm that it is at home in; nil if it has none, or its host has but one.
-    var tenant: String? { homeRealm.flatMap { $0 == AuthorityMatch.realmOfHost ? nil : $0 } }
+    var tenant: String? { homeRealm.flatMap { $0 == PluginProtocol.realmOfHost ? nil : $0 } }
 
     /// What kind of account it is, as its plugin says, and the policy that it belongs to.
     var kindForPeople: String {

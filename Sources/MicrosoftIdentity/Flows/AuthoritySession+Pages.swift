@@ -1,5 +1,6 @@
 import Claims
 import OAuth
+import PluginOAuth
 import PluginWire
 import Secrets
 
@@ -7,7 +8,7 @@ extension AuthoritySession {
     /// The page after a sign-in that went well: who signed in, and to what.
     func page(with result: PluginResult) -> LoopbackPage {
         var page = success
-        page.facts = facts(account: result.account?.username)
+        page.facts = request.facts(account: result.account?.username, authority: authority.url)
         return page
     }
 
@@ -18,7 +19,7 @@ extension AuthoritySession {
         let refusal: EntraRefusal? =
             if case .refused(let response, _) = error.kind { EntraRefusal(reading: response) } else { nil }
         var page = endedByPerson(told, refusal) ?? failure(told, refusal)
-        page.facts = facts(account: request.signIn.loginHint)
+        page.facts = request.facts(account: request.signIn.loginHint, authority: authority.url)
         return page
     }
 
@@ -40,14 +41,6 @@ extension AuthoritySession {
         page.quote = refusal?.summary ?? told.message.asSentence
         page.report = Self.report(told, refusal)
         return page
-    }
-
-    private func facts(account: String?) -> [LoopbackPage.Fact] {
-        let client = request.clientName.map { "\($0) (\(request.clientID))" } ?? request.clientID
-        return [
-            .init("Account", account), .init("For", request.purpose ?? request.scopes.joined(separator: " ")),
-            .init("Application", client), .init("Authority", authority.url),
-        ].compactMap(\.self)
     }
 
     private static func report(_ error: PluginError, _ refusal: EntraRefusal?) -> [LoopbackPage.Fact] {

@@ -10,13 +10,13 @@ package struct IssuerMetadata: Sendable, Equatable {
     package var endpoints: Endpoints
     /// Whether it is known by its configuration, and wasn't asked.
     package let isConfigured: Bool
-    /// Whether it gives id tokens.
+    /// Whether it gives ID tokens.
     package let isOpenID: Bool
     /// Whether answers of the authorization endpoint always name the issuer (RFC 9207, 3).
     package let namesIssuer: Bool
     /// Where applications are registered (RFC 7591); nil if it registers none by itself.
     package var registration: String?
-    /// Where the keys are that id tokens are signed with (RFC 7517); nil if it publishes none.
+    /// Where the keys are that ID tokens are signed with (RFC 7517); nil if it publishes none.
     package let keys: String?
     /// What may be asked for, as far as it says.
     package let scopes: [String]

@@ -30,7 +30,7 @@ package struct IssuerKeys: Sendable {
         let named = keys.filter { claims.keyID == nil || $0.keyIdentifier.map { $0.string == claims.keyID } ?? true }
         for key in named where await Self.verifies(token, by: key) { return }
         throw OAuthError(
-            .untrusted, "the id token is not signed with a key that its issuer publishes",
+            .untrusted, "the ID token is not signed with a key that its issuer publishes",
             hint: "check that nothing else answers in the issuer's place")
     }
 

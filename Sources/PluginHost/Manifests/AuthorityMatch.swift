@@ -1,4 +1,5 @@
 import Addresses
+import PluginWire
 
 /// Which plugin serves an authority, and what the authority's URL says.
 public struct AuthorityMatch: Sendable, Equatable {
@@ -20,9 +21,6 @@ public struct AuthorityMatch: Sendable, Equatable {
     public var issuer: PluginIssuer?
     /// Whether each path of the host is an issuer by itself, whose accounts and tokens are nobody else's.
     public var isSeparate = false
-
-    /// The realm of an authority that is no more than a host, if any path would be a realm there.
-    public static let realmOfHost = "default"
 }
 
 extension AuthorityPattern {
@@ -58,8 +56,7 @@ extension AuthorityPattern {
             }
         }
         if takesRest {
-            let rest = url.path.dropFirst(path.count - 1).joined(separator: "/").lowercased()
-            fit.realm = rest.isEmpty ? AuthorityMatch.realmOfHost : rest
+            fit.realm = PluginProtocol.realm(ofPath: url.path.dropFirst(path.count - 1))
             fit.isWholePath = true
         }
         return allows(fit, anyPolicy: kindIsNamed) ? fit : nil

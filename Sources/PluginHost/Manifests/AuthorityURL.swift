@@ -23,6 +23,9 @@ public struct AuthorityURL: Sendable, Hashable {
         path = parts.map { String($0) }
     }
 
+    /// A URL that a manifest gives whole, or as a path below this one.
+    func resolving(_ text: String) -> String { text.utf8.first == UInt8(ascii: "/") ? "\(self)\(text)" : text }
+
     private static func isSegment(_ text: Substring) -> Bool {
         guard !["", ".", ".."].contains(text), text.utf8.count <= 256 else { return false }
         return text.utf8.allSatisfy { byte in

@@ -33,15 +33,14 @@ public struct PluginIssuer: Sendable, Equatable {
     public func endpoints(at authority: AuthorityURL) -> PluginEndpoints {
         var all = endpoints
         for (_, endpoint) in PluginEndpoints.names {
-            guard let text = all[keyPath: endpoint], text.utf8.first == UInt8(ascii: "/") else { continue }
-            all[keyPath: endpoint] = "\(authority)\(text)"
+            all[keyPath: endpoint] = all[keyPath: endpoint].map(authority.resolving)
         }
         return all
     }
 
     /// The page at an authority where an application is registered; nil if the manifest doesn't say.
     public func registrationPage(at authority: AuthorityURL) -> String? {
-        registration.page.map { $0.utf8.first == UInt8(ascii: "/") ? "\(authority)\($0)" : $0 }
+        registration.page.map(authority.resolving)
     }
 
     /// Of these flows those that work there, with the client's secret or without; all if the manifest doesn't say.

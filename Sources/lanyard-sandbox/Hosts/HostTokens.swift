@@ -179,7 +179,7 @@ extension HostSite {
     private func refreshToken(_ issue: Issue, prefix: String) -> String {
         let text = prefix + newSecret(bytes: 48)
         var grant = issue.grant
-        // An id token of a renewal has none (OpenID Connect Core 1.0, 12.2).
+        // An ID token of a renewal has none (OpenID Connect Core 1.0, 12.2).
         grant.nonce = nil
         let token = HostRefreshToken(grant: grant)
         host.with { $0.refreshTokens[text] = token }
