@@ -96,6 +96,20 @@ import Testing
         }
     }
 
+    @Test func `an issuer without a page to sign out at is no failure`() async throws {
+        try await World.with(hosts: [.gitea]) { world in
+            let url = GitHost.gitea.repository(in: world.sandbox)
+            #expect(try await world.lanyard(["login", url], world.browser(as: "alice_contoso")).status == 0)
+            let logout = try await world.lanyard(["logout", "--browser"], world.browser(as: "alice_contoso"))
+            let lines = logout.errors.split(separator: "\n")
+            #expect(logout.status == 0 && lines.count == 3, "\(logout)")
+            #expect(lines.dropFirst().first?.contains("was not ended: ") == true, "\(logout)")
+            #expect(lines.dropFirst().first?.hasSuffix("has no page to end a session at") == true, "\(logout)")
+            #expect(lines.last == "lanyard: hint: sign out on its page in the browser", "\(logout)")
+            #expect(try await AccountChoiceTests.accounts(world).isEmpty)
+        }
+    }
+
     @Test func `an authority that is down keeps nobody signed in`() async throws {
         try await World.with { world in
             try await world.signIn(Self.alice)

@@ -27,7 +27,9 @@ struct RemoteSignOut {
 
     /// Opens the authority's page, or shows its address if no browser can open.
     ///
-    /// - Throws: `Failure` if the authority has no such page or can't be asked.
+    /// If the authority has no such page, that is told and no failure: nothing that anybody could do again would end better.
+    ///
+    /// - Throws: `Failure` if the authority can't be asked.
     func end(_ known: KnownAccount, idTokens: [IDTokenRecord], clientID: String?) async throws(Failure) {
         let account = known.account
         guard let ask = authority(of: known) else { throw Failure(.unknownAuthority(""), sessionOf: account) }
@@ -37,7 +39,10 @@ struct RemoteSignOut {
             try await session.acquirer.endSession(
                 of: account, idToken: token, clientID: client, authority: ask.url, kind: ask.kind, person: page)
         } catch {
-            throw Failure(error, sessionOf: account)
+            let failure = Failure(error, sessionOf: account)
+            guard case .plugin(let reason, _) = error, reason.code == .unsupported else { throw failure }
+            session.context.console.note(failure.message)
+            for hint in failure.hints { session.context.console.hint(hint) }
         }
     }
 
