@@ -199,20 +199,12 @@ extension Failure {
         }
     }
 
-    private static func takesClientSecrets(_ plugin: String, _ context: CommandContext) -> Bool {
-        let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
-        return registry.plugins.contains { $0.name == plugin && $0.takesClientSecrets }
-    }
-
     private init(
         _ error: PluginError, plugin: String, request: TokenRequest, url: String?, in context: CommandContext
     ) {
         let message = Self.words(of: error)
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
-        // RFC 6749, 5.2.
-        if error.error == "invalid_client", Self.takesClientSecrets(plugin, context) {
-            hints.append(Hint("if the app has a secret, store it", run: .storingSecret(for: request)))
-        }
+        if error.reasons.contains(.clientRefused) { hints += Self.hints(refusing: request, in: context) }
         switch error.code {
         case .interactionRequired:
             // It was a sign-in that ended so.

@@ -1,3 +1,5 @@
+import Secrets
+
 /// Why an authority gave nothing to go on with, in words for a person.
 package struct OAuthError: Error, Sendable, Equatable {
     /// What kind of trouble it is, which decides what helps.
@@ -67,6 +69,11 @@ package struct OAuthError: Error, Sendable, Equatable {
     /// A refusal, in the authority's own words.
     package init(_ response: ErrorResponse, at stage: Stage) {
         self.init(.refused(response, stage), "the authority refuses: \(response.summary())")
+    }
+
+    /// What to do if an answer names another issuer: the authority may be misspelt, or something else may have answered.
+    static func checkAuthority(_ issuer: String) -> String {
+        "check the rule's authority: what answered calls itself \(issuer.displayable(limit: 200))"
     }
 
     static let ended = OAuthError(.cancelled, "the sign-in was ended")

@@ -57,7 +57,7 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
                 hint: "paste the address that the page opened last ends at")
         }
         if let issuer = client.issuer, !issuer.accepts(response["iss"]) {
-            throw OAuthError(.untrusted, "the answer to the sign-in is not of \(client.authority)")
+            throw Self.foreign(response["iss"], to: client.authority)
         }
         if let refusal = response.refusal { throw OAuthError(refusal, at: .authorization) }
         guard let code = response.code else {
@@ -67,6 +67,15 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
             code, redirectURI: request.redirectURI, verifier: request.proofKey.verifier)
         let tokens = try await client.redeem(grant, headers: rules.headers(redeeming: response))
         return try await rules.accept(tokens, nonce: client.sendsNonce ? request.nonce : nil)
+    }
+
+    /// An answer that names another issuer, or doesn't say whose it is (RFC 9207, 2.4).
+    private static func foreign(_ name: String?, to authority: String) -> OAuthError {
+        OAuthError(
+            .untrusted, "the answer to the sign-in is not of \(authority)",
+            hint: name.map(OAuthError.checkAuthority)
+                ?? "sign in again, and check that nothing else answers in its place: this answer doesn't say whose it is"
+        )
     }
 }
 

@@ -105,7 +105,7 @@ struct IssuerSession: Sendable {
         return isInForm ? .post(secret) : .basic(secret)
     }
 
-    /// The `scope` value of requests: what is asked for and, as far as the issuer knows it, what an id token and a refresh token
+    /// The `scope` value of requests: what is asked for and, as far as the issuer knows it, what an ID token and a refresh token
     /// take.
     var scope: String {
         let known = ["profile", "offline_access"].filter(metadata.scopes.contains)
@@ -133,8 +133,7 @@ struct IssuerSession: Sendable {
         guard let account = request.account, let owner = result.account, account.lowercased() != owner.homeAccountID
         else { return result }
         throw PluginError(
-            .interactionRequired, "\(address.environment) answered for another account than was asked for",
-            hint: "sign in again")
+            .interactionRequired, "\(address.environment) answered for another account than was asked for")
     }
 
     /// Has a refresh token taken back, if the issuer takes any back.

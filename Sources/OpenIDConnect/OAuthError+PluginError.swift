@@ -9,7 +9,7 @@ extension OAuthError {
         switch kind {
         case .refused(let response, let stage): return Self.refusal(response, stage, of: request, traits)
         case .silent(.refresh):
-            error = PluginError(.interactionRequired, "the authority refuses the refresh token", hint: "sign in again")
+            error = PluginError(.interactionRequired, "the authority refuses the refresh token")
             error.reasons = [.deadToken]
         case .untrusted: error.code = .invalidRequest
         case .broken, .noAccessToken: error.code = .unavailable
@@ -27,8 +27,7 @@ extension OAuthError {
             meaning.code, meaning.message ?? "the authority refuses: \(response.summary())",
             hint: meaning.hint(response.error))
         error.error = response.error.plain(limit: 100)
-        if meaning == .deadToken { error.reasons = [.deadToken] }
-        if meaning == .consent { error.reasons = [.consent] }
+        error.reasons = meaning.reasons
         if meaning == .scopes { error.declinedScopes = request.scopes }
         return error
     }
@@ -36,7 +35,7 @@ extension OAuthError {
 
 /// What a refusal means to the host and to the person.
 private enum Refusal {
-    case deadToken, scopes, consent, person, declined, expired, outage, unsupported, request
+    case deadToken, client, scopes, consent, person, declined, expired, outage, unsupported, request
 
     init(_ error: String, _ stage: OAuthError.Stage) {
         self =
@@ -45,6 +44,8 @@ private enum Refusal {
             case "expired_token", "token_expired": .expired
             case "login_required", "interaction_required", "account_selection_required": .person
             case "consent_required": .consent
+            // The last is GitHub's.
+            case "invalid_client", "unauthorized_client", "incorrect_client_credentials": .client
             case "invalid_scope": .scopes
             case "temporarily_unavailable", "server_error": .outage
             case "use_dpop_nonce": .unsupported
@@ -59,7 +60,16 @@ private enum Refusal {
         case .declined, .expired: .cancelled
         case .outage: .unavailable
         case .unsupported: .unsupported
-        case .request: .invalidRequest
+        case .client, .request: .invalidRequest
+        }
+    }
+
+    var reasons: Set<PluginError.Reason> {
+        switch self {
+        case .deadToken: [.deadToken]
+        case .client: [.clientRefused]
+        case .consent: [.consent]
+        default: []
         }
     }
 
@@ -74,13 +84,10 @@ private enum Refusal {
 
     func hint(_ error: String) -> String? {
         switch (self, error) {
-        case (.deadToken, _), (.person, _): "sign in again"
         case (.consent, _): "sign in again and accept what the application asks for"
         case (.scopes, _): "check the scopes: the issuer or the application's registration doesn't know one"
         case (.outage, _): "try again later"
-        case (.request, "invalid_client"), (.request, "unauthorized_client"),
-            (.request, "incorrect_client_credentials"):
-            "check the client ID; lanyard client secret stores the right secret, if it has one"
+        case (.client, "unauthorized_client"): "check that the application's registration allows this way to sign in"
         case (.request, "redirect_uri_mismatch"): "register the redirect URI for the application"
         case (.request, "invalid_target"): "check the resource in the rule: the issuer doesn't know it"
         default: nil

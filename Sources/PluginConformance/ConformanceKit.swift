@@ -143,8 +143,14 @@ public struct ConformanceKit: Sendable {
         if let fault = fault(of: outcome) { return fault }
         guard let answer = outcome.answer, answer["event"] == "error" else { return "it gave no error" }
         let code = answer["code"] ?? ""
-        guard let codes else { return code.isEmpty ? "its error has no code" : nil }
-        return codes.contains(code) ? nil : "its error is `\(code.displayable(limit: 64))`"
+        guard let codes else { return code.isEmpty ? "its error has no code" : strangeReason(answer) }
+        return codes.contains(code) ? strangeReason(answer) : "its error is `\(code.displayable(limit: 64))`"
+    }
+
+    /// A reason that the host would ignore; it may be misspelt.
+    private func strangeReason(_ error: Attributes) -> String? {
+        error.list("reason[]").first { PluginError.Reason(rawValue: $0) == nil }
+            .map { "its error has the unknown reason `\($0.displayable(limit: 64))`" }
     }
 
     private func refusesOtherMachines() async -> String? {

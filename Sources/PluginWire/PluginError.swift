@@ -28,6 +28,8 @@ public struct PluginError: Error, Sendable, Equatable {
         case accountDeleted = "account-deleted"
         /// The refresh token is dead.
         case deadToken = "dead-token"
+        /// The authority doesn't take the client: it doesn't know its ID, or the secret is missing or wrong.
+        case clientRefused = "client-refused"
         /// The refresh token is a family's that the client isn't in.
         case notInFamily = "not-in-family"
         /// The person must prove more, such as by a second factor or a registered device.

@@ -43,10 +43,11 @@ import Testing
             let issuer = world.sandbox.issuer
             let client = try #require(issuer.confidentialClientID)
             try configure(world, issuer.url, client, "scopes = [\"openid\"]")
-            for secret in ["wrong", issuer.clientSecret] {
-                #expect(try await world.lanyard(["client", "secret", client], input: secret).status == 0)
-            }
             let browser = world.browser(as: "alice_contoso")
+            #expect(try await world.lanyard(["client", "secret", client], input: "wrong").status == 0)
+            let wrong = try await world.lanyard(["login", issuer.url], browser)
+            #expect(wrong.status == 1 && wrong.errors.hasSuffix(Self.anew(client)), "\(wrong)")
+            #expect(try await world.lanyard(["client", "secret", client], input: issuer.clientSecret).status == 0)
             #expect(try await world.lanyard(["login", issuer.url], browser).status == 0)
             // What clears the tokens leaves the secret.
             #expect(try await world.lanyard(["cache", "clear", "--yes"]).status == 0)
@@ -59,6 +60,29 @@ import Testing
             #expect(again.status == 1 && again.errors.contains("no client secret of"), "\(again)")
             let refused = try await world.lanyard(["login", issuer.url], browser)
             #expect(refused.status == 1 && refused.errors.contains(Self.hint(client)), "\(refused)")
+        }
+    }
+
+    @Test func `GitHub's word for a wrong secret is understood, and a client that nobody knows is told`()
+        async throws
+    {
+        try await World.with { world in
+            let host = world.sandbox.forge
+            try configure(world, host.url, host.clientID, "kind = \"github\"")
+            let secret = ["client", "secret", host.clientID]
+            #expect(try await world.lanyard(secret, input: "wrong").status == 0)
+            let browser = world.browser(as: "alice_contoso")
+            let wrong = try await world.lanyard(["login", host.url], browser)
+            #expect(wrong.status == 1 && wrong.errors.hasSuffix(Self.anew(host.clientID)), "\(wrong)")
+
+            try configure(world, world.sandbox.issuer.url, "nobody", "scopes = [\"openid\"]")
+            let unknown = try await world.lanyard(
+                ["login", world.sandbox.issuer.url, "--flow", "device-code"], browser)
+            #expect(unknown.status == 1, "\(unknown)")
+            #expect(
+                unknown.errors.contains(
+                    "check the client ID in the rule: \(world.sandbox.issuer.url) may not know nobody"),
+                "\(unknown)")
         }
     }
 
@@ -110,6 +134,10 @@ import Testing
 
     private static func hint(_ client: String) -> String {
         "lanyard: hint: if the app has a secret, store it: lanyard client secret \(client)\n"
+    }
+
+    private static func anew(_ client: String) -> String {
+        "hint: the stored client secret is wrong, or no longer valid; store it anew: lanyard client secret \(client)\n"
     }
 
     private func configure(_ world: World, _ host: String, _ client: String, _ further: String) throws {

@@ -112,18 +112,34 @@ import Vectors
 
     // MARK: Answers to a sign-in
 
-    private static let forgeries: [(name: String, fault: [String: JSONValue], error: String)] = [
-        ("a foreign iss", ["path": "/oauth/authorize", "issuer": "https://evil.example"], "is not of localhost"),
-        ("no iss", ["path": "/oauth/authorize", "issuer": ""], "is not of localhost"),
-        ("a foreign state", ["path": "/oauth/authorize", "state": "another"], "nobody signed in within 10 seconds"),
-        ("a foreign nonce", ["path": "/oauth/token", "nonce": "another"], "the ID token belongs to another sign-in"),
-        ("a foreign ID token", ["path": "/oauth/token", "issuer": "https://evil.example"], "names another issuer"),
+    private static let forgeries: [(name: String, fault: [String: JSONValue], error: String, hint: String)] = [
+        (
+            "a foreign iss", ["path": "/oauth/authorize", "issuer": "https://evil.example"], "is not of localhost",
+            foreign
+        ),
+        ("no iss", ["path": "/oauth/authorize", "issuer": ""], "is not of localhost", "doesn't say whose it is"),
+        (
+            "a foreign state", ["path": "/oauth/authorize", "state": "another"], "nobody signed in within 10 seconds",
+            ""
+        ),
+        (
+            "a foreign nonce", ["path": "/oauth/token", "nonce": "another"], "the ID token belongs to another sign-in",
+            "sign in again"
+        ),
+        (
+            "a foreign ID token", ["path": "/oauth/token", "issuer": "https://evil.example"], "names another issuer",
+            foreign
+        ),
         (
             "a redirect", ["path": "/oauth/token", "status": 307, "headers": ["Location": "https://evil.example/"]],
-            "(HTTP 307)"
+            "(HTTP 307)", ""
         ),
-        ("an answer that breaks off", ["path": "/oauth/token", "truncate": true], "before its answer was complete"),
+        (
+            "an answer that breaks off", ["path": "/oauth/token", "truncate": true], "before its answer was complete",
+            ""
+        ),
     ]
+    private static let foreign = "check the rule's authority: what answered calls itself https://evil.example\n"
 
     @Test func `forged answers sign nobody in`() async throws {
         try await Self.withAlice { world, url in
@@ -132,8 +148,26 @@ import Vectors
                 let login = try await world.lanyard(
                     ["login", url, "--account", Self.bob], world.browser(as: Self.bob))
                 try await Self.expect(login, says: forgery.error, world, forgery.name)
+                #expect(forgery.hint.isEmpty || login.errors.contains(forgery.hint), "\(forgery.name): \(login)")
                 try await world.sandbox.clearFaults()
             }
+        }
+    }
+
+    @Test func `a dead refresh token is answered with one hint: how to sign in`() async throws {
+        try await Self.withAlice(lifetime: 0) { world, url in
+            try await world.sandbox.fault(
+                Self.fault([
+                    "path": "/oauth/token", "status": 400, "body": #"{"error":"invalid_grant"}"#,
+                    "content_type": "application/json",
+                ]))
+            let got = try await world.get(issuer: url)
+            let hints = got.errors.split(separator: "\n").filter { $0.hasPrefix("lanyard: hint: ") }
+            #expect(got.status == 2 && hints.count == 1, "\(got)")
+            #expect(hints.first?.contains("sign in: lanyard login \(url)") == true, "\(got)")
+            try await world.sandbox.clearFaults()
+            let login = try await world.lanyard(["login", url], world.browser(as: Self.alice))
+            #expect(login.status == 0, "\(login)")
         }
     }
 

@@ -124,7 +124,9 @@ case "bad-url":
     say("event=open-url\nurl=file:///etc/passwd\n\n")
     hang()
 case "error":
-    say("event=error\ncode=throttled\nmessage=slow \u{202E}down\nretry_after=7\nerror_code[]=50196\nx=1\n\n")
+    say(
+        "event=error\ncode=throttled\nmessage=slow \u{202E}down\nretry_after=7\nerror_code[]=50196\nreason[]=a-later-reason\nx=1\n\n"
+    )
 case "unknown-code":
     say("event=error\ncode=x-new\nmessage=something new\n\n")
 case "late-open-url":

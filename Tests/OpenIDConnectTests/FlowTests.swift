@@ -49,13 +49,13 @@ struct FlowTests {
             ["iss": "https://other.example"], ["aud": "other"], ["aud": ["the-client", "other"]], ["nonce": "another"],
             ["nonce": .null], ["iat": .null], ["exp": 1], ["sub": ""],
         ] as [[String: JSONValue]])
-    func `a sign-in with a wrong id token is none`(_ claims: [String: JSONValue]) async throws {
+    func `a sign-in with a wrong ID token is none`(_ claims: [String: JSONValue]) async throws {
         var script = ScriptedIssuer.Script()
         script.claims = claims
         try await Self.refused(script, .invalidRequest)
     }
 
-    @Test func `an id token has to be signed with a key of its issuer's`() async throws {
+    @Test func `an ID token has to be signed with a key of its issuer's`() async throws {
         var script = ScriptedIssuer.Script()
         script.signsWithAnotherKey = true
         try await Self.refused(script, .invalidRequest)
@@ -71,7 +71,7 @@ struct FlowTests {
         }
     }
 
-    @Test func `OpenID Connect promises an id token`() async throws {
+    @Test func `OpenID Connect promises an ID token`() async throws {
         var script = ScriptedIssuer.Script()
         script.givesIDTokens = false
         try await Self.refused(script, .invalidRequest)
@@ -127,6 +127,8 @@ struct FlowTests {
             let error = await #expect(throws: PluginError.self) { try await Self.plugin.renew(request) }
             #expect(error?.code == .interactionRequired)
             #expect(error?.reasons == [.deadToken])
+            // lanyard gives the command that signs in.
+            #expect(error?.hint == nil)
             #expect(error?.message.contains("refresh-1") == false)
         }
     }
@@ -164,6 +166,9 @@ struct FlowTests {
             }
             #expect(error?.code == .invalidRequest)
             #expect(error?.error == "invalid_client")
+            #expect(error?.reasons == [.clientRefused])
+            // What to do about it is the host's to say.
+            #expect(error?.hint == nil)
         }
     }
 

@@ -19,6 +19,13 @@ import Testing
         #expect(faults["answers an operation that it doesn't know with unsupported"] == "it gave no error")
     }
 
+    @Test func `a plugin whose reason nobody knows`() async {
+        let faults = await faults("error")
+        #expect(
+            faults["answers a request that lacks its keys with an error"]
+                == "its error has the unknown reason `a-later-reason`")
+    }
+
     @Test func `a manifest with a key that nobody knows`() async {
         var plugin = Built.plugin("ExamplePlugin", name: "acme")
         plugin.version = "1.0.0"

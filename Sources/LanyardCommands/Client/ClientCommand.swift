@@ -132,4 +132,22 @@ extension Failure {
             "\(request.authority.displayable(limit: 255)) wants the client secret of \(client), and none is stored",
             hints: [Hint("the app's registration shows it; store it", run: .storingSecret(for: request))])
     }
+
+    /// What to do about a client that its authority doesn't take, by what is stored of it.
+    static func hints(refusing request: TokenRequest, in context: CommandContext) -> [Hint] {
+        let id = request.clientID.displayable(limit: 100)
+        let place = if case .rule = request.origin { " in the rule" } else { "" }
+        let check: Hint = "check the client ID\(place): \(request.authority.displayable(limit: 255)) may not know \(id)"
+        guard let session = try? Session(context, options: .init(isInteractive: false)),
+            let match = session.registry.match(
+                authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured),
+            match.plugin.takesClientSecrets
+        else { return [check] }
+        let owner = ClientSecretStore.Owner(request.clientID, at: AuthorityPlace(match))
+        let isStored = (try? session.clientSecrets.secret(of: owner)) != nil
+        let store = ShellCommand.storingSecret(for: request)
+        return isStored
+            ? [Hint("the stored client secret is wrong, or no longer valid; store it anew", run: store)]
+            : [check, Hint("if the app has a secret, store it", run: store)]
+    }
 }

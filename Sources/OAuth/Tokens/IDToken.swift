@@ -90,7 +90,9 @@ package struct IDToken: Sendable, Equatable {
     /// - Throws: `broken`, naming the claim that is wrong.
     package func check(_ expectation: Expectation, sent: Date?) throws(OAuthError) {
         guard issuer.utf8.elementsEqual(expectation.issuer.utf8) else {
-            throw Self.wrong("names another issuer than its authority: \(issuer.displayable(limit: 200))")
+            throw Self.wrong(
+                "names another issuer than its authority: \(issuer.displayable(limit: 200))",
+                hint: OAuthError.checkAuthority(issuer))
         }
         guard audiences.contains(expectation.audience) else { throw Self.wrong("is for another application") }
         if expectation.isStrict { try checkForm(for: expectation.audience) }
