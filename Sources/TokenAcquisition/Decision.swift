@@ -88,6 +88,8 @@ extension TokenAcquirer {
                 decision.settle(on: meant, SilentAccount(account: meant.account, selection: stored, records: records))
                 decision.isKnown = known.isKnown(meant.account)
             }
+            if case .answer = decision.step { return decision }
+            try requireClientSecret(for: request, at: authority.match)
         } catch {
             decision.step = .refuse(error)
         }

@@ -1,9 +1,9 @@
 import Addresses
 import Claims
-import PluginHost
+public import PluginHost
 import PluginWire
 import Rules
-import Secrets
+public import Secrets
 public import TokenStore
 
 extension TokenAcquirer {
@@ -102,9 +102,24 @@ extension TokenAcquirer {
 
     /// The stored secret of a client; nil if there is none, or the plugin's clients never have one.
     private func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
-        guard match.plugin.takesClientSecrets, let clientSecrets else { return nil }
-        let owner = ClientSecretStore.Owner(clientID, at: AuthorityPlace(match))
-        return try storing { () throws(StoreError) in try clientSecrets.secret(of: owner) }
+        guard let clientSecrets else { return nil }
+        return try storing { () throws(StoreError) in try clientSecrets.secret(of: clientID, at: match) }
+    }
+
+    /// Finds out whether an authority could be asked at all, which some can't be without the client's secret.
+    ///
+    /// - Throws: `.noClientSecret` if it can't, `.store` if nobody can know.
+    func requireClientSecret(for request: TokenRequest, at match: AuthorityMatch) throws(AcquisitionError) {
+        guard match.issuer?.needsSecret == true else { return }
+        if try clientSecret(of: request.clientID, at: match) == nil { throw .noClientSecret }
+    }
+}
+
+extension ClientSecretStore {
+    /// The stored secret of a client at an authority; nil if there is none, or the plugin's clients never have one.
+    public func secret(of clientID: String, at match: AuthorityMatch) throws(StoreError) -> Secret? {
+        guard match.plugin.takesClientSecrets else { return nil }
+        return try secret(of: Owner(clientID, at: AuthorityPlace(match)))
     }
 }
 

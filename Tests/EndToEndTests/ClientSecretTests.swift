@@ -95,9 +95,45 @@ import Testing
             #expect(
                 ended.errors.contains(
                     "lanyard: error: \(host) wants the client secret of my-key, and none is stored\n"), "\(ended)")
-            #expect(ended.errors.hasSuffix("store it: lanyard client secret my-key\n"), "\(ended)")
+            let store = "store it: lanyard client secret my-key\n"
+            #expect(ended.errors.hasSuffix(store), "\(ended)")
+            // What would be asked is told beforehand.
+            let explained = try await world.lanyard(["explain", host], world.browser(as: "alice_contoso"))
+            #expect(
+                explained.output.contains("get would fail: \(host) wants the client secret of my-key"), "\(explained)")
+            #expect(explained.output.contains(store), "\(explained)")
+            let status = try await world.lanyard(["status", host])
+            #expect(status.status == 1 && status.output.contains("wants the client secret"), "\(status)")
+            #expect(status.errors.contains(store), "\(status)")
+            let doctor = try await world.lanyard(["doctor"])
+            #expect(doctor.output.contains("fail  client-secret  \(host) wants that of my-key"), "\(doctor)")
+            #expect(doctor.output.contains(store), "\(doctor)")
             let asked = try await world.sandbox.requests().filter { $0.host == "forge" }
             #expect(asked.isEmpty)
+        }
+    }
+
+    @Test func `what a secret would allow is told, until it is stored`() async throws {
+        try await World.with { world in
+            let host = world.sandbox.forge
+            try configure(world, host.url, host.clientID, "kind = \"github\"")
+            let more =
+                "without the app's client secret, you sign in by device-code only; with it, by browser, paste too"
+            let command = "store it: lanyard client secret \(host.clientID)\n"
+            let browser = world.browser(as: "alice_contoso")
+            let before = try await world.lanyard(["explain", host.url], browser)
+            #expect(before.output.contains("get would ask you to sign in with a code"), "\(before)")
+            #expect(before.output.contains("\(more); \(command)"), "\(before)")
+            let doctor = try await world.lanyard(["doctor", "--all"])
+            #expect(doctor.output.contains("\(host.clientID) at \(host.url): \(more)\n"), "\(doctor)")
+            #expect(doctor.output.contains(command), "\(doctor)")
+
+            _ = try await world.lanyard(["client", "secret", host.clientID], input: host.clientSecret)
+            let after = try await world.lanyard(["explain", host.url], browser)
+            #expect(after.output.contains("get would ask you to sign in in the browser"), "\(after)")
+            #expect(!after.output.contains("client secret"), "\(after)")
+            let stored = try await world.lanyard(["doctor", "--all"])
+            #expect(stored.output.contains("that of \(host.clientID) at \(host.url) is stored\n"), "\(stored)")
         }
     }
 

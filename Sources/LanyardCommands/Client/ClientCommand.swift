@@ -1,5 +1,6 @@
 import ArgumentParser
 import PluginHost
+import PluginWire
 import Rules
 import Secrets
 import Terminal
@@ -143,11 +144,21 @@ extension Failure {
                 authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured),
             match.plugin.takesClientSecrets
         else { return [check] }
-        let owner = ClientSecretStore.Owner(request.clientID, at: AuthorityPlace(match))
-        let isStored = (try? session.clientSecrets.secret(of: owner)) != nil
+        let isStored = (try? session.clientSecrets.secret(of: request.clientID, at: match)) != nil
         let store = ShellCommand.storingSecret(for: request)
         return isStored
             ? [Hint("the stored client secret is wrong, or no longer valid; store it anew", run: store)]
             : [check, Hint("if the app has a secret, store it", run: store)]
+    }
+}
+
+extension PluginIssuer {
+    /// What a client's secret would allow at the issuer, for people; nil if nothing, or if nothing works without it.
+    var flowsBySecret: String? {
+        let others = flows.filter { !secretFlows.contains($0) }
+        guard !secretFlows.isEmpty, !others.isEmpty else { return nil }
+        func list(_ flows: [PluginRequest.Flow]) -> String { flows.map(\.rawValue).joined(separator: ", ") }
+        return
+            "without the app's client secret, you sign in by \(list(others)) only; with it, by \(list(secretFlows)) too"
     }
 }

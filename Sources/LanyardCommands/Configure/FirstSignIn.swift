@@ -55,7 +55,9 @@ struct FirstSignIn {
         guard !issuer.secretFlows.isEmpty, let clientID = session.configuration.clientID(of: rule) else { return true }
         let owner = ClientSecretStore.Owner(clientID, at: AuthorityPlace(match))
         let stored = try await session.unlocking(for: nil) { () throws(Failure) in
-            do throws(StoreError) { return try session.clientSecrets.secret(of: owner) } catch { throw Failure(error) }
+            do throws(StoreError) { return try session.clientSecrets.secret(of: clientID, at: match) } catch {
+                throw Failure(error)
+            }
         }
         guard stored == nil else { return true }
         let question = issuer.needsSecret ? "client secret" : "client secret, or Enter to sign in with a code"

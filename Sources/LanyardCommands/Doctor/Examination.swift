@@ -29,10 +29,14 @@ struct Examination: Sendable {
     }
 
     /// The store, unable to prompt.
-    var store: SecretServiceStore {
-        SecretServiceStore(
-            configuration: KeyringConfiguration(
-                group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default))
+    var store: SecretServiceStore { SecretServiceStore(configuration: keyring) }
+
+    /// The secrets of applications, unable to prompt.
+    var clientSecrets: ClientSecretStore { ClientSecretStore(configuration: keyring) }
+
+    private var keyring: KeyringConfiguration {
+        KeyringConfiguration(
+            group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default)
     }
 
     /// Everything, in the order in which it is looked at.

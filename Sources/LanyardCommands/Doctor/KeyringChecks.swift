@@ -69,6 +69,7 @@ struct KeyringChecks {
         guard state == .unlocked else { return [] }
         do throws(StoreError) {
             return [accounts(in: try examination.store.records(matching: .all))]
+                + (try ClientSecretChecks(examination).findings())
         } catch {
             return [.fail("accounts", Failure(error))]
         }

@@ -69,6 +69,7 @@ struct Explainer {
         explanation.decision = decision
         explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
         explanation.isRemembered = isRemembered
+        explanation.lacksSecret = lacksSecret(wanted, decision.match)
         explanation.next = await next(decision, wanted)
     }
 
@@ -127,6 +128,21 @@ struct Explainer {
         request.host.flatMap(session.issuer(atHost:)) ?? explanation.server.flatMap(session.issuer(suggestedBy:))
     }
 
+    /// Whether a client's secret that isn't stored would be of use; not if nobody can know whether it is.
+    private func lacksSecret(_ wanted: TokenRequest, _ match: AuthorityMatch?) -> Bool {
+        guard let match, match.issuer?.secretFlows.isEmpty == false else { return false }
+        do throws(StoreError) { return try quiet.clientSecrets.secret(of: wanted.clientID, at: match) == nil } catch {
+            return false
+        }
+    }
+
+    /// The ways to sign in that the client and its issuer leave, best first.
+    private var flows: [PluginRequest.Flow] {
+        let match = explanation.decision?.match
+        let known = match?.issuer?.usable(session.flows, hasSecret: !explanation.lacksSecret) ?? session.flows
+        return explanation.wanted.flatMap { match?.client($0.clientID) }?.usable(known) ?? known
+    }
+
     /// Whether `get` would answer from memory.
     private var isRemembered: Bool { session.remembered(for: request) != nil }
 
@@ -177,8 +193,9 @@ struct Explainer {
     private func signIn(_ wanted: TokenRequest, _ account: AccountRecord?) async -> Explanation.Next {
         var isSomebodyThere = session.presence.isSomebodyThere
         if isSomebodyThere { isSomebodyThere = await !GitConfiguration.forbidsPrompts(for: request.url) }
-        let client = explanation.decision?.match?.client(wanted.clientID)
-        guard isSomebodyThere, let flow = (client?.usable(session.flows) ?? session.flows).first else {
+        let usable = flows
+        if isSomebodyThere, usable.isEmpty, explanation.lacksSecret { return failing(.noClientSecret, wanted) }
+        guard isSomebodyThere, let flow = usable.first else {
             let failure = Failure(
                 .interactionRequired(nil, account: account), request: wanted, url: request.url, in: session.context)
             return .init(

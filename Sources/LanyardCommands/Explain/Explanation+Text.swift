@@ -116,6 +116,9 @@ extension Explanation {
                 Hint("neither authority nor client-id is set for it; set them in \(userFile), or", run: add))
         default: break
         }
+        if lacksSecret, let wanted, let issuer = decision?.match?.issuer, let more = issuer.flowsBySecret {
+            hints.append(Hint("\(more); store it", run: .storingSecret(for: wanted)))
+        }
         if let lookAlike {
             hints.append("the authority's host looks like \(lookAlike), but is a different one: is it the right one?")
         }

@@ -46,6 +46,8 @@ struct Explanation: Sendable {
     var decision: Decision?
     /// Whether an answer that was given before would be given again.
     var isRemembered = false
+    /// Whether the client has no secret stored, which would allow it further ways to sign in.
+    var lacksSecret = false
     /// The host that the authority's could be mistaken for; nil if there is none.
     var lookAlike: String?
     /// The name of a client that gets tokens for a well-known host without an app of one's own; nil if there is none.
