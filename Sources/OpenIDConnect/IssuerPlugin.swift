@@ -66,6 +66,21 @@ package struct IssuerPlugin: AuthorityPlugin {
         }
     }
 
+    /// Has the issuer take back an application (RFC 7592), of which nothing else need be known.
+    package func unregister(_ request: PluginRequest) async throws(PluginError) {
+        guard let asked = request.registration else {
+            throw PluginError(.invalidRequest, "the request does not say where the application is taken back")
+        }
+        try await connector.connected(request) { transport throws(PluginError) in
+            do throws(OAuthError) {
+                let host = (try? HTTPSAddress(request.authority))?.environment ?? "the authority"
+                try await ClientManagement(uri: asked.uri, token: asked.token).delete(of: host, over: transport)
+            } catch {
+                throw error.plain
+            }
+        }
+    }
+
     /// Reads what the issuer says of itself, and asks whether it knows the client.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await connector.connected(request) { transport throws(PluginError) in

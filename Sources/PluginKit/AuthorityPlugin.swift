@@ -28,6 +28,9 @@ public protocol AuthorityPlugin: Sendable {
     /// - Throws: `unsupported` if the authority registers none by itself.
     func register(_ request: PluginRequest) async throws(PluginError) -> PluginRegistration
 
+    /// Takes back the application `request.clientID`, which `register` has just given, at `request.registration`.
+    func unregister(_ request: PluginRequest) async throws(PluginError)
+
     /// Gets a token for `request.identity`, an application or a machine; it has neither an account nor a refresh token.
     ///
     /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
@@ -53,6 +56,11 @@ extension AuthorityPlugin {
     /// Registers nothing.
     public func register(_ request: PluginRequest) async throws(PluginError) -> PluginRegistration {
         throw PluginError(.unsupported, "\(description.name) registers no applications")
+    }
+
+    /// Takes no application back.
+    public func unregister(_ request: PluginRequest) async throws(PluginError) {
+        throw PluginError(.unsupported, "\(description.name) takes no application back")
     }
 
     /// Serves no identities.

@@ -49,6 +49,9 @@ struct OperationRunner {
             case .revoke:
                 try await plugin.revoke(request)
                 return Self.done
+            case .unregister:
+                try await plugin.unregister(request)
+                return Self.done
             case .describe: return answer { () throws(PluginError) in plugin.description }
             }
             return Self.encode { () throws(ProtocolError) in try result.wire() }
@@ -66,7 +69,7 @@ struct OperationRunner {
         }
     }
 
-    /// A result without keys, which is all that `sign-out` and `revoke` have to say.
+    /// A result without keys, which is all that `sign-out`, `revoke` and `unregister` have to say.
     private static var done: Attributes {
         encode { () throws(ProtocolError) in
             var block = Attributes()

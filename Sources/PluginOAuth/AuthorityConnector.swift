@@ -45,7 +45,7 @@ package struct AuthorityConnector: Sendable {
         settings.whole =
             switch request.operation {
             case .renew: limits.renewal
-            case .probe, .revoke: limits.probe
+            case .probe, .revoke, .unregister: limits.probe
             default: nil
             }
         return settings

@@ -29,6 +29,8 @@ extension PluginRequest {
         try writer.put("exchange", exchange)
         try writer.put("audience", audience)
         try writer.put("access_token", accessToken)
+        try writer.put("registration_uri", registration?.uri)
+        try writer.put("registration_token", registration?.token)
         try writer.put("memo", memo)
         try writer.put("ca_file", caFile)
         try writer.put("known_host[]", list: knownHosts)
@@ -74,6 +76,9 @@ extension PluginRequest {
         switch operation {
         case .renew where refreshToken == nil, .revoke where refreshToken == nil: throw .missing("refresh_token")
         case .exchange: try readExchange(reader)
+        case .unregister:
+            registration = try PluginRegistration.Management(reader)
+            if registration == nil { throw .missing("registration_uri") }
         default: break
         }
     }

@@ -15,6 +15,8 @@ public struct PluginRequest: Sendable, Equatable {
         case revoke
         /// Register an application at the authority, without anybody.
         case register
+        /// Take back an application that was just registered, without anybody.
+        case unregister
         /// Get a token as an application or a machine, without anybody.
         case authenticate
         /// Turn a token into what a resource takes.
@@ -93,6 +95,8 @@ public struct PluginRequest: Sendable, Equatable {
     public var audience: String?
     /// In `exchange`: the token to turn into something else.
     public var accessToken: Secret?
+    /// In `unregister`: where the registration is taken back.
+    public var registration: PluginRegistration.Management?
     /// What the plugin last asked the host to remember for this authority.
     public var memo: String?
     /// A file of PEM certificates to trust besides the system's.

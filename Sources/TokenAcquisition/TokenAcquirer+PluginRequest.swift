@@ -3,7 +3,7 @@ import Claims
 public import PluginHost
 import PluginWire
 import Rules
-public import Secrets
+import Secrets
 public import TokenStore
 
 extension TokenAcquirer {
@@ -103,7 +103,7 @@ extension TokenAcquirer {
     /// The stored secret of a client; nil if there is none, or the plugin's clients never have one.
     private func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
         guard let clientSecrets else { return nil }
-        return try storing { () throws(StoreError) in try clientSecrets.secret(of: clientID, at: match) }
+        return try storing { () throws(StoreError) in try clientSecrets.secret(of: clientID, at: match)?.secret }
     }
 
     /// Finds out whether an authority could be asked at all, which some can't be without the client's secret.
@@ -117,7 +117,7 @@ extension TokenAcquirer {
 
 extension ClientSecretStore {
     /// The stored secret of a client at an authority; nil if there is none, or the plugin's clients never have one.
-    public func secret(of clientID: String, at match: AuthorityMatch) throws(StoreError) -> Secret? {
+    public func secret(of clientID: String, at match: AuthorityMatch) throws(StoreError) -> ClientSecret? {
         guard match.plugin.takesClientSecrets else { return nil }
         return try secret(of: Owner(clientID, at: AuthorityPlace(match)))
     }

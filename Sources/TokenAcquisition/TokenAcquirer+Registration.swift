@@ -16,4 +16,19 @@ extension TokenAcquirer {
         ask.scopes = rule.scopes.isEmpty ? match.issuer?.scopes ?? [] : rule.scopes
         return try await host.register(ask, on: match)
     }
+
+    /// Has an authority take back an application that it has just registered for a rule.
+    ///
+    /// - Throws: `unsupported` also if the authority didn't say how.
+    public func unregister(
+        _ client: PluginRegistration, for rule: Rule, at match: AuthorityMatch
+    ) async throws(PluginError) {
+        guard let management = client.management else {
+            throw PluginError(.unsupported, "\(match.environment) did not say how to take it back")
+        }
+        var ask = pluginRequest(.unregister, at: rule.authority, match)
+        ask.clientID = client.clientID
+        ask.registration = management
+        try await host.unregister(ask, on: match)
+    }
 }

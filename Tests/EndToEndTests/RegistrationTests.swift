@@ -79,6 +79,91 @@ import Testing
         }
     }
 
+    /// A plugin that registers an app, and one more line of what it answers; what it takes back it writes down.
+    private static func install(registering line: String, takesBack: Bool = true, _ world: World) throws -> [String:
+        String]
+    {
+        let answer = takesBack ? "event=result" : "event=error\\ncode=unsupported\\nmessage=no"
+        let script = """
+            read -r operation
+            if [ "$operation" = operation=unregister ]; then
+                while read -r line && [ -n "$line" ]; do echo "$line" >>'\(world.folder)/taken-back'; done
+                printf '\(answer)\\n\\n'
+            else
+                printf 'event=result\\nclient_id=made-up\\n\(line)\\nregistration_uri=https://id.example/r/1\\n'
+                printf 'registration_token=geheim\\n\\n'
+            fi
+            """
+        let further = """
+            registers = true
+            client-secrets = true
+            [[authority]]
+            hosts = ["id.example"]
+            path = "/{path}"
+            """
+        return try world.install(plugin: "registrar", script: script, manifest: further)
+    }
+
+    private static let byPlugin = [
+        "rule", "add", "https://git.example", "--authority", "https://id.example", "--scope", "s", "--register",
+        "--yes",
+    ]
+
+    @Test(arguments: [true, false])
+    func `an app whose secret can't be kept is taken back, or named`(_ takesBack: Bool) async throws {
+        try await World.with { world in
+            let plugins = try Self.install(registering: "client_secret=ge\\303\\244heim", takesBack: takesBack, world)
+            let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            let failed = try await world.lanyard(
+                Self.byPlugin, plugins.merging(["LANYARD_TRACE": "plugin"]) { $1 })
+            #expect(failed.status == 1 && failed.errors.contains("that is not a client secret"), "\(failed)")
+            #expect(!failed.errors.contains("geheim"), "\(failed)")
+            let told =
+                takesBack
+                ? "its secret could not be kept, so the registration was taken back\n"
+                : "made-up at https://id.example is of no use; remove it on the issuer's pages: no\n"
+            #expect(failed.errors.contains(told), "\(failed)")
+            let asked = try String(contentsOfFile: "\(world.folder)/taken-back", encoding: .utf8)
+            for line in [
+                "authority=https://id.example", "client_id=made-up", "registration_uri=https://id.example/r/1",
+                "registration_token=geheim",
+            ] { #expect(asked.split(separator: "\n").contains(line[...]), "\(line): \(asked)") }
+            #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == before)
+        }
+    }
+
+    @Test func `doctor says when a secret has ended, and how to get another`() async throws {
+        try await World.with { world in
+            let end = "client_secret=s\\nclient_secret_expires_at=1700000000"
+            let plugins = try Self.install(registering: end, world)
+            #expect(try await world.lanyard(Self.byPlugin, plugins).status == 0)
+            let doctor = try await world.lanyard(["doctor"], plugins)
+            for line in [
+                "fail  client-secret  that of made-up at https://id.example has expired\n",
+                "the stored client secret expired on 2023-11-14 ",
+                "remove the rule: lanyard rule remove https://git.example\n",
+                "and register again: lanyard rule add --issuer https://id.example --register https://git.example\n",
+            ] { #expect(doctor.output.contains(line), "\(line)\n\(doctor)") }
+            // One that is typed in takes its place, and ends when nobody knows.
+            _ = try await world.lanyard(["client", "secret", "made-up"], plugins, input: "another")
+            let after = try await world.lanyard(["doctor", "--all"], plugins)
+            #expect(!after.output.contains("client-secret"), "\(after)")
+        }
+    }
+
+    @Test func `an issuer that wants a token of whoever registers is left to its pages`() async throws {
+        try await World.with { world in
+            try await world.sandbox.fault(
+                #"{"path":"/oauth/register","status":401,"body":"{\"error\":\"invalid_token\"}","content_type":"application/json"}"#
+            )
+            let refused = try await Self.add(world, ["--yes"])
+            #expect(refused.status == 1, "\(refused)")
+            #expect(refused.errors.contains("wants a token of whoever registers an application\n"), "\(refused)")
+            #expect(refused.errors.contains("hint: register one on its pages, or have it registered\n"), "\(refused)")
+            #expect(refused.errors.contains("--client-id ID\n"), "\(refused)")
+        }
+    }
+
     @Test func `a plugin's secret goes into the keyring, and a plugin that registers nothing isn't asked`() async throws
     {
         try await World.with { world in

@@ -51,7 +51,7 @@ struct RegistrationTests {
             (["client_id": "c1", "client_secret": "s"], nil),
         ] as [(JSONValue, String?)])
     func `a secret counts if the issuer wants it`(_ json: JSONValue, _ secret: String?) throws {
-        let client = try RegisteredClient(Issuing.answer(["status": 201, "json": json]), from: "id.example")
+        let client = try Self.read(json)
         #expect(client.secret == secret.map { Secret($0) })
     }
 
@@ -62,8 +62,88 @@ struct RegistrationTests {
             ["client_id": "c", "token_endpoint_auth_method": "client_secret_post"],
         ] as [JSONValue])
     func `an application that can't be used is none`(_ json: JSONValue) {
-        #expect(throws: OAuthError.self) {
-            try RegisteredClient(Issuing.answer(["status": 201, "json": json]), from: "id.example")
+        let client = try? Self.read(json)
+        #expect(client == nil || client?.obstacle != nil)
+    }
+
+    private static func read(_ json: JSONValue) throws -> RegisteredClient {
+        let answer = Issuing.answer(["status": 201, "json": json])
+        return try RegisteredClient(answer, at: "https://id.example/register", from: "id.example")
+    }
+
+    @Test(arguments: [
+        ("https://id.example/register?client_id=c", "t", true), ("https://evil.example/register", "t", false),
+        ("https://id.example:8443/register", "t", false), ("http://id.example/register", "t", false),
+        ("https://id.example/register", "two words", false),
+    ])
+    func `the token of a registration stays at its issuer's`(_ uri: String, _ token: String, isTaken: Bool) throws {
+        let client = try Self.read([
+            "client_id": "c", "registration_client_uri": .string(uri), "registration_access_token": .string(token),
+        ])
+        #expect((client.management != nil) == isTaken)
+    }
+
+    @Test(arguments: [(JSONValue.integer(0), nil as Int?), (1_900_000_000, 1_900_000_000), ("x", nil), (.null, nil)])
+    func `when a secret ends is told`(_ end: JSONValue, _ expected: Int?) throws {
+        let client = try? Self.read([
+            "client_id": "c", "client_secret": "s", "token_endpoint_auth_method": "client_secret_basic",
+            "client_secret_expires_at": end,
+        ])
+        #expect(client?.secretExpiresAt == expected)
+    }
+
+    /// An issuer that registers what nobody wanted, and takes it back with this status.
+    private static func registering(takingBack status: Int64, _ body: (IssuerSession, TLSServer) async throws -> Void)
+        async throws
+    {
+        try await Issuing.serving({ request in
+            guard request.hasPrefix("POST ") else { return Issuing.behaviour(["status": .integer(status)]) }
+            let host = request.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix("host: ") }
+            let uri = "https://\(host?.dropFirst("host: ".count) ?? "")/register/c1"
+            return Issuing.behaviour([
+                "status": 201,
+                "json": [
+                    "client_id": "c1", "scope": "mcp", "registration_client_uri": .string(uri),
+                    "registration_access_token": "geheim",
+                ],
+            ])
+        }) { server in
+            var session = try Issuing.session(
+                #require(OAuthVectors.followed("registration").first), operation: .register, at: server)
+            defer { session.transport.close() }
+            session.metadata.registration = "https://localhost:\(server.port)/register"
+            try await body(session, server)
+        }
+    }
+
+    @Test(arguments: [204, 405] as [Int64])
+    func `an application that is no use is taken back, or named`(_ status: Int64) async throws {
+        try await Self.registering(takingBack: status) { session, server in
+            var session = session
+            session.request.scopes = ["repo"]
+            let asking = session
+            let error = await #expect(throws: PluginError.self) { try await asking.register() }
+            #expect(error?.code == .declinedScopes)
+            #expect(
+                error?.message.contains("it keeps the application c1") == (status == 405), "\(error?.message ?? "")")
+            let request = try #require(server.requests.last)
+            #expect(request.hasPrefix("DELETE /register/c1 HTTP/1.1\r\n"))
+            #expect(request.lowercased().contains("authorization: bearer geheim\r\n"))
+        }
+    }
+
+    @Test func `an application is taken back with what came as it was registered`() async throws {
+        try await Self.registering(takingBack: 204) { session, server in
+            var session = session
+            session.request.scopes = ["mcp"]
+            let registered = try await session.register()
+            var request = PluginRequest(.unregister)
+            request.authority = "https://localhost:\(server.port)"
+            request.clientID = registered.clientID
+            request.registration = registered.management
+            request.caFile = server.caFile
+            try await IssuerPlugin(environment: [:]).unregister(request)
+            #expect(server.requests.last?.hasPrefix("DELETE /register/c1 HTTP/1.1\r\n") == true)
         }
     }
 

@@ -52,6 +52,20 @@ struct WireTests {
         #expect(try PluginRequest(wire: block) == request)
     }
 
+    @Test func `a registration survives the wire, and so does what takes it back`() throws {
+        var registration = PluginRegistration(clientID: "c1", clientSecret: Secret("s"))
+        registration.secretExpiresAt = 1_900_000_000
+        registration.management = .init(uri: "https://id.example/r?client_id=c1", token: Secret("t"))
+        #expect(try PluginRegistration(WireReader(registration.wire())) == registration)
+
+        var request = PluginRequest.sample(.unregister)
+        request.registration = registration.management
+        #expect(try PluginRequest(wire: request.wire()) == request)
+        request.registration = nil
+        let block = try request.wire()
+        #expect(throws: PluginError.self) { try PluginRequest(wire: block) }
+    }
+
     @Test func `a full result survives the wire`() throws {
         var result = try result()
         result.extendedExpiresIn = 7200

@@ -72,8 +72,11 @@ extension ShellCommand {
 }
 
 extension Session {
-    /// Keeps the secret of a client; `name` says whose it is.
-    func keep(_ secret: Secret, of owner: ClientSecretStore.Owner, _ name: String) async throws(Failure) {
+    /// Keeps the secret of a client, and when it ends; `name` says whose it is.
+    func keep(
+        _ secret: Secret, until end: Int? = nil, of owner: ClientSecretStore.Owner, _ name: String
+    ) async throws(Failure) {
+        let kept = ClientSecret(secret, expiresOn: end)
         // RFC 6749, A.2.
         guard secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Failure(
@@ -81,7 +84,7 @@ extension Session {
                 hints: ["copy it from the app's registration once more"])
         }
         try await unlocking(for: nil) { () throws(Failure) in
-            do throws(StoreError) { try clientSecrets.store(secret, of: owner) } catch { throw Failure(error) }
+            do throws(StoreError) { try clientSecrets.store(kept, of: owner) } catch { throw Failure(error) }
         }
         context.console.note("the client secret of \(name) is in the keyring")
     }
@@ -144,11 +147,16 @@ extension Failure {
                 authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured),
             match.plugin.takesClientSecrets
         else { return [check] }
-        let isStored = (try? session.clientSecrets.secret(of: request.clientID, at: match)) != nil
         let store = ShellCommand.storingSecret(for: request)
-        return isStored
-            ? [Hint("the stored client secret is wrong, or no longer valid; store it anew", run: store)]
-            : [check, Hint("if the app has a secret, store it", run: store)]
+        guard let stored = try? session.clientSecrets.secret(of: request.clientID, at: match) else {
+            return [check, Hint("if the app has a secret, store it", run: store)]
+        }
+        if let end = stored.end(ifOverAt: Int(context.now)) {
+            var rule: String?
+            if case .rule(let pattern) = request.origin { rule = pattern }
+            return stored.hints(afterEnd: end, rule: rule, authority: request.authority)
+        }
+        return [Hint("the stored client secret is wrong, or no longer valid; store it anew", run: store)]
     }
 }
 
@@ -160,5 +168,23 @@ extension PluginIssuer {
         func list(_ flows: [PluginRequest.Flow]) -> String { flows.map(\.rawValue).joined(separator: ", ") }
         return
             "without the app's client secret, you sign in by \(list(others)) only; with it, by \(list(secretFlows)) too"
+    }
+}
+
+extension ClientSecret {
+    /// When it ended, in seconds since 1970; nil if it hasn't.
+    func end(ifOverAt now: Int) -> Int? { expiresOn.flatMap { $0 <= now ? $0 : nil } }
+
+    /// What to do once it has ended: only registering again brings another.
+    func hints(afterEnd end: Int, rule: String?, authority: String) -> [Hint] {
+        let url = rule ?? "URL"
+        return [
+            Hint(
+                "the stored client secret expired on \(DecodedToken.local(end)); remove the rule",
+                run: "lanyard rule remove\(last: url)"),
+            Hint(
+                "and register again",
+                run: "lanyard rule add\(option: "--issuer", authority)\(flag: "--register", if: true)\(last: url)"),
+        ]
     }
 }

@@ -30,11 +30,28 @@ struct ClientRegistrar {
         session.context.console.note("registered lanyard: its client ID is \(name)")
         if let secret = registered.clientSecret {
             let owner = ClientSecretStore.Owner(registered.clientID, at: AuthorityPlace(match))
-            do throws(Failure) { try await session.keep(secret, of: owner, name) } catch {
-                throw error.with("its secret is lost and no rule was written: once that works, register again")
+            do throws(Failure) {
+                try await session.keep(secret, until: registered.secretExpiresAt, of: owner, name)
+            } catch {
+                await takeBack(registered, rule, match, name)
+                throw error.with("no rule was written: once that works, register again")
             }
         }
         return registered.clientID
+    }
+
+    /// Has the issuer take back an app whose secret couldn't be kept, and tells what is left of it.
+    private func takeBack(
+        _ registered: PluginRegistration, _ rule: Rule, _ match: AuthorityMatch, _ name: String
+    ) async {
+        do throws(PluginError) {
+            try await session.acquirer.unregister(registered, for: rule, at: match)
+            session.context.console.note("its secret could not be kept, so the registration was taken back")
+        } catch {
+            let reason = error.message.displayable(limit: 300)
+            session.context.console.note(
+                "its secret could not be kept, so \(name) is of no use; remove it on the issuer's pages: \(reason)")
+        }
     }
 
     private func agree(_ match: AuthorityMatch) async throws(Failure) {

@@ -25,15 +25,25 @@ struct ClientSecretChecks {
         var findings: [Finding] = []
         var seen: Set<Client> = []
         for rule in examination.configuration.rules {
-            guard let id = rule.clientID ?? examination.configuration.clientID(at: rule.authority),
+            guard let id = examination.configuration.clientID(of: rule),
                 seen.insert(Client(id: id, authority: rule.authority, kind: rule.kind)).inserted,
-                let match = examination.registry.match(authority: rule.authority, kind: rule.kind, isConfigured: true),
-                let issuer = match.issuer, !issuer.secretFlows.isEmpty
+                let match = examination.registry.match(rule), match.plugin.takesClientSecrets
             else { continue }
-            let isStored = try examination.clientSecrets.secret(of: id, at: match) != nil
-            findings.append(finding(isStored, of: id, at: match, issuer))
+            let stored = try examination.clientSecrets.secret(of: id, at: match)
+            if let stored, let end = stored.end(ifOverAt: Int(examination.context.now)) {
+                findings.append(ended(stored, end, rule, of: id))
+            } else if let issuer = match.issuer, !issuer.secretFlows.isEmpty {
+                findings.append(finding(stored != nil, of: id, at: match, issuer))
+            }
         }
         return findings
+    }
+
+    private func ended(_ secret: ClientSecret, _ end: Int, _ rule: Rule, of id: String) -> Finding {
+        Finding(
+            check: Self.check, level: .fail,
+            text: "that of \(id.displayable(limit: 100)) at \(rule.authority.displayable(limit: 255)) has expired",
+            remedies: secret.hints(afterEnd: end, rule: rule.pattern.text, authority: rule.authority))
     }
 
     private func finding(

@@ -92,7 +92,8 @@ struct DecodedToken {
         ]
     }
 
-    private static func local(_ time: Int) -> String { formatted(time, "%Y-%m-%d %H:%M:%S %z", localtime_r) }
+    /// A time by this computer's clock, for people.
+    static func local(_ time: Int) -> String { formatted(time, "%Y-%m-%d %H:%M:%S %z", localtime_r) }
     private static func utc(_ time: Int) -> String { formatted(time, "%Y-%m-%dT%H:%M:%SZ", gmtime_r) }
 
     private static func formatted(

@@ -152,6 +152,13 @@ package struct Transport: Sendable {
         return try await send(request, repetition)
     }
 
+    /// Deletes what a URL names; twice does no harm.
+    package func delete(_ url: String, headers: [(String, String)]) async throws(OAuthError) -> HTTPAnswer {
+        var request = Outgoing(url: url, headers: headers)
+        request.method = .DELETE
+        return try await send(request, .harmless)
+    }
+
     private func send(_ request: Outgoing, _ repetition: Repetition) async throws(OAuthError) -> HTTPAnswer {
         let exchangeEnd = ContinuousClock.now + limits.exchange
         let last = end.map { min($0, exchangeEnd) } ?? exchangeEnd
@@ -254,6 +261,8 @@ package struct Transport: Sendable {
 /// A request as it is to be sent, as often as it takes.
 private struct Outgoing: Sendable {
     let url: String
+    /// What is done if there is no body; a body is posted.
+    var method = HTTPMethod.GET
     /// The body, which is a form unless `mediaType` says otherwise.
     var form: String?
     var mediaType = FormEncoding.mediaType
@@ -261,6 +270,7 @@ private struct Outgoing: Sendable {
 
     func request(with form: OutgoingForm) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: url)
+        request.method = method
         if let body = form.body {
             request.method = .POST
             request.headers.add(name: "content-type", value: mediaType)

@@ -1,3 +1,4 @@
+import Addresses
 import FoundationEssentials
 package import Secrets
 
@@ -37,17 +38,19 @@ package struct ClientRegistration: Sendable, Encodable {
         }
         let answer = try await transport.post(endpoint, json: String(decoding: json, as: UTF8.self), .unlessActedOn)
         guard [200, 201].contains(answer.status) else {
-            if answer.status == 401 || answer.status == 403 { throw Self.closed(authority) }
+            if answer.status == 401 || answer.status == 403 { throw Self.closed(authority, answer.status) }
             if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .registration) }
             throw OAuthError(.unavailable, "\(authority) registered nothing (HTTP \(answer.status))")
         }
-        return try RegisteredClient(answer, from: authority)
+        return try RegisteredClient(answer, at: endpoint, from: authority)
     }
 
-    private static func closed(_ authority: String) -> OAuthError {
-        OAuthError(
-            .unsupported, "\(authority) lets only those register applications whom it knows",
-            hint: "have one registered there, and give its client ID")
+    /// An authority that wants an initial access token (RFC 7591, 3), or registers nothing at all for this network.
+    private static func closed(_ authority: String, _ status: Int) -> OAuthError {
+        let wish =
+            status == 401
+            ? " wants a token of whoever registers an application" : " registers no applications for anybody"
+        return OAuthError(.unsupported, "\(authority)\(wish)", hint: "register one on its pages, or have it registered")
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -67,39 +70,86 @@ package struct RegisteredClient: Sendable, Equatable {
     package let id: String
     /// The secret that it has to prove itself with; nil if it needs none, whatever the authority sent along.
     package let secret: Secret?
+    /// When the secret ends, in seconds since 1970; nil if it doesn't.
+    package let secretExpiresAt: Int?
     /// The scopes that it may ask for; nil if the authority doesn't say.
     package let scopes: [String]?
+    /// How it is taken back; nil if the authority doesn't say, or names a place that isn't its own.
+    package let management: ClientManagement?
+    /// Why it can't be used though it is registered; nil if it can.
+    package let obstacle: OAuthError?
 
-    /// Reads the authority's answer.
-    init(_ answer: HTTPAnswer, from authority: String) throws(OAuthError) {
+    /// Reads the answer of a registration endpoint.
+    init(_ answer: HTTPAnswer, at endpoint: String, from authority: String) throws(OAuthError) {
         guard let said = answer.json(Members.self), let id = said.id, (1...256).contains(id.utf8.count),
             id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw OAuthError(.broken, "\(authority) registered an application and does not say which") }
         self.id = id
         scopes = said.scope.map(ScopeText.split)
-        switch said.authenticationMethod ?? "none" {
-        case "none": secret = nil
-        case "client_secret_basic", "client_secret_post":
-            guard let text = said.secret, !text.isEmpty else {
-                throw OAuthError(.broken, "\(authority) wants a client secret and gave none")
+        management = ClientManagement(uri: said.managementURI, token: said.managementToken, at: endpoint)
+        let method = said.authenticationMethod ?? "none"
+        let wantsSecret = ["client_secret_basic", "client_secret_post"].contains(method)
+        secret = wantsSecret ? said.secret.flatMap { $0.isEmpty ? nil : Secret($0) } : nil
+        secretExpiresAt = secret == nil ? nil : said.secretExpiresAt.flatMap { $0.value > 0 ? $0.value : nil }
+        obstacle =
+            if method == "none" || secret != nil {
+                nil
+            } else if wantsSecret {
+                OAuthError(.broken, "\(authority) wants a client secret and gave none")
+            } else {
+                OAuthError(.unsupported, "\(authority) wants the application to prove itself by a key")
             }
-            secret = Secret(text)
-        default:
-            throw OAuthError(.unsupported, "\(authority) wants the application to prove itself by a key")
-        }
     }
 
     private struct Members: Decodable {
         var id: String?
         var secret: String?
+        var secretExpiresAt: LenientNumber?
         var scope: String?
         var authenticationMethod: String?
+        var managementURI: String?
+        var managementToken: String?
 
         enum CodingKeys: String, CodingKey {
             case id = "client_id"
             case secret = "client_secret"
+            case secretExpiresAt = "client_secret_expires_at"
             case scope
             case authenticationMethod = "token_endpoint_auth_method"
+            case managementURI = "registration_client_uri"
+            case managementToken = "registration_access_token"
+        }
+    }
+}
+
+/// Where and with what an application is taken back (RFC 7592, 2.3).
+package struct ClientManagement: Sendable, Equatable {
+    /// The application's own URL.
+    package let uri: String
+    /// The token for it; nothing else takes it.
+    package let token: Secret
+
+    /// Takes both as they came before.
+    package init(uri: String, token: Secret) {
+        self.uri = uri
+        self.token = token
+    }
+
+    /// Takes what an authority said; nil if the token would leave the host of its registration endpoint.
+    init?(uri: String?, token: String?, at endpoint: String) {
+        guard let uri, let token, Endpoints.isUsable(uri), StrictURL(uri)?.host == StrictURL(endpoint)?.host,
+            (1...4096).contains(token.utf8.count), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        self.init(uri: uri, token: Secret(token))
+    }
+
+    /// Has the authority take the application back.
+    ///
+    /// - Throws: why it didn't.
+    package func delete(of authority: String, over transport: Transport) async throws(OAuthError) {
+        let answer = try await transport.delete(uri, headers: [("authorization", "Bearer \(token.reveal())")])
+        guard (200..<300).contains(answer.status) else {
+            throw OAuthError(.unsupported, "\(authority) does not take the application back (HTTP \(answer.status))")
         }
     }
 }

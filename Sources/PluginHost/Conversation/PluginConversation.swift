@@ -25,7 +25,7 @@ struct PluginConversation {
             // A machine's platform may take more than a minute to come up.
             case .authenticate: timeouts.silence * 2
             // Somebody is waiting who doesn't depend on it.
-            case .probe, .revoke: timeouts.probe
+            case .probe, .revoke, .unregister: timeouts.probe
             case .renew, .register, .exchange, .describe: timeouts.silence
             }
         }

@@ -98,6 +98,16 @@ public struct PluginRunner: Sendable {
         return try read(block, of: match.plugin) { reader throws(WireFault) in try PluginRegistration(reader) }
     }
 
+    /// Runs `unregister`.
+    ///
+    /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
+    public func unregister(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
+        guard request.operation == .unregister else {
+            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not take an application back")
+        }
+        _ = try await converse(request, match.plugin, NobodyThere())
+    }
+
     /// Runs `probe`.
     ///
     /// - Parameters:

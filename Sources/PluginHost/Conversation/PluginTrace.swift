@@ -22,7 +22,7 @@ enum TraceMask {
     private static let secretKeys: Set<String> = [
         "access_token", "refresh_token", "id_token", "id_token_hint", "value", "client_info", "device_code",
         "client_secret", "assertion", "password", "code_verifier", "secret", "field[]", "variable[]",
-        "certificate_password", "memo",
+        "certificate_password", "registration_token", "memo",
     ]
     /// Parameters in URLs that are secret; `state` and `nonce` tie an answer to its request.
     private static let secretParameters: Set<String> = [

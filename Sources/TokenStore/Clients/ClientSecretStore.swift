@@ -2,6 +2,20 @@ internal import JSON
 internal import SecretService
 public import Secrets
 
+/// A client's secret.
+public struct ClientSecret: Sendable, Equatable {
+    /// The secret itself.
+    public var secret: Secret
+    /// When it ends, in seconds since 1970; nil if it doesn't, or nobody knows.
+    public var expiresOn: Int?
+
+    /// Makes one.
+    public init(_ secret: Secret, expiresOn: Int? = nil) {
+        self.secret = secret
+        self.expiresOn = expiresOn
+    }
+}
+
 /// The secrets of applications in the Secret Service, an item each.
 ///
 /// They are no records: what clears or exports those leaves them alone.
@@ -34,7 +48,7 @@ public struct ClientSecretStore: Sendable {
     /// The secret of a client, or nil if none is stored.
     ///
     /// - Throws: `locked` if nobody can know whether one is.
-    public func secret(of owner: Owner) throws(StoreError) -> Secret? {
+    public func secret(of owner: Owner) throws(StoreError) -> ClientSecret? {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let items = try session.readableItems(of: attributes(of: owner).dictionary, needsSecrets: true) {
                 isSecret($0, of: owner)
@@ -44,8 +58,10 @@ public struct ClientSecretStore: Sendable {
     }
 
     /// Stores a secret, in place of the one the client has there.
-    public func store(_ secret: Secret, of owner: Owner) throws(StoreError) {
-        let json = JSONValue.object([Self.member: .string(secret.reveal())]).encoded()
+    public func store(_ secret: ClientSecret, of owner: Owner) throws(StoreError) {
+        var members: [String: JSONValue] = [Self.member: .string(secret.secret.reveal())]
+        members[Self.end] = secret.expiresOn.map { .integer(Int64($0)) }
+        let json = JSONValue.object(members).encoded()
         try configuration.withKeyring { session throws(ServiceFailure) in
             try session.create(
                 attributes(of: owner).stored,
@@ -66,6 +82,7 @@ public struct ClientSecretStore: Sendable {
     }
 
     fileprivate static let member = "client_secret"
+    fileprivate static let end = "client_secret_expires_at"
 
     /// The key of an item.
     ///
@@ -85,8 +102,10 @@ public struct ClientSecretStore: Sendable {
 }
 
 extension KeyringItem {
-    fileprivate var clientSecret: Secret? {
-        let text = secret.flatMap { JSONValue(bytes: $0)?.members?[ClientSecretStore.member]?.text }
-        return text.flatMap { $0.isEmpty ? nil : Secret($0) }
+    fileprivate var clientSecret: ClientSecret? {
+        guard let members = secret.flatMap({ JSONValue(bytes: $0)?.members }),
+            let text = members[ClientSecretStore.member]?.text, !text.isEmpty
+        else { return nil }
+        return ClientSecret(Secret(text), expiresOn: members[ClientSecretStore.end]?.wholeNumber)
     }
 }
