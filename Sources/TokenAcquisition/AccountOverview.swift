@@ -49,7 +49,7 @@ public struct AccountOverview: Sendable {
     /// The only authority that takes an account, if that is an issuer by itself; nil if others may.
     public func issuer(of account: AccountRecord) -> AuthorityPlace? {
         let realm = account.realm.lowercased()
-        let path = realm == AuthorityMatch.realmOfHost ? "" : "/\(realm)"
+        let path = realm == PluginProtocol.realmOfHost ? "" : "/\(realm)"
         let match = registry.match(authority: "https://\(account.environment.lowercased())\(path)", isConfigured: true)
         return match.flatMap { $0.isSeparate ? AuthorityPlace($0) : nil }
     }
