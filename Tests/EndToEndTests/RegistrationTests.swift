@@ -156,7 +156,7 @@ import Testing
             try await world.sandbox.fault(
                 #"{"path":"/oauth/register","status":401,"body":"{\"error\":\"invalid_token\"}","content_type":"application/json"}"#
             )
-            let refused = try await Self.add(world, ["--yes"])
+            let refused = try await Self.add(world, ["--yes", "--kind", "gitlab"])
             #expect(refused.status == 1, "\(refused)")
             #expect(refused.errors.contains("wants a token of whoever registers an application\n"), "\(refused)")
             #expect(refused.errors.contains("hint: register one on its pages, or have it registered\n"), "\(refused)")
