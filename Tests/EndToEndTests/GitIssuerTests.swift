@@ -285,6 +285,9 @@ import Testing
         url: String, authority: String
     ) async throws {
         try await Home.with { home in
+            let explained = try await home.lanyard(["explain", url]).output
+            let command = "here: lanyard configure git \(url)\n"
+            #expect(explained.components(separatedBy: command).count == 2, "\(explained)")
             let other = try await home.lanyard(
                 ["rule", "add", "https://git.example", "--authority", authority, "--client-id", "app"])
             #expect(other.status == 0, "\(other)")

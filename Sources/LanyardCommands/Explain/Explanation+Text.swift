@@ -122,7 +122,8 @@ extension Explanation {
         if let lookAlike {
             hints.append("the authority's host looks like \(lookAlike), but is a different one: is it the right one?")
         }
-        return hints + gitHints
+        // One command may be the remedy for two things.
+        return hints + gitHints.filter { hint in !hints.contains { $0.copied == hint.copied } }
     }
 
     private var gitHints: [Hint] {
