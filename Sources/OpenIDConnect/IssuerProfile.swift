@@ -44,9 +44,9 @@ struct IssuerProfile: Decodable, Sendable, Equatable {
         identifiers[name].flatMap { $0.utf8.count <= 255 ? $0 : nil }
     }
 
-    /// What the person calls the account; nil if it isn't said.
+    /// What the person calls the account, rather by the name that the host has for it than by an address; nil if it isn't said.
     var username: String? {
-        [Key.preferredUsername, .upn, .email, .login, .username, .nickname].lazy.compactMap { names[$0.rawValue] }.first
+        [Key.preferredUsername, .upn, .login, .username, .email, .nickname].lazy.compactMap { names[$0.rawValue] }.first
             ?? name
     }
 

@@ -185,6 +185,15 @@ struct AnswerTests {
         if let name = vector.expected("name") { #expect(profile.name == name) }
     }
 
+    @Test(arguments: [
+        (#"{"id": 1, "login": "bob", "email": "bob@contoso.com", "name": "Bob"}"#, "bob"),
+        (#"{"uuid": "{1}", "username": "bob", "nickname": "Bobby"}"#, "bob"),
+        (#"{"sub": "1", "email": "bob@contoso.com", "nickname": "Bobby"}"#, "bob@contoso.com"),
+    ])
+    func `a host's own name for an account goes before an address`(said: String, username: String) throws {
+        #expect(try JSONDecoder().decode(IssuerProfile.self, from: Data(said.utf8)).username == username)
+    }
+
     @Test(arguments: OAuthVectors.followed("account").filter { $0.input["claims"] != nil })
     func `a name that people know goes first`(_ vector: VectorCase) throws {
         let claims = try #require(vector.input["claims"])
