@@ -86,6 +86,26 @@ import TokenStore
         #expect(!all.joined().contains("default"), "\(all)")
     }
 
+    @Test func `hosts are whole on 80 columns, whatever else has to go`() throws {
+        var records = StoredRecords()
+        let hosts = ["gitlab.contoso.example", "gitea.fabrikam.example"]
+        records.accounts =
+            hosts.enumerated().map { Self.forge("\($0)", "bob", at: $1) }
+            + [Self.known("c", "carol.carpenter@contoso.example", name: "Carol Carpenter")]
+        let choices = try records.accounts.map {
+            try #require(SelectedAccount($0, authority: $0.kind == "GitLab" ? "/default" : "/contoso.example"))
+        }
+        let known = KnownAccounts(AccountOverview(records, registry: Self.withForges, history: choices))
+        let lines = AccountTable(known).lines(width: 80)
+        #expect(lines.count == 4 && lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+        for host in hosts {
+            let used = lines.contains { $0.components(separatedBy: host).count == 3 }
+            #expect(used, "once for what it is used for, once for where it is: \(lines)")
+        }
+        #expect(lines[0].contains("USED FOR") && lines[0].contains("AUTHORITY"), "\(lines)")
+        #expect(!lines.joined().contains("…"), "\(lines)")
+    }
+
     @Test(arguments: [false, true])
     func `a table fits 80 columns, and is whole where nothing limits it`(isChosen: Bool) throws {
         let path = "/11111111-2222-3333-4444-555555555555/b2c_1_a_policy_with_a_name_that_goes_on_and_on"
@@ -93,7 +113,8 @@ import TokenStore
         let known = try Self.accounts(
             [Self.long, Self.forged, Self.nameless], isChosen ? [(Self.long, path), (Self.forged, there)] : [])
         let narrow = AccountTable(known).lines(width: 80)
-        #expect(narrow.count == 4)
+        // The hosts have lines of their own.
+        #expect(narrow.count == 7 && narrow.contains("      \(Self.long.environment)"), "\(narrow)")
         #expect(narrow.allSatisfy { $0.count <= 80 }, "\(narrow)")
         // What people type is whole, and two columns that they don't need for that are left out.
         #expect(narrow.contains { $0.contains("maximiliane.hohenlohe@firm.onmicrosoft.example  ") })

@@ -10,13 +10,17 @@ struct AccountTable {
         let title: String
         /// The least width that it is cut to.
         let least: Int
+        /// The width that it is cut to as long as others can be left out; nil if that is the least.
+        var fair: Int?
         /// Whether it is left out if the screen is too narrow even so.
         var mayGo = false
+        /// Whether its cells go on lines of their own if there is no room for them still.
+        var goesBelow = false
         let cell: (KnownAccount) -> String
 
-        /// How wide it is at the least.
-        func leastWidth(_ accounts: [KnownAccount]) -> Int {
-            min(least, accounts.map { cell($0).count }.reduce(title.count, max))
+        /// How wide it is while others can be left out.
+        func fairWidth(_ accounts: [KnownAccount]) -> Int {
+            min(fair ?? least, accounts.map { cell($0).count }.reduce(title.count, max))
         }
     }
 
@@ -34,35 +38,46 @@ struct AccountTable {
             columns.append(Column(title: "TENANTS", least: 8, mayGo: true) { Self.tenants($0, known) })
         }
         if Set(known.all.map { $0.account.environment.lowercased() }).count > 1 {
-            columns.append(Column(title: "AUTHORITY", least: 9) { $0.account.environment.displayable(limit: 60) })
+            columns.append(
+                Column(title: "AUTHORITY", least: .max, goesBelow: true) { $0.account.environment.displayable() })
         }
         columns.append(Column(title: "RENEWS", least: 6) { $0.canRenew ? "yes" : "no" })
         if known.all.count > 1, known.all.contains(where: { !known.places(of: $0).isEmpty }) {
-            columns.insert(Column(title: "USED FOR", least: 9) { Self.uses(of: $0, known) }, at: 1)
+            columns.insert(Column(title: "USED FOR", least: 9, fair: 30) { Self.uses(of: $0, known) }, at: 1)
         }
         self.columns = columns
     }
 
     /// The lines, the account that was chosen last first; as wide as they need to be if no width is given.
     ///
-    /// Names of accounts are what people type, so these are never cut: other columns give way.
+    /// Names of accounts and their hosts are what people type, so these are never cut: other columns give way.
     func lines(width: Int?) -> [String] {
         let accounts = known.byUse
         let columns = fitting(width, accounts)
         let table = Table([columns.map(\.title)] + accounts.map { account in columns.map { $0.cell(account) } })
-        let lines = table.cut(columns: width, indent: 2, to: columns.map(\.least))
-        return zip([" "] + accounts.map(mark), lines).map { "\($0) \($1)" }
+        let isFair = isFitting(columns, width, accounts)
+        let rows = table.cut(
+            columns: width, indent: 2, to: columns.map { isFair ? $0.fair ?? $0.least : $0.least })
+        let lines = zip([" "] + accounts.map(mark), rows).map { "\($0) \($1)" }
+        guard !columns.contains(where: \.goesBelow), let below = self.columns.first(where: \.goesBelow) else {
+            return lines
+        }
+        return lines.prefix(1) + zip(lines.dropFirst(), accounts).flatMap { [$0, "      \(below.cell($1))"] }
     }
 
     /// The columns that there is room for, cut if need be.
     private func fitting(_ width: Int?, _ accounts: [KnownAccount]) -> [Column] {
         var columns = columns
-        while let width, columns.reduce(0, { $0 + $1.leastWidth(accounts) + 2 }) > width,
-            let first = columns.firstIndex(where: \.mayGo)
+        while !isFitting(columns, width, accounts),
+            let first = columns.firstIndex(where: \.mayGo) ?? columns.firstIndex(where: \.goesBelow)
         {
             columns.remove(at: first)
         }
         return columns
+    }
+
+    private func isFitting(_ columns: [Column], _ width: Int?, _ accounts: [KnownAccount]) -> Bool {
+        width.map { columns.reduce(0) { $0 + $1.fairWidth(accounts) + 2 } <= $0 } ?? true
     }
 
     private func mark(_ account: KnownAccount) -> String {
