@@ -159,13 +159,16 @@ extension Array {
 }
 
 extension AccountRecord {
-    /// Whether a person's word for an account means this one: its user name or one of its identifiers.
+    /// Whether a person's word for an account means this one: its user name, with its host or without, or an identifier.
     ///
     /// Case and blanks around don't count, as ADAL had it with its `userId`.
     public func isNamed(_ name: String) -> Bool {
         let wanted = name.trimmed().lowercased()
         guard !wanted.isEmpty else { return false }
-        let names = [username, homeAccountID, localAccountID ?? "", other["alternative_account_id"]?.text ?? ""]
-        return names.contains { $0.trimmed().lowercased() == wanted }
+        let names = [username, nameWithHost, homeAccountID, localAccountID, other["alternative_account_id"]?.text]
+        return names.contains { $0?.trimmed().lowercased() == wanted }
     }
+
+    /// The user name at its host, `bob@gitlab.contoso.com`; nil if it has none.
+    public var nameWithHost: String? { username.isEmpty ? nil : "\(username)@\(environment)" }
 }

@@ -322,6 +322,14 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
                 #expect(
                     both.errors.contains("lanyard logout --browser --authority \(host) \(Self.bob)\n"), "\(both)")
             }
+            // The shells offer each with its host, which means it everywhere.
+            let offered = try await world.lanyard(["complete", "fish", "lanyard", "logout", ""])
+            for (host, url) in zip(Self.hosts, [gitLab, gitea]) {
+                let name = "\(Self.bob)@\(host.place(in: world.sandbox).url.dropFirst("https://".count))"
+                #expect(offered.output.contains("\n\(name)\t\(Self.bob), "), "\(offered)")
+                let token = try await world.lanyard(["token", "--account", name, url])
+                #expect(token.status == 0 && !token.output.isEmpty, "\(token)")
+            }
             let chosen = try await world.lanyard(["use", "--authority", world.sandbox.gitea.url, Self.bob])
             #expect(chosen.status == 0 && !chosen.errors.contains("stays in use"), "\(chosen)")
             let forAll = try await world.lanyard(["use", "alice@contoso.example"])

@@ -224,6 +224,10 @@ import TokenStore
                 "alice@x.example  Alice, work or school, tenant 11111111-2222…",
                 "ALICE@x.example  Alice, work or school, tenant 99999999-2222…", "alice@x.example  personal",
             ])
+        var elsewhere = work
+        elsewhere.environment = "id.example"
+        let names = ["alice@x.example@login.example", "alice@x.example@id.example"]
+        #expect([work, elsewhere].namesToType == names && [work, elsewhere].namesApart == names)
         #expect([work, personal].namesToType == ["a.\(Self.tenant)", "c.personal"])
         #expect([work].namesApart == ["alice@x.example"])
         #expect([work, personal].namesApart.first == "alice@x.example (work or school, a.\(Self.tenant))")

@@ -83,6 +83,13 @@ import Vectors
         #expect(try known.account(named: nil, hint: name) == home)
     }
 
+    @Test func `a name with its host means the account there`() throws {
+        let ann = Self.account("a.host", "ann")
+        let known = AccountSelection.of([ann, bob], at: Self.place)
+        #expect(known.account(named: "Ann@\(Self.host)") == [ann])
+        #expect(known.account(named: "ann@host.example").isEmpty)
+    }
+
     @Test(arguments: ["", "   ", "alice", "contoso.example"])
     func `what is no name finds nobody`(_ name: String) {
         let nameless = Self.account("n.\(Self.tenant)", "")

@@ -29,12 +29,8 @@ extension KnownAccounts {
         return self.name(of: account)
     }
 
-    /// What names an account and no other: its user name, or its identifier if others have that name.
-    func name(of known: KnownAccount) -> String {
-        let username = known.account.username
-        let isItsOwn = !username.isEmpty && all.count { $0.account.username.lowercased() == username.lowercased() } == 1
-        return isItsOwn ? username : known.account.homeAccountID
-    }
+    /// What names an account and no other, as `distinctName`.
+    func name(of known: KnownAccount) -> String { all.map(\.account).distinctName(of: known.account) }
 
     private func meant(
         by name: String, among accounts: [KnownAccount], _ command: ShellCommand?

@@ -120,20 +120,26 @@ extension AccountRecord {
 }
 
 extension [AccountRecord] {
-    /// The accounts' names, those of the same name told apart by kind and identifier.
+    /// The accounts' names, those of the same name told apart by their hosts, or by kind and identifier.
     var namesApart: [String] {
         zip(self, namesToType).map { account, name in
             let shown = account.nameForPeople
-            return name == shown ? shown : "\(shown) (\(account.kindForPeople), \(name))"
+            let isIdentifier = name != shown && name == account.homeAccountID.displayable(limit: 200)
+            return isIdentifier ? "\(shown) (\(account.kindForPeople), \(name))" : name
         }
     }
 
-    /// What names each account and no other: its user name, or its identifier if others have that name.
-    var namesToType: [String] {
-        map { account in
-            let namesakes = count { $0.username.lowercased() == account.username.lowercased() }
-            return namesakes > 1 ? account.homeAccountID.displayable(limit: 200) : account.nameForPeople
-        }
+    /// What names each account and no other, fit to show.
+    var namesToType: [String] { map { distinctName(of: $0).displayable(limit: 200) } }
+
+    /// What names one of the accounts and no other: its user name, or with its host if others have that name, or else its
+    /// identifier.
+    func distinctName(of account: AccountRecord) -> String {
+        guard let nameWithHost = account.nameWithHost else { return account.homeAccountID }
+        let namesakes = filter { $0.username.lowercased() == account.username.lowercased() }
+        guard namesakes.count > 1 else { return account.username }
+        let here = namesakes.count { $0.environment.lowercased() == account.environment.lowercased() }
+        return here == 1 ? nameWithHost : account.homeAccountID
     }
 }
 
