@@ -31,6 +31,19 @@ public struct CredentialSources: Sendable {
 
     /// The token that a request comes to, or nil if it comes to none.
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
+        guard var wanted = try mapping(of: request) else { return nil }
+        guard wanted.userHint != nil else { return wanted }
+        let match = plugins.registry.match(
+            authority: wanted.authority, kind: wanted.kind, isConfigured: wanted.authorityIsConfigured)
+        wanted.judgeUserHint(at: match?.issuer)
+        return wanted
+    }
+
+    /// Whether a request comes to a token; looks for plugins only if the rules alone don't tell.
+    func mapsToToken(_ request: CredentialRequest) throws(Refusal) -> Bool { try mapping(of: request) != nil }
+
+    /// The token that a request comes to, before anybody knows what the user name in its URL means.
+    private func mapping(of request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         do throws(ResolutionError) {
             var wanted = try configuration.resolve(
                 request,
@@ -101,6 +114,13 @@ public struct CredentialSources: Sendable {
         } catch {
             throw .noToken(error, request, place: place)
         }
+    }
+}
+
+extension TokenRequest {
+    /// Takes note whether the user name is an account's where the token comes from.
+    public mutating func judgeUserHint(at issuer: PluginIssuer?) {
+        userHintIsAccount = userHint.map { issuer?.hasAccounts(named: $0) ?? false } ?? false
     }
 }
 

@@ -26,7 +26,7 @@ extension CredentialEngine {
     /// on its way.
     private func mayMeanToken(_ request: CredentialRequest, _ sources: Result<CredentialSources, Refusal>) -> Bool {
         do throws(Refusal) {
-            return try sources.get().resolve(request) != nil
+            return try sources.get().mapsToToken(request)
         } catch {
             return true
         }

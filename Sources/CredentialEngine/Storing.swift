@@ -8,7 +8,7 @@ extension CredentialEngine {
         if let expiry = credential.expiresOn, expiry <= surroundings.now { return }
         let sources = try readSources()
         // If a token answers, what comes back is that token, which is stored already.
-        if (try? sources.resolve(request)) != nil { return }
+        if (try? sources.mapsToToken(request)) == true { return }
         // It is read first, for mostly it is stored already.
         KeyringConfiguration.open()
         do throws(StoreError) { try sources.passwords.store(password, for: query) } catch { throw .store(error) }

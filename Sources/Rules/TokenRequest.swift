@@ -43,6 +43,8 @@ public struct TokenRequest: Sendable, Equatable {
     public var account: String?
     /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.
     public var userHint: String?
+    /// Whether the user name is an account's, as at code hosts: then it is for that account, and for no other that has a name.
+    public var userHintIsAccount = false
     /// A claims request, checked: JSON on one line.
     public var claims: String?
     /// What shapes a sign-in, should there be one.
@@ -54,8 +56,10 @@ public struct TokenRequest: Sendable, Equatable {
         set { signIn.prompt = newValue }
     }
 
-    /// Who must be the one that signs in: the account that is named, else the user name if it is an address.
-    public var expectedAccount: String? { account ?? userHint.flatMap { $0.isAddress ? $0 : nil } }
+    /// Who must be the one that signs in: the account that is named, else the user name if it is an account's or an address.
+    public var expectedAccount: String? {
+        account ?? userHint.flatMap { userHintIsAccount || $0.isAddress ? $0 : nil }
+    }
 }
 
 extension String {

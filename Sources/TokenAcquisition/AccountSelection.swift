@@ -84,10 +84,13 @@ public struct AccountSelection: Sendable {
 
     /// The account for a request, and how it was chosen; nil if nobody has signed in yet.
     ///
-    /// It is the one that the request names, else the one that its user name happens to be, else the one of `decision`.
+    /// It is the one that the request names, else the one that its user name happens to be, else the one of `decision`. If
+    /// the user name is known to be an account's, only those whose own name nobody knows may be meant instead.
     ///
     /// - Throws: `AcquisitionError` if the named account has not signed in, or several could be meant.
-    public func decision(named name: String?, hint: String?) throws(AcquisitionError) -> Decision? {
+    public func decision(
+        named name: String?, hint: String?, hintIsAccount: Bool = false
+    ) throws(AcquisitionError) -> Decision? {
         if let name {
             let found = account(named: name)
             guard !found.isEmpty else { throw .noSuchAccount(name, known: accounts) }
@@ -96,6 +99,11 @@ public struct AccountSelection: Sendable {
         guard let hint else { return try decision(among: accounts) }
         let found = account(named: hint)
         guard found.isEmpty else { return try decision(among: found)?.because(.username) }
+        if hintIsAccount {
+            let nameless = accounts.filter { !$0.hasUsername }
+            guard !nameless.isEmpty else { throw .noSuchAccount(hint, known: accounts) }
+            return try decision(among: nameless)
+        }
         return hint.isAddress ? nil : try decision(among: accounts)
     }
 
@@ -171,4 +179,7 @@ extension AccountRecord {
 
     /// The user name at its host, `bob@gitlab.contoso.com`; nil if it has none.
     public var nameWithHost: String? { username.isEmpty ? nil : "\(username)@\(environment)" }
+
+    /// Whether its issuer told a user name, and not merely what identifies it.
+    public var hasUsername: Bool { !username.isEmpty && username != localAccountID }
 }

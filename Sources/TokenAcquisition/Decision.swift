@@ -81,7 +81,9 @@ extension TokenAcquirer {
             let records = try reading(authority.place)
             let known = known(records, authority, request, history)
             decision.accounts = known.accounts
-            if let meant = try known.decision(named: request.account, hint: request.userHint) {
+            if let meant = try known.decision(
+                named: request.account, hint: request.userHint, hintIsAccount: request.userHintIsAccount)
+            {
                 let stored = SilentSelection(
                     records, place: authority.place, account: meant.account, request: request,
                     renewsLate: authority.match.issuer?.revokesOnRenewal ?? false, now: clock())

@@ -179,7 +179,7 @@ public struct TokenAcquirer: Sendable {
         recentFailures.forget(key)
         let token = try await keep(result, request, authority, redeemed: nil)
         guard let signedIn = token.account else { return token }
-        if let wanted = request.expectedAccount, !signedIn.isNamed(wanted) {
+        if let wanted = request.expectedAccount, !request.admits(signedIn) {
             throw .wrongAccount(wanted: wanted, signedIn: signedIn)
         }
         settle(on: signedIn, insteadOf: account, request, authority)
@@ -194,5 +194,15 @@ public struct TokenAcquirer: Sendable {
         let key = RecentFailures.Key(request, authority.place, account: account)
         guard let error = recentFailures.cancellation(key, since: asked) else { return }
         throw .plugin(error, name: authority.match.plugin.name)
+    }
+}
+
+extension TokenRequest {
+    /// Whether an account may be the one that is expected.
+    ///
+    /// At a code host that tells no user names the one in the URL can't be compared, and would be asked for again and again.
+    func admits(_ signedIn: AccountRecord) -> Bool {
+        guard let expectedAccount, !signedIn.isNamed(expectedAccount) else { return true }
+        return account == nil && userHintIsAccount && !signedIn.hasUsername
     }
 }

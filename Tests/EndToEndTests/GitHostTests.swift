@@ -256,6 +256,46 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
         }
     }
 
+    @Test func `the URL's user name gets nobody else's token`() async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            let host = GitHost.gitLab.place(in: world.sandbox)
+            try world.configure(hosts: [host])
+            let url = GitHost.gitLab.repository(in: world.sandbox)
+            func named(_ user: String) -> String { url.replacing("https://", with: "https://\(user)@") }
+            #expect(try await world.lanyard(["login", url], world.browser(as: Self.alice)).status == 0)
+            // These stand for nobody, or for Alice; what they are answered with is remembered, and no answer to others.
+            for user in [nil, "git", "oauth2", "Personal%20Access%20Token", Self.alice.uppercased()] {
+                let clone = try await world.git(["clone", "-q", user.map(named) ?? url, "of \(user ?? "nobody")"])
+                #expect(clone.status == 0 && clone.errors.isEmpty, "\(clone)")
+            }
+            for program in GitProgram.all {
+                try await world.sandbox.clearLog()
+                let clone = try await world.git(["clone", "-q", named(Self.bob), "of bob"], by: program)
+                let error = "the account \(Self.bob) has not signed in; these have: \(Self.alice)\n"
+                let hint = "lanyard: hint: sign in: lanyard login \(host.url)/ --account \(Self.bob)\n"
+                #expect(clone.status == 128 && clone.errors.contains(error + hint), "\(clone)")
+                #expect(try await world.sandbox.requests().allSatisfy { $0.authorization == nil })
+            }
+            let explained = try await world.lanyard(["explain", named(Self.bob)])
+            let others = "\(Self.bob) has not signed in; these have: \(Self.alice)"
+            #expect(explained.output.contains(others), "\(explained)")
+            let status = try await world.lanyard(["status", named(Self.bob)])
+            #expect(status.status == 2, "\(status)")
+
+            // Whoever is there is asked to sign in as him.
+            let wrong = try await world.git(["clone", "-q", named(Self.bob), "of bob"], world.browser(as: Self.alice))
+            let instead = "\(Self.alice) signed in instead of \(Self.bob)\n"
+            #expect(wrong.status == 128 && wrong.errors.contains(instead), "\(wrong)")
+            try await world.sandbox.clearLog()
+            let right = try await world.git(["clone", "-q", named(Self.bob), "of bob"], world.browser(as: Self.bob))
+            #expect(right.status == 0, "\(right)")
+            let asked = try await GitHost.gitLab.requests(world)
+            let hints = asked.authority.compactMap { $0.query?["login_hint"] }
+            #expect(hints.contains(Self.bob), "\(asked.authority)")
+            #expect(Set(asked.git.filter { $0.status == 200 }.map(\.user)) == ["bob@contoso.example"], "\(asked.git)")
+        }
+    }
+
     @Test func `a rule for a path selects one of two accounts on a host`() async throws {
         try await World.with { world in
             let host = world.sandbox.issuer

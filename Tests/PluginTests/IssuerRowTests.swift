@@ -111,6 +111,30 @@ import Vectors
         #expect(issuer.revokesOnRenewal == revokesOnRenewal)
     }
 
+    @Test(arguments: [
+        "https://github.com", "https://gitlab.com", "https://bitbucket.org", "https://gitea.com",
+        "https://codeberg.org",
+        "https://huggingface.co",
+    ])
+    func `a user name at a code host is an account's, unless programs write it for anybody`(_ authority: String) throws
+    {
+        let issuer = try #require(Self.registry.match(authority: authority, isConfigured: false)?.issuer)
+        let nobodys = [
+            "", "git", "GIT", "oauth2", "x-access-token", "x-token-auth", "Personal Access Token",
+            issuer.username ?? "",
+        ]
+        for name in nobodys { #expect(!issuer.hasAccounts(named: name), "\(name)") }
+        for name in ["bob", "git-bob", "bob@contoso.com", " git"] {
+            #expect(issuer.hasAccounts(named: name), "\(name)")
+        }
+    }
+
+    @Test(arguments: ["https://accounts.google.com", "https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0"])
+    func `elsewhere a user name may be anything`(_ authority: String) throws {
+        let issuer = try #require(Self.registry.match(authority: authority, isConfigured: false)?.issuer)
+        #expect(!issuer.hasAccounts(named: "bob"))
+    }
+
     private static let scopes: [(String, [String]?)] = [
         ("https://gitlab.com", ["read_repository", "write_repository"]), ("https://gitea.com", []),
         ("https://contoso.ciamlogin.com/contoso.onmicrosoft.com/v2.0", nil),

@@ -75,6 +75,7 @@ struct ManifestTests {
         registration-page = "/settings/applications/new"
         registration = "tick the box"
         redirect-uri = "http://127.0.0.1"
+        placeholder-usernames = ["git", "Personal Access Token"]
 
         [[client]]
         name = "azure-cli"
@@ -125,6 +126,7 @@ struct ManifestTests {
         #expect(issuer.secretFlows == [.browser])
         #expect(issuer.username == "x-access-token")
         #expect(issuer.revokesOnRenewal)
+        #expect(issuer.placeholderUsernames == ["git", "Personal Access Token"])
         #expect(issuer.name == "GitHub" && issuer.realms == ["GitHub"])
         let authority = try #require(AuthorityURL("https://git.example/hub/"))
         #expect(issuer.registrationPage(at: authority) == "https://git.example/hub/settings/applications/new")
@@ -157,11 +159,14 @@ struct ManifestTests {
         Fault(
             old: "/settings/applications/new", new: "http://github.com/x", line: 36,
             message: "`registration-page` has a value that can't be used"),
+        Fault(
+            old: "[\"git\"", new: "[\"g:t\"", line: 39,
+            message: "`placeholder-usernames` holds a value that can't be used"),
         Fault(old: "= true", new: "= 1", line: 33, message: "`revokes-on-renewal` must be true or false"),
         Fault(old: "\"/{path}\"", new: "\"/{path}/x\"", line: 16, message: pathFault),
         Fault(old: "\"/{path}\"", new: "\"/{realm}/{path}\"", line: 16, message: pathFault),
         Fault(
-            old: "\"http://localhost\"", new: "\"http://evil.example\"", line: 45,
+            old: "\"http://localhost\"", new: "\"http://evil.example\"", line: 46,
             message: "`redirect-uri` has a value that can't be used"),
         Fault(
             old: "client-ids = \"uuid\"", new: "client-ids = \"guid\"", line: 8,

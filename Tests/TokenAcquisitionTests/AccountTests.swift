@@ -5,6 +5,7 @@ import Testing
 import TokenStore
 import Vectors
 
+@testable import Rules
 @testable import TokenAcquisition
 
 /// Which account is meant, and what a sign-out takes.
@@ -81,6 +82,44 @@ import Vectors
         let known = AccountSelection.of([home, guest, bob], at: Self.place)
         #expect(try known.account(named: name, hint: nil) == home)
         #expect(try known.account(named: nil, hint: name) == home)
+    }
+
+    @Test func `a user name that is an account's finds that account or nobody`() throws {
+        let (ann, ben) = (Self.account("a.host", "ann"), Self.account("b.host", "ben"))
+        func decision(_ name: String, among accounts: [AccountRecord]) throws -> AccountSelection.Decision? {
+            try AccountSelection.of(accounts, at: Self.place).decision(named: nil, hint: name, hintIsAccount: true)
+        }
+        #expect(try decision("ANN", among: [ann, ben]) == .init(account: ann, choice: .username))
+        for (name, known) in [("ben", [ann]), ("ben@contoso.example", [ann, ben]), ("ben", [])] {
+            #expect(throws: AcquisitionError.noSuchAccount(name, known: known)) { try decision(name, among: known) }
+        }
+        // The rule's or the request's account counts before.
+        let known = AccountSelection.of([ann, ben], at: Self.place)
+        #expect(try known.decision(named: "ben", hint: "cleo", hintIsAccount: true)?.account == ben)
+    }
+
+    @Test(arguments: ["", "42"])
+    func `an account whose name nobody knows may be the one in the URL`(username: String) throws {
+        let ann = Self.account("a.host", "ann")
+        var nameless = Self.account("n.host", username)
+        nameless.localAccountID = "42"
+        let known = AccountSelection.of([ann, nameless], at: Self.place)
+        #expect(try known.decision(named: nil, hint: "ben", hintIsAccount: true)?.account == nameless)
+        #expect(try known.decision(named: nil, hint: "ann", hintIsAccount: true)?.account == ann)
+        #expect(throws: AcquisitionError.noSuchAccount("ben", known: known.accounts)) {
+            try known.decision(named: "ben", hint: nil)
+        }
+        var request = TokenRequest(
+            origin: .consumer, authority: "https://host", authorityIsConfigured: true, clientID: "c", scopes: [])
+        request.userHint = "ben"
+        request.userHintIsAccount = true
+        #expect(request.expectedAccount == "ben" && request.admits(nameless) && !request.admits(ann))
+        request.account = "ben"
+        #expect(!request.admits(nameless))
+        // Where a user name may be anything, it says nothing about who signs in.
+        request.account = nil
+        request.userHintIsAccount = false
+        #expect(request.expectedAccount == nil && request.admits(ann))
     }
 
     @Test func `a name with its host means the account there`() throws {

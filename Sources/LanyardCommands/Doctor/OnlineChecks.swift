@@ -264,6 +264,7 @@ extension Session {
         else { return nil }
         var settled = request
         settled.clientID = id
+        settled.judgeUserHint(at: match.issuer)
         if settled.scopes.isEmpty { settled.scopes = match.issuer?.scopes ?? [] }
         return settled
     }

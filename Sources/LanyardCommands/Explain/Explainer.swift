@@ -204,6 +204,8 @@ struct Explainer {
         }
         // What a sign-in brings must be kept.
         do throws(StoreError) { try session.acquirer.requireWritable() } catch { return failing(.store(error), wanted) }
+        // The rule's account needs no naming, but the URL that is shown has no user name.
+        let account = request.wish.account ?? (wanted.account == nil ? wanted.expectedAccount : nil)
         let how =
             switch flow {
             case .browser: "in the browser"
@@ -213,7 +215,7 @@ struct Explainer {
         return .init(
             step: "sign-in", text: "ask you to sign in \(how)",
             hints: [
-                Hint("to do it now", run: "lanyard login \(request.url)\(option: "--account", request.wish.account)")
+                Hint("to do it now", run: "lanyard login \(request.url)\(option: "--account", account)")
             ])
     }
 }

@@ -76,6 +76,10 @@ extension Explanation {
         guard let account = decision.account else {
             if case .refuse(.store) = decision.step { return ["unknown: the keyring can't be read"] }
             guard !decision.accounts.isEmpty else { return ["nobody has signed in"] }
+            if case .refuse(.noSuchAccount(let name, _)) = decision.step {
+                let others = decision.accounts.namesApart.joined(separator: ", ")
+                return ["\(name.displayable(limit: 100)) has not signed in; these have: \(others)"]
+            }
             return decision.accounts.map(\.nameForPeople)
         }
         let how =

@@ -118,8 +118,9 @@ struct ManifestReader {
         manifest.issuers = try rows.read(
             "issuer",
             [
-                "kind", "hosts", "scopes", "flows", "secret-flows", "username", "bearer", "revokes-on-renewal", "name",
-                "git-hosts", "realms", "registration-page", "registration", "redirect-uri",
+                "kind", "hosts", "scopes", "flows", "secret-flows", "username", "placeholder-usernames", "bearer",
+                "revokes-on-renewal", "name", "git-hosts", "realms", "registration-page", "registration",
+                "redirect-uri",
             ] + Self.endpointKeys, issuer)
         manifest.clients = try rows.read(
             "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
@@ -160,6 +161,9 @@ struct ManifestReader {
         issuer.flows = try table.flows("flows")
         issuer.secretFlows = try table.flows("secret-flows")
         issuer.username = try table.text("username", .basicUsername)
+        issuer.placeholderUsernames =
+            try table.strings("placeholder-usernames") == nil
+            ? nil : table.list("placeholder-usernames", .basicUsername)
         issuer.takesBearer = try table.boolean("bearer") ?? (issuer.username == nil)
         issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
         issuer.name = try table.text("name", .text(64)) ?? ""

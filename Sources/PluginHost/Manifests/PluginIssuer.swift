@@ -16,6 +16,8 @@ public struct PluginIssuer: Sendable, Equatable {
     public var secretFlows: [PluginRequest.Flow] = []
     /// The user name that a token goes with as a password; nil if any will do.
     public var username: String?
+    /// User names that stand in URLs for nobody, besides `username`; nil if others need not be accounts' either.
+    public var placeholderUsernames: [String]?
     /// Whether servers take a token as such, too (RFC 6750).
     public var takesBearer = true
     /// Whether a renewal ends the token that it replaces.
@@ -36,6 +38,13 @@ public struct PluginIssuer: Sendable, Equatable {
             all[keyPath: endpoint] = all[keyPath: endpoint].map(authority.resolving)
         }
         return all
+    }
+
+    /// Whether a user name in a URL is an account's there, and not one that programs write for anybody.
+    public func hasAccounts(named name: String) -> Bool {
+        guard let placeholderUsernames, !name.isEmpty else { return false }
+        let nobodys = placeholderUsernames + [username].compactMap(\.self)
+        return !nobodys.contains { $0.lowercased() == name.lowercased() }
     }
 
     /// The page at an authority where an application is registered; nil if the manifest doesn't say.
