@@ -296,6 +296,23 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
         }
     }
 
+    @Test(arguments: [(GitHost.gitLab, [String]()), (.gitea, ["refresh_token"])])
+    func `a token that its renewal ends isn't renewed early`(host: GitHost, grants: [String]) async throws {
+        try await World.with(hosts: [host]) { world in
+            // Less than the five minutes from which others are renewed, and far more than this takes.
+            try await world.sandbox.set(#"{"access_token_lifetime": 290}"#)
+            let url = host.repository(in: world.sandbox)
+            #expect(try await world.git(["clone", "-q", url, "hello"], world.browser(as: Self.alice)).status == 0)
+            try await world.sandbox.clearLog()
+            try await world.sandbox.set(#"{"access_token_lifetime": 3600}"#)
+            for _ in 0..<2 {
+                let fetch = try await world.git(["-C", "hello", "fetch"])
+                #expect(fetch.status == 0 && fetch.errors.isEmpty, "\(fetch)")
+            }
+            #expect(try await host.requests(world).authority.compactMap(\.grantType) == grants)
+        }
+    }
+
     @Test func `a rule for a path selects one of two accounts on a host`() async throws {
         try await World.with { world in
             let host = world.sandbox.issuer
