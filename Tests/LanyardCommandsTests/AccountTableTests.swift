@@ -91,7 +91,7 @@ import TokenStore
         let hosts = ["gitlab.contoso.example", "gitea.fabrikam.example"]
         records.accounts =
             hosts.enumerated().map { Self.forge("\($0)", "bob", at: $1) }
-            + [Self.known("c", "carol.carpenter@contoso.example", name: "Carol Carpenter")]
+            + [Self.known("c", "carol@contoso.example", name: "Carol Carpenter")]
         let choices = try records.accounts.map {
             try #require(SelectedAccount($0, authority: $0.kind == "GitLab" ? "/default" : "/contoso.example"))
         }
