@@ -43,4 +43,5 @@ extension World {
 package enum WorldError: Error {
     case signIn(String)
     case rules(String)
+    case server(String)
 }

@@ -1,4 +1,5 @@
 import ConsumerProtocols
+import Glibc
 
 /// A tool that lanyard serves in the tool's own protocol: what it runs, and what answers it.
 ///
@@ -16,7 +17,11 @@ struct ServedTool: Sendable {
     private typealias Maker = @Sendable (_ arguments: [String], _ environment: [String: String]) -> any Consumer
 
     private static let all: [(Way, Maker)] = [
-        (.program("docker-credential-lanyard"), { arguments, _ in DockerConsumer(arguments, version: Version.current) })
+        (
+            .program("docker-credential-lanyard"),
+            { arguments, _ in DockerConsumer(arguments, version: Version.current) }
+        ),
+        (.program("keyring"), { arguments, _ in KeyringConsumer(arguments, isTyped: isatty(STDIN_FILENO) == 1) }),
     ]
 
     /// The names of the links to lanyard that tools run.

@@ -1,0 +1,115 @@
+import Addresses
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// pip, uv, pdm and whatever else runs the keyring library's command `keyring`: all arguments, a password on stdin for `set`.
+///
+/// They ask for an index's whole URL first and, if that has nothing, for its host alone. The host alone says nothing of the scheme
+/// that the password will travel by, so it gets none; `set` and `del` take it for https.
+public struct KeyringConsumer: Consumer {
+    private static let usage = """
+        usage: keyring [--mode creds|password] [--output plain|json] get URL [USER]
+               keyring set URL USER <PASSWORD
+               keyring del URL USER
+
+        """
+
+    private let arguments: [String]
+    private let isTyped: Bool
+    private var wanted: KeyringArguments?
+    private var request = CredentialRequest()
+    private var input = ToolInput()
+
+    /// Serves what the tool passes; `isTyped` is whether stdin is a terminal, which would show a password.
+    public init(_ arguments: [String], isTyped: Bool) {
+        self.arguments = arguments
+        self.isTyped = isTyped
+    }
+
+    /// Reads the arguments, which are all of the request unless a password is to be stored.
+    public mutating func begin() -> Turn {
+        guard !arguments.contains(where: { $0 == "--help" || $0 == "-h" }) else {
+            return Turn(output: Array(Self.usage.utf8), .end(0))
+        }
+        do throws(KeyringArguments.Mistake) {
+            let wanted = try KeyringArguments(arguments)
+            self.wanted = wanted
+            return begin(wanted)
+        } catch {
+            return Turn(complaint: .other(error.message, remedy: "keyring --help lists what there is"), .end(2))
+        }
+    }
+
+    private mutating func begin(_ wanted: KeyringArguments) -> Turn {
+        let isURL = wanted.service.hasBytes("://")
+        guard let url = try? RequestURL(isURL ? wanted.service : "https://\(wanted.service)"),
+            ["http", "https"].contains(url.scheme)
+        else {
+            return wanted.verb == .get
+                ? Turn(.end(1)) : fail("\(wanted.service.displayable(limit: 200)) is neither a URL nor a host")
+        }
+        request = CredentialRequest(url)
+        request.username = wanted.username ?? url.username
+        request.isUnattended = true
+        switch wanted.verb {
+        case .get:
+            request.reach = .above
+            return isURL ? Turn(.ask(.get(request))) : Turn(.end(1))
+        case .del: return Turn(.ask(.erase(request, .init())))
+        case .set:
+            guard !isTyped else {
+                return fail(
+                    "a terminal would show the password",
+                    remedy: "pass it by a pipe: read -rs P; echo \"$P\" | keyring set …")
+            }
+            return Turn(.read)
+        }
+    }
+
+    /// Asks the engine once, and answers.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .input([]): store()
+        case .input(let bytes): read(bytes)
+        case .credential(let credential): answer(credential)
+        case .nothing: Turn(.end(wanted?.verb == .get ? 1 : 0))
+        case .refused: Turn(complaint: .refusal, .end(1))
+        }
+    }
+
+    private mutating func read(_ bytes: [UInt8]) -> Turn {
+        input.take(bytes)
+        return input.isTooLong ? fail("the password is longer than 1 MiB") : Turn(.read)
+    }
+
+    /// Stores all of stdin, less one line feed at its end.
+    private func store() -> Turn {
+        guard var password = input.text else { return fail("the password is not UTF-8") }
+        if password.utf8.last == UInt8(ascii: "\n") { password.unicodeScalars.removeLast() }
+        guard !password.isEmpty, !password.hasControlCharacter else {
+            return fail("standard input holds no valid password", remedy: "it must be one line")
+        }
+        return Turn(.ask(.store(Credential(.password, Secret(password), username: request.username), request)))
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        // keyring has no name for a credential of another scheme than a password's.
+        if case .authorization = credential.kind { return Turn(.end(1)) }
+        let values = [("username", credential.passwordUsername), ("password", credential.secret.reveal())]
+            .dropFirst(wanted?.form.hasUsername == true ? 0 : 1)
+        if wanted?.form.isJSON == true {
+            let members = values.map { ($0, JSONValue.string($1)) }
+            return Turn(output: JSONValue.object(Dictionary(uniqueKeysWithValues: members)).encoded() + [0x0A], .end(0))
+        }
+        guard !values.contains(where: { $1.hasControlCharacter }) else {
+            return Turn(complaint: .unwritable(request), .end(1))
+        }
+        return Turn(output: values.flatMap { Array("\($1)\n".utf8) }, .end(0))
+    }
+
+    private func fail(_ message: String, remedy: String? = nil) -> Turn {
+        Turn(complaint: .other(message, remedy: remedy), .end(1))
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// pip, uv and twine with a pypiserver that wants a password.
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
+struct PythonToolTests {
+    @Test func `a password that keyring sets opens the index to pip, uv and twine until it is deleted`() async throws {
+        try await World.with { world in
+            try await PackageIndex.with(password: "s3cret: \"x\"", in: world) { index in
+                let set = try await keyring(world, ["set", index.root, "alice"], input: "s3cret: \"x\"\n")
+                #expect(set.status == 0 && set.output.isEmpty && set.errors.isEmpty, "\(set)")
+                for ended in try await all(world, index, user: "alice") {
+                    #expect(ended.status == 0, "\(ended)")
+                }
+                let del = try await keyring(world, ["del", index.root, "alice"])
+                #expect(del.status == 0, "\(del)")
+                for ended in try await all(world, index, user: "alice") {
+                    #expect(ended.status != 0, "\(ended)")
+                }
+            }
+        }
+    }
+
+    @Test func `a token opens the index, and without one nobody is asked`() async throws {
+        try await World.with { world in
+            try await PackageIndex.with(password: "", in: world) { index in
+                try world.configure(rule: index.root, at: "contoso.example")
+                let creds = ["--mode=creds", "--output=json", "get", index.url]
+                let early = try await keyring(world, creds, world.browser(as: "alice@contoso.example"))
+                #expect(early.status == 1 && early.output.isEmpty, "\(early)")
+                #expect(early.errors.contains("lanyard login \(index.url)"), "\(early)")
+                #expect(try await pip(world, index).status != 0)
+
+                let login = try await world.lanyard(["login", index.url], world.browser(as: "alice@contoso.example"))
+                try #require(login.status == 0, "\(login)")
+                let token = try #require(try await world.lanyard(["token", index.url]).lines.first)
+                try index.take(token)
+                let answers = try await eight { try await keyring(world, creds) }
+                #expect(
+                    Set(answers.map(\.output)) == [
+                        #"{"password":"\#(token)","username":"alice@contoso.example"}"# + "\n"
+                    ])
+                for ended in try await all(world, index, user: "anybody") {
+                    #expect(ended.status == 0, "\(ended)")
+                    #expect(!ended.output.contains(token) && !ended.errors.contains(token))
+                }
+            }
+        }
+    }
+
+    @Test func `nothing is for another port, scheme, host or path`() async throws {
+        try await World.with { world in
+            _ = try await keyring(world, ["set", "https://pkgs.example:8443/feed", "alice"], input: "s3cret")
+            for (url, isThere) in [
+                ("https://pkgs.example:8443/feed/simple/", true), ("https://pkgs.example:8443/feed", true),
+                ("https://pkgs.example:8443/feedback/", false), ("https://pkgs.example:8443/", false),
+                ("https://pkgs.example/feed/simple/", false), ("http://pkgs.example:8443/feed/simple/", false),
+                ("https://pkgs.example.evil.example:8443/feed/simple/", false), ("pkgs.example:8443", false),
+                ("https://pkgs.example:8443@evil.example/feed/simple/", false),
+            ] {
+                let ended = try await keyring(world, ["get", url, "--mode", "creds"])
+                #expect(ended.output == (isThere ? "alice\ns3cret\n" : ""), "\(url)")
+                #expect(ended.status == (isThere ? 0 : 1) && ended.errors.isEmpty, "\(url) \(ended)")
+            }
+            let other = try await keyring(world, ["get", "https://pkgs.example:8443/feed", "bob"])
+            #expect(other.output.isEmpty && other.status == 1)
+        }
+    }
+
+    // MARK: The tools
+
+    private func keyring(
+        _ world: World, _ arguments: [String], _ extra: [String: String] = [:], input: String = ""
+    ) async throws -> Ended {
+        try await world.runInside(
+            try program(world), arguments, input: input, environment: world.environment.merging(extra) { $1 })
+    }
+
+    /// The link, as an installation has it: in a folder of its own.
+    private func program(_ world: World) throws -> String {
+        let folder = world.folder + "/keyring"
+        let link = folder + "/keyring"
+        if !FileManager.default.fileExists(atPath: link) {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: Built.lanyard)
+        }
+        return link
+    }
+
+    private func run(_ world: World, _ name: String, _ arguments: [String], _ extra: [String: String] = [:])
+        async throws -> Ended
+    {
+        let own = [
+            "PATH": "\(world.folder)/keyring:\(world.environment["PATH"] ?? "")", "PIP_CONFIG_FILE": "/dev/null",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1", "UV_NO_CACHE": "1", "UV_KEYRING_PROVIDER": "subprocess",
+        ]
+        return try await world.runInside(
+            Clients.program(name), arguments,
+            environment: world.environment.merging(own) { $1 }.merging(extra) { $1 })
+    }
+
+    private func all(_ world: World, _ index: PackageIndex, user: String) async throws -> [Ended] {
+        [
+            try await pip(world, index), try await uv(world, index), try await uv(world, index, user: user),
+            try await twine(world, index),
+        ]
+    }
+
+    private func pip(_ world: World, _ index: PackageIndex) async throws -> Ended {
+        try await run(
+            world, "pip",
+            [
+                "download", "--no-input", "--no-deps", "--no-cache-dir", "--keyring-provider", "subprocess", "--dest",
+                UUID().uuidString, "--index-url", index.url, "hello",
+            ])
+    }
+
+    /// With a user it asks for their password; without one for both, if it is told that the index wants them.
+    private func uv(_ world: World, _ index: PackageIndex, user: String? = nil) async throws -> Ended {
+        let url = user.map { index.url.replacing("://", with: "://\($0)@") } ?? index.url
+        let file = world.folder + "/uv.toml"
+        try "[[index]]\nurl = \"\(url)\"\ndefault = true\nauthenticate = \"always\"\n"
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        return try await run(
+            world, "uv",
+            [
+                "--config-file", file, "pip", "install", "--python", Clients.program("python3"), "--target",
+                UUID().uuidString, "hello",
+            ])
+    }
+
+    /// With the backend for the keyring library, which asks the lanyard on `PATH`.
+    private func twine(_ world: World, _ index: PackageIndex) async throws -> Ended {
+        let folder = world.folder + "/python"
+        if !FileManager.default.fileExists(atPath: folder) {
+            let source = Built.checkout + "/python/keyring-lanyard"
+            let installed = try await run(
+                world, "pip",
+                ["install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--target", folder, source])
+            try #require(installed.status == 0, "\(installed)")
+        }
+        return try await run(
+            world, "twine",
+            [
+                "upload", "--non-interactive", "--repository-url", index.root,
+                "\(index.folder)/packages/hello-1.0-py3-none-any.whl",
+            ],
+            ["PYTHONPATH": folder])
+    }
+
+    private func eight(_ body: @escaping @Sendable () async throws -> Ended) async throws -> [Ended] {
+        try await withThrowingTaskGroup(of: Ended.self) { group in
+            for _ in 0..<8 { group.addTask { try await body() } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}

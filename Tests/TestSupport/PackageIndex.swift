@@ -1,0 +1,40 @@
+import Foundation
+
+/// A real pypiserver on a loopback port, with one package, that wants a password.
+package struct PackageIndex: Sendable {
+    /// The folder with its files.
+    package let folder: String
+    /// The server's URL.
+    package let root: String
+    /// The URL of the index for pip.
+    package var url: String { root + "simple/" }
+
+    /// Runs the body while an index serves that takes this password from any user.
+    package static func with(
+        password: String, in world: World, _ body: @Sendable (PackageIndex) async throws -> Void
+    ) async throws {
+        let folder = world.folder + "/index"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try password.write(toFile: folder + "/password", atomically: true, encoding: .utf8)
+        let script = Built.checkout + "/Tests/TestSupport/Scripts/package-index"
+        _ = try await TestSupport.with(
+            Clients.program("python3"), [script, folder], output: folder + "/output", environment: world.environment
+        ) {
+            try await body(PackageIndex(folder: folder, root: "http://127.0.0.1:\(try await port(folder))/"))
+        }
+    }
+
+    /// Takes another password from now on.
+    package func take(_ password: String) throws {
+        try password.write(toFile: folder + "/password", atomically: true, encoding: .utf8)
+    }
+
+    /// Waits until it serves.
+    private static func port(_ folder: String) async throws -> String {
+        for _ in 0..<1200 {
+            if let port = try? String(contentsOfFile: folder + "/port", encoding: .utf8) { return port }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw WorldError.server((try? String(contentsOfFile: folder + "/output", encoding: .utf8)) ?? "")
+    }
+}
