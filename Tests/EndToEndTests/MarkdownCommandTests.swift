@@ -35,6 +35,7 @@ import Testing
         "read -rs PASSWORD": "a person types a password",
         #"printf '%s\n' "$PASSWORD" | keyring"#: "needs the folder of an installation; PythonToolTests has it",
         "keyring ": "needs the folder of an installation; PythonToolTests has it",
+        "ln -sf \"$(command -v terraform-credentials-lanyard)\"": "needs the folder of an installation",
         "pipx ": "changes what the person has installed; PythonToolTests installs the package",
         "gpg --decrypt": "needs what the command before it makes",
         "systemctl --user enable": "needs a user's systemd",

@@ -22,6 +22,7 @@ struct ServedTool: Sendable {
             { arguments, _ in DockerConsumer(arguments, version: Version.current) }
         ),
         (.program("keyring"), { arguments, _ in KeyringConsumer(arguments, isTyped: isatty(STDIN_FILENO) == 1) }),
+        (.program("terraform-credentials-lanyard"), { arguments, _ in TerraformConsumer(arguments) }),
     ]
 
     /// The names of the links to lanyard that tools run.

@@ -1,0 +1,86 @@
+import Addresses
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// terraform and OpenTofu: one verb and one host, and for `store` a JSON object on stdin.
+///
+/// What they keep are tokens for a host, and not the passwords that git has for it. So they are kept at the place where each
+/// request to the host begins.
+public struct TerraformConsumer: Consumer {
+    private enum Verb: String {
+        case get, store, forget
+    }
+
+    /// The document that says where a host's services are.
+    private static let document = ".well-known/terraform.json"
+    /// Whose the tokens are; there is nobody's name for them.
+    private static let username = "terraform"
+
+    private let arguments: [String]
+    private var verb: Verb?
+    private var request = CredentialRequest()
+    private var input = ToolInput()
+
+    /// Serves what the program passes.
+    public init(_ arguments: [String]) {
+        self.arguments = arguments
+    }
+
+    /// Reads the arguments, which are all of the request unless a token is to be stored.
+    public mutating func begin() -> Turn {
+        guard let word = arguments.dropLast().last else { return fail("terraform passes a verb and a host") }
+        guard let verb = Verb(rawValue: word) else { return fail("unknown verb: \(word.displayable(limit: 60))") }
+        self.verb = verb
+        // What terraform writes is read to its end, whatever becomes of it.
+        if verb == .store { return Turn(.read) }
+        return ask { verb == .get ? .get($0) : .erase($0, .init()) }
+    }
+
+    /// Reads all of stdin to store it, asks the engine once, and answers.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .input([]): store()
+        case .input(let bytes): read(bytes)
+        case .credential(let credential): answer(credential)
+        case .nothing: Turn(output: verb == .get ? Array("{}\n".utf8) : [], .end(0))
+        case .refused: Turn(complaint: .refusal, .end(1))
+        }
+    }
+
+    private mutating func read(_ bytes: [UInt8]) -> Turn {
+        if !input.isTooLong { input.take(bytes) }
+        return Turn(.read)
+    }
+
+    private mutating func store() -> Turn {
+        guard !input.isTooLong else { return fail("the credentials are longer than 1 MiB") }
+        guard let object = JSONValue(bytes: input.all), let token = object["token"]?.string, !token.isEmpty,
+            !token.hasControlCharacter
+        else { return fail("the credentials on standard input have no token") }
+        guard object.members?.count == 1 else {
+            return fail("lanyard keeps tokens only, and the credentials have more")
+        }
+        let credential = Credential(.password, Secret(token), username: Self.username)
+        return ask { .store(credential, $0) }
+    }
+
+    private mutating func ask(_ question: (CredentialRequest) -> Question) -> Turn {
+        guard arguments.count == 2 else { return fail("there is nothing that `args` could say; leave it empty") }
+        guard let url = try? RequestURL("https://\(arguments[1])"), url.path == nil, url.username == nil else {
+            return fail("\(arguments[1].displayable(limit: 200)) is not a host")
+        }
+        request = CredentialRequest(url)
+        request.path = Self.document
+        request.isUnattended = true
+        return Turn(.ask(question(request)))
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        let answer: JSONValue = ["token": .string(credential.secret.reveal())]
+        return Turn(output: answer.encoded() + [0x0A], .end(0))
+    }
+
+    private func fail(_ message: String) -> Turn { Turn(complaint: .other(message), .end(1)) }
+}

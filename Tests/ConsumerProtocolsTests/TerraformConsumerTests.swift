@@ -1,0 +1,120 @@
+import Addresses
+import ConsumerProtocols
+import CredentialEngine
+import Rules
+import Secrets
+import Testing
+
+/// What terraform says, what the engine has, and what terraform reads.
+@Suite struct TerraformConsumerTests {
+    private static let token = Credential(.password, Secret("t0ken"), username: "terraform")
+
+    @Test func `get of a token`() {
+        let trial = ToolTrial(TerraformConsumer(["get", "app.example"]), event: .credential(Self.token))
+        #expect(trial.output == #"{"token":"t0ken"}"# + "\n" && trial.complaint == nil && trial.status == 0)
+    }
+
+    @Test func `an access token is one, too`() {
+        let token = Credential(.accessToken, Secret("jwt"), username: "alice", expiresOn: 5)
+        let trial = ToolTrial(TerraformConsumer(["get", "app.example"]), event: .credential(token))
+        #expect(trial.output == #"{"token":"jwt"}"# + "\n" && trial.status == 0)
+    }
+
+    @Test func `get of nothing is an empty object`() {
+        let trial = ToolTrial(TerraformConsumer(["get", "app.example"]), event: .nothing)
+        #expect(trial.output == "{}\n" && trial.complaint == nil && trial.status == 0)
+    }
+
+    @Test(arguments: ["get", "forget"])
+    func `a refusal is told on stderr`(_ verb: String) {
+        let trial = ToolTrial(TerraformConsumer([verb, "app.example"]), event: .refusal)
+        #expect(trial.complaint == .refusal && trial.output.isEmpty && trial.status == 1)
+    }
+
+    @Test(arguments: [
+        ("app.terraform.io", "app.terraform.io"), ("127.0.0.1:8443", "127.0.0.1:8443"),
+        ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ("App.Example", "app.example"), ("[::1]:8443", "[::1]:8443"),
+    ])
+    func `the place is the host's discovery document, at just that host and port`(_ argument: String, _ host: String) {
+        for verb in ["get", "forget"] {
+            let trial = ToolTrial(TerraformConsumer([verb, argument]), event: .nothing)
+            #expect(trial.request?.scheme == "https" && trial.request?.host?.text == host)
+            #expect(trial.request?.path == ".well-known/terraform.json" && trial.request?.reach == .place)
+            #expect(trial.request?.username == nil && trial.request?.isUnattended == true)
+        }
+    }
+
+    @Test func `forget forgets whatever is stored, in silence`() {
+        let trial = ToolTrial(TerraformConsumer(["forget", "app.example"]), event: .nothing)
+        guard case .erase(_, .init()) = trial.question else {
+            Issue.record("\(trial)")
+            return
+        }
+        #expect(trial.output.isEmpty && trial.complaint == nil && trial.status == 0)
+    }
+
+    @Test func `store keeps the token, in silence`() {
+        let trial = ToolTrial(
+            TerraformConsumer(["store", "app.example"]), input: [#"{"tok"#, #"en":"t0ken"}"#], event: .nothing)
+        guard case .store(Self.token, let request) = trial.question else {
+            Issue.record("\(trial)")
+            return
+        }
+        #expect(request.host?.text == "app.example" && request.path == ".well-known/terraform.json")
+        #expect(trial.output.isEmpty && trial.complaint == nil && trial.status == 0)
+    }
+
+    @Test func `a store that fails is told`() {
+        let trial = ToolTrial(
+            TerraformConsumer(["store", "app.example"]), input: [#"{"token":"t0ken"}"#], event: .refusal)
+        #expect(trial.complaint == .refusal && trial.output.isEmpty && trial.status == 1)
+    }
+
+    @Test(
+        arguments: [
+            (["{"], "the credentials on standard input have no token"),
+            ([], "the credentials on standard input have no token"),
+            (["{}"], "the credentials on standard input have no token"),
+            ([#"{"token":""}"#], "the credentials on standard input have no token"),
+            ([#"{"token":7}"#], "the credentials on standard input have no token"),
+            ([#"{"token":"a\nb"}"#], "the credentials on standard input have no token"),
+            ([#"{"token":"a","expires":"b"}"#], "lanyard keeps tokens only, and the credentials have more"),
+            (
+                Array(repeating: String(repeating: " ", count: 1 << 19), count: 5),
+                "the credentials are longer than 1 MiB"
+            ),
+        ] as [([String], String)])
+    func `what can't be kept whole is refused, once all of it is read`(_ input: [String], _ words: String) {
+        let trial = ToolTrial(TerraformConsumer(["store", "app.example"]), input: input)
+        #expect(trial.words == words && trial.output.isEmpty && trial.status == 1)
+    }
+
+    @Test func `all of stdin is read, whatever becomes of it`() {
+        for host in ["a b", "https://app.example"] {
+            var consumer = TerraformConsumer(["store", host])
+            #expect(consumer.begin().next == .read)
+            #expect(consumer.take(.input(Array(#"{"token":"t"}"#.utf8))).next == .read)
+            #expect(consumer.take(.input([])).next == .end(1))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([], "terraform passes a verb and a host"),
+            (["get"], "terraform passes a verb and a host"),
+            (["list", "app.example"], "unknown verb: list"),
+            (["--cluster=a", "get", "app.example"], "there is nothing that `args` could say; leave it empty"),
+            (["get", ""], " is not a host"),
+            (["get", "app.example/path"], "app.example/path is not a host"),
+            (["get", "alice@app.example"], "alice@app.example is not a host"),
+            (["get", "https://app.example"], "https://app.example is not a host"),
+            (["forget", "a b"], "a b is not a host"),
+            (["get", "app.example\n"], nil),
+        ] as [([String], String?)])
+    func `a wrong command line fails with words`(_ arguments: [String], _ words: String?) {
+        let trial = ToolTrial(TerraformConsumer(arguments))
+        if let words { #expect(trial.words == words) }
+        #expect(trial.words?.isEmpty == false && trial.output.isEmpty && trial.status == 1)
+    }
+}
