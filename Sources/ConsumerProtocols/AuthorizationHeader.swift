@@ -23,6 +23,15 @@ extension Credential {
         return basicUsername ?? username ?? "token"
     }
 
+    /// Whether it is a token that goes as such (RFC 6750).
+    var isBearer: Bool {
+        switch kind {
+        case .accessToken: true
+        case .password: false
+        case .authorization(let scheme): scheme.lowercased() == "bearer"
+        }
+    }
+
     private static func basic(_ username: String, _ password: String) -> String {
         "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
     }

@@ -10,6 +10,8 @@ public import Secrets
 public protocol Consumer: Sendable {
     /// How many seconds the tool waits for an answer; nil if it waits for a person.
     static var timeLimit: Int? { get }
+    /// Whether the tool runs what failed again at once; then a person who was asked before it failed isn't asked again.
+    static var triesAgain: Bool { get }
     /// What is done first.
     mutating func begin() -> Turn
     /// What is done next, now that this has come.
@@ -19,6 +21,8 @@ public protocol Consumer: Sendable {
 extension Consumer {
     /// Most tools wait.
     public static var timeLimit: Int? { nil }
+    /// Most tools take a failure for an answer.
+    public static var triesAgain: Bool { false }
 }
 
 /// What comes of a turn.

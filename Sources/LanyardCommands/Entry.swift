@@ -122,6 +122,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 name: "Protocol",
                 subcommands: [
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, CompleteCommand.self,
+                    KubectlCommand.self,
                 ]),
         ])
 

@@ -17,6 +17,7 @@ import Testing
         "dbus-run-session -- bash": "starts a shell to type in",
         "lanyard client secret": "needs a secret; ClientSecretTests does what it does",
         "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
+        "kubectl config": "needs kubectl; KubectlTests does what it does",
         "--flow device-code": "waits for another device; TerminalTests has one",
     ]
 

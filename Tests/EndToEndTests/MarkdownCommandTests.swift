@@ -35,6 +35,7 @@ import Testing
         "read -rs PASSWORD": "a person types a password",
         #"printf '%s\n' "$PASSWORD" | keyring"#: "needs the folder of an installation; PythonToolTests has it",
         "keyring ": "needs the folder of an installation; PythonToolTests has it",
+        "kubectl config": "needs kubectl; KubectlTests does what it does",
         "ln -sf \"$(command -v terraform-credentials-lanyard)\"": "needs the folder of an installation",
         "pipx ": "changes what the person has installed; PythonToolTests installs the package",
         "gpg --decrypt": "needs what the command before it makes",

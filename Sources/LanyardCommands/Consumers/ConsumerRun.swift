@@ -24,8 +24,11 @@ struct ConsumerRun: Sendable {
         self.context = context
         var options = options
         options.timeLimit = type(of: consumer).timeLimit
+        let triesAgain = type(of: consumer).triesAgain
         engine = CredentialEngine(in: context.surroundings) { [options] in
-            try Session(context, options: options).sources
+            var options = options
+            if triesAgain, ToolRefusal(context)?.isThere == true { options.isInteractive = false }
+            return try Session(context, options: options).sources
         }
     }
 
@@ -78,6 +81,7 @@ struct ConsumerRun: Sendable {
         case .nothing: return consumer.take(.nothing)
         case .refused(let refusal):
             self.refusal = refusal
+            if type(of: consumer).triesAgain { ToolRefusal(context)?.leave() }
             let failure = Failure(refusal, in: context)
             return consumer.take(
                 .refused(

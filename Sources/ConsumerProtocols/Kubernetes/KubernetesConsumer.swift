@@ -1,0 +1,108 @@
+import Addresses
+import CredentialEngine
+import FoundationEssentials
+import JSON
+import Rules
+import Secrets
+
+/// kubectl, helm, k9s and all other programs made with client-go: a request in a variable, an `ExecCredential` on stdout.
+///
+/// A program runs a plugin that fails up to five times for one command.
+public struct KubernetesConsumer: Consumer {
+    /// It runs what failed again.
+    public static var triesAgain: Bool { true }
+
+    /// The variable with the request.
+    public static let variable = "KUBERNETES_EXEC_INFO"
+    private static let versions = ["v1", "v1beta1"].map { "client.authentication.k8s.io/\($0)" }
+    private static let kind = "ExecCredential"
+
+    private let arguments: [String]
+    private let info: String?
+    /// The version that the answer must have, which is the request's.
+    private var version = ""
+    private var request = CredentialRequest()
+
+    /// Serves what the program passes; the argument, if there is one, is the URL that the token is for.
+    public init(_ arguments: [String], environment: [String: String]) {
+        self.arguments = arguments
+        info = environment[Self.variable]
+    }
+
+    /// Reads the request, which is all there, and asks.
+    public mutating func begin() -> Turn {
+        guard arguments.count <= 1 else { return fail("lanyard kubectl takes one URL at most", status: 64) }
+        guard let info, !info.isEmpty else {
+            return fail(
+                "\(Self.variable) is not set",
+                remedy: "kubectl sets it for the command in a kubeconfig's users[].user.exec")
+        }
+        guard let object = JSONValue(bytes: info.utf8, atMost: ToolInput.longest),
+            object["kind"]?.string == Self.kind, let version = object["apiVersion"]?.string
+        else { return fail("\(Self.variable) holds no \(Self.kind)") }
+        guard Self.versions.contains(version) else {
+            return fail(
+                "lanyard doesn't know apiVersion \(version.displayable(limit: 60))",
+                remedy: "in the kubeconfig, write: apiVersion: \(Self.versions[0])")
+        }
+        self.version = version
+        return ask(object["spec"] ?? [:])
+    }
+
+    private mutating func ask(_ spec: JSONValue) -> Turn {
+        let cluster = spec["cluster"]
+        if let text = arguments.first ?? cluster?["server"]?.string {
+            guard let url = try? RequestURL(text) else { return fail("\(text.displayable(limit: 200)) is not a URL") }
+            request = CredentialRequest(url)
+        }
+        if let config = cluster?["config"] { request.wish.take(config) }
+        guard request.host != nil || !request.wish.isEmpty else {
+            return fail(
+                "nothing says which cluster this is for",
+                remedy: "in the kubeconfig, write: provideClusterInfo: true, or give the URL as an argument")
+        }
+        request.reach = .above
+        request.takesAuthorizations = true
+        request.isUnattended = spec["interactive"] != true
+        return Turn(.ask(.get(request)))
+    }
+
+    /// Answers.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .credential(let credential): answer(credential)
+        case .nothing, .input:
+            fail("no rule maps \(request.url)", remedy: "make one: lanyard rule add \(request.url)")
+        case .refused: Turn(complaint: .refusal, .end(1))
+        }
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        guard credential.isBearer else {
+            return fail("what is stored for \(request.url) is no token, and clusters take no passwords")
+        }
+        var status: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
+        if let end = credential.expiresOn {
+            let time = Date(timeIntervalSince1970: Double(end)).formatted(.iso8601)
+            status["expirationTimestamp"] = .string(time)
+        }
+        let answer: JSONValue = [
+            "apiVersion": .string(version), "kind": .string(Self.kind), "status": .object(status),
+        ]
+        return Turn(output: answer.encoded() + [0x0A], .end(0))
+    }
+
+    private func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
+        Turn(complaint: .other(message, remedy: remedy), .end(status))
+    }
+}
+
+extension CredentialRequest.TokenWish {
+    /// Takes what the kubeconfig's cluster says in the extension `client.authentication.k8s.io/exec`, in a rule's words.
+    fileprivate mutating func take(_ config: JSONValue) {
+        authority = config["authority"]?.string
+        clientID = config["client-id"]?.string
+        scopes = config["scopes"]?.elements.compactMap(\.string) ?? []
+        account = config["account"]?.string
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import ConsumerProtocols
+
+// Tools that run a command of lanyard's are served before the arguments are parsed; these are what help and completion know.
+
+struct KubectlCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "kubectl", abstract: "Answer kubectl's request in KUBERNETES_EXEC_INFO.",
+        discussion: "kubectl, helm, k9s and other programs made with client-go run it for a user of a kubeconfig.")
+
+    static let examples: KeyValuePairs = [
+        "Have kubectl use lanyard for a user of its configuration": """
+        kubectl config set-credentials contoso \\
+          --exec-api-version client.authentication.k8s.io/v1 \\
+          --exec-command lanyard --exec-arg kubectl \\
+          --exec-provide-cluster-info --exec-interactive-mode IfAvailable
+        """
+    ]
+
+    @Argument(help: "What the token is for; by default the cluster's URL.") var url: String?
+
+    mutating func run(in context: CommandContext) async throws {
+        let arguments = [url].compactMap(\.self)
+        try await serve(KubernetesConsumer(arguments, environment: context.environment), context)
+    }
+}
+
+/// Serves a tool for the argument parser.
+private func serve(_ consumer: any Consumer, _ context: CommandContext) async throws {
+    var run = ConsumerRun(consumer, in: context)
+    let status = await run.toTheEnd()
+    guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
+}
