@@ -122,7 +122,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 name: "Protocol",
                 subcommands: [
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, CompleteCommand.self,
-                    KubectlCommand.self,
+                    KubectlCommand.self, PnpmCommand.self,
                 ]),
         ])
 

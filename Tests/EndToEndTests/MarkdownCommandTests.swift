@@ -37,6 +37,8 @@ import Testing
         "keyring ": "needs the folder of an installation; PythonToolTests has it",
         "kubectl config": "needs kubectl; KubectlTests does what it does",
         "ln -sf \"$(command -v terraform-credentials-lanyard)\"": "needs the folder of an installation",
+        "lanyard exec https://pkgs.dev.azure.com/contoso -- ": "needs npm, Maven and Azure Artifacts",
+        "lanyard exec https://repo.contoso.com": "needs Composer and a repository of packages",
         "pipx ": "changes what the person has installed; PythonToolTests installs the package",
         "gpg --decrypt": "needs what the command before it makes",
         "systemctl --user enable": "needs a user's systemd",

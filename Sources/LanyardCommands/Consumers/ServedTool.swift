@@ -24,6 +24,7 @@ struct ServedTool: Sendable {
         (.program("keyring"), { arguments, _ in KeyringConsumer(arguments, isTyped: isatty(STDIN_FILENO) == 1) }),
         (.program("terraform-credentials-lanyard"), { arguments, _ in TerraformConsumer(arguments) }),
         (.command("kubectl"), { KubernetesConsumer($0, environment: $1) }),
+        (.command("pnpm"), { arguments, _ in PnpmConsumer(arguments) }),
     ]
 
     /// The names of the links to lanyard that tools run.

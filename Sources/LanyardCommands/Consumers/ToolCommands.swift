@@ -1,5 +1,6 @@
 import ArgumentParser
 import ConsumerProtocols
+import Rules
 
 // Tools that run a command of lanyard's are served before the arguments are parsed; these are what help and completion know.
 
@@ -23,6 +24,20 @@ struct KubectlCommand: Command {
         let arguments = [url].compactMap(\.self)
         try await serve(KubernetesConsumer(arguments, environment: context.environment), context)
     }
+}
+
+struct PnpmCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "pnpm", abstract: "Print the Authorization header's value for an npm registry.",
+        discussion: "pnpm's tokenHelper is a program without arguments, such as a script with this command.")
+
+    static let examples: KeyValuePairs = [
+        "See whether a registry gets a credential": "lanyard pnpm \(Example.url) >/dev/null"
+    ]
+
+    @Argument(help: "The registry's URL.") var url: String
+
+    mutating func run(in context: CommandContext) async throws { try await serve(PnpmConsumer([url]), context) }
 }
 
 /// Serves a tool for the argument parser.

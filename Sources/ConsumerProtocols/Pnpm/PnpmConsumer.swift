@@ -1,0 +1,47 @@
+import Addresses
+import CredentialEngine
+import Rules
+import Secrets
+
+/// pnpm, whose `tokenHelper` is a program without arguments that prints an `Authorization` header's value; it names the URL here.
+public struct PnpmConsumer: Consumer {
+    private let arguments: [String]
+    private var request = CredentialRequest()
+
+    /// Serves a token helper; the argument is the registry's URL.
+    public init(_ arguments: [String]) {
+        self.arguments = arguments
+    }
+
+    /// Asks: pnpm writes nothing.
+    public mutating func begin() -> Turn {
+        guard arguments.count == 1 else { return fail("lanyard pnpm takes the registry's URL", status: 64) }
+        guard let url = try? RequestURL(arguments[0]) else {
+            return fail("\(arguments[0].displayable(limit: 200)) is not a URL", status: 64)
+        }
+        request = CredentialRequest(url)
+        request.reach = .above
+        request.takesAuthorizations = true
+        request.isUnattended = true
+        return Turn(.ask(.get(request)))
+    }
+
+    /// Answers; printing nothing would be an error of another kind.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .credential(let credential): answer(credential.authorizationHeader)
+        case .nothing, .input:
+            fail("there is no credential for \(request.url)", remedy: "make a rule: lanyard rule add \(request.url)")
+        case .refused: Turn(complaint: .refusal, .end(1))
+        }
+    }
+
+    private func answer(_ header: String) -> Turn {
+        guard !header.hasControlCharacter else { return Turn(complaint: .unwritable(request), .end(1)) }
+        return Turn(output: Array("\(header)\n".utf8), .end(0))
+    }
+
+    private func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
+        Turn(complaint: .other(message, remedy: remedy), .end(status))
+    }
+}
