@@ -1,0 +1,71 @@
+import Foundation
+
+/// Files over HTTPS or calls of gRPC on a loopback port, for whoever knows the header.
+package struct GuardedServer: Sendable {
+    /// What it serves.
+    package enum Kind: String, Sendable {
+        /// Those that are put there.
+        case files
+        /// All are answered alike; it runs by what script/tool-clients gets.
+        case calls
+    }
+
+    /// The server's URL, without a path.
+    package let url: String
+    /// The certificate to trust.
+    package var caFile: String { folder + "/ca.pem" }
+    private let folder: String
+
+    /// Serves in a folder while the body runs.
+    package static func serve(
+        _ kind: Kind, in folder: String, _ body: @Sendable (GuardedServer) async throws -> Void
+    ) async throws {
+        try FileManager.default.createDirectory(atPath: folder + "/files", withIntermediateDirectories: true)
+        let script = "\(Built.checkout)/Tests/TestSupport/Scripts/guarded-\(kind)"
+        let python = kind == .files ? "/usr/bin/python3" : "\(ToolClients.folder ?? "")/../python/bin/python3"
+        _ = try await with(
+            python, [script, folder],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"]
+        ) {
+            try await body(GuardedServer(startedIn: folder))
+        }
+    }
+
+    private init(startedIn folder: String) async throws {
+        self.folder = folder
+        for _ in 0..<1200 {
+            if let port = try? String(contentsOfFile: folder + "/port", encoding: .utf8) {
+                url = "https://localhost:\(port)"
+                return
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw GuardedServerDidNotStart()
+    }
+
+    /// Puts a file there.
+    package func put(_ text: String, at path: String) throws { try put(Array(text.utf8), at: path) }
+
+    /// Puts a file there.
+    package func put(_ bytes: [UInt8], at path: String) throws {
+        let file = URL(filePath: "\(folder)/files/\(path)")
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file)
+    }
+
+    /// Says which `Authorization` opens the files from now on; if it is empty, none is needed.
+    package func guarded(by authorization: String) throws {
+        try authorization.write(toFile: folder + "/authorization", atomically: true, encoding: .utf8)
+    }
+
+    /// The status and path of each request so far, and no more of them later.
+    package func takeLog() throws -> [String] {
+        let log = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
+        try? FileManager.default.removeItem(atPath: folder + "/log")
+        return (log ?? "").split(separator: "\n").map(String.init)
+    }
+}
+
+/// A server that does not come up.
+package struct GuardedServerDidNotStart: Error {}
