@@ -13,7 +13,9 @@ struct PasswordMiss {
     private let isNoted: Bool
 
     init(_ request: CredentialRequest, in surroundings: Surroundings) {
-        let parts = [request.scheme, request.host?.text, request.path, request.username]
+        // A tool that sends whole URLs has more of them than there is room for notes.
+        let path = request.reach == .place ? request.path : nil
+        let parts = [request.scheme, request.host?.text, path, request.username]
         key = "vain\n" + parts.map { $0.map { "\($0.utf8.count) \($0)" } ?? "-" }.joined(separator: "\n")
         notes = SharedNotes(runtimeDirectory: surroundings.environment["XDG_RUNTIME_DIR"])
         isNoted = notes.note(about: key) != nil

@@ -121,8 +121,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             CommandGroup(
                 name: "Protocol",
                 subcommands: [
-                    GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, CompleteCommand.self,
-                    KubectlCommand.self, PnpmCommand.self,
+                    GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, GoAuthCommand.self,
+                    CompleteCommand.self, KubectlCommand.self, PnpmCommand.self,
                 ]),
         ])
 
