@@ -1,0 +1,68 @@
+import Addresses
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// Bazel and other programs of EngFlow's credential helper specification (BuildStream, buildbarn, …): one URI on stdin, the headers
+/// for it on stdout.
+public struct BazelConsumer: Consumer {
+    /// Bazel's `--credential_helper_timeout`, unless it is given another.
+    public static var timeLimit: Int? { 10 }
+
+    private let arguments: [String]
+    private var input = ToolInput()
+
+    /// Serves what Bazel passes: `get`.
+    public init(_ arguments: [String]) {
+        self.arguments = arguments
+    }
+
+    /// The specification wants anything but a known command to fail.
+    public mutating func begin() -> Turn {
+        guard arguments != ["get"] else { return Turn(.read) }
+        return fail(
+            "bazel-credential-lanyard takes one command, get", remedy: "bazel runs it: --credential_helper=PATH")
+    }
+
+    /// Reads all of stdin, asks the engine once, and answers.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .input([]): ask()
+        case .input(let bytes): read(bytes)
+        case .credential(let credential): answer(credential)
+        case .nothing: answer(["headers": [:]])
+        case .refused(let refusal): Turn(complaint: .refusal, .end(refusal.status))
+        }
+    }
+
+    private mutating func read(_ bytes: [UInt8]) -> Turn {
+        input.take(bytes)
+        return input.isTooLong ? fail("the request is longer than 1 MiB") : Turn(.read)
+    }
+
+    private func ask() -> Turn {
+        guard let uri = JSONValue(bytes: input.all)?["uri"]?.string else {
+            return fail("standard input holds no JSON object with a uri")
+        }
+        do throws(RequestError) {
+            var request = try CredentialRequest(wholeURL: uri)
+            request.isUnattended = true
+            return Turn(.ask(.get(request)))
+        } catch {
+            return fail("this can't be a URI: \(uri.displayable(limit: 200))")
+        }
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        var members: [String: JSONValue] = ["headers": ["Authorization": [.string(credential.authorizationHeader)]]]
+        if let expiry = credential.expiry { members["expires"] = .string(expiry) }
+        return answer(.object(members))
+    }
+
+    private func answer(_ value: JSONValue) -> Turn { Turn(output: value.encoded() + [0x0A], .end(0)) }
+
+    private func fail(_ message: String, remedy: String? = nil) -> Turn {
+        Turn(complaint: .other(message, remedy: remedy), .end(1))
+    }
+}

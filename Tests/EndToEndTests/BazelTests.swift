@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// BuildStream's buildbox-casd, which asks as Bazel does, and the helper by itself.
+@Suite(.enabled(if: ToolClients.folder != nil, "there are none: script/tool-clients says why"))
+struct BazelTests {
+    private static let capabilities = "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities"
+
+    @Test func `buildbox-casd gets in with a rule's token`() async throws {
+        try await World.with { world in
+            try world.link("bazel-credential-lanyard")
+            try await GuardedServer.serve(.calls, in: world.folder + "/cache") { cache in
+                try world.configure(rule: cache.url, at: "contoso.example")
+                // Nobody is signed in yet, and nobody is asked.
+                try cache.guarded(by: "Bearer none")
+                let browser = world.browser(as: "alice@contoso.example")
+                let alone = try await Self.startCache(in: world, at: cache, browser)
+                #expect(alone.status != 0 && alone.errors.contains("Credential helper failed"), "\(alone)")
+                let refused = try await Self.get(cache.url + "/x", in: world, browser)
+                #expect(refused.status == 2 && refused.output.isEmpty, "\(refused)")
+                #expect(refused.errors.contains("lanyard login \(cache.url)/x"), "\(refused)")
+                #expect(try cache.takeLog().isEmpty)
+
+                let token = try await world.lanyard(["token", cache.url], browser)
+                try cache.guarded(by: "Bearer \(token.lines.first ?? "")")
+                let ended = try await Self.startCache(in: world, at: cache)
+                #expect(try cache.takeLog().first == "200 \(Self.capabilities)", "\(ended)")
+                #expect(!(ended.output + ended.errors).contains(token.lines.first ?? ""))
+            }
+        }
+    }
+
+    @Test func `buildbox-casd goes without a header if there is nothing`() async throws {
+        try await World.with { world in
+            try world.link("bazel-credential-lanyard")
+            try await GuardedServer.serve(.calls, in: world.folder + "/cache") { cache in
+                let ended = try await Self.startCache(in: world, at: cache)
+                #expect(try cache.takeLog().first == "200 \(Self.capabilities)", "\(ended)")
+            }
+        }
+    }
+
+    /// Runs buildbox-casd until it has asked the cache, or can't.
+    private static func startCache(
+        in world: World, at cache: GuardedServer, _ extra: [String: String] = [:]
+    ) async throws -> Ended {
+        // It ends at a socket that it can't make, after it has asked.
+        try await world.tool(
+            "buildbox-casd",
+            [
+                "--cas-remote=\(cache.url)", "--cas-server-cert=\(cache.caFile)", "--cas-retry-limit=0",
+                "--cas-credential-helper=\(world.folder)/bin/bazel-credential-lanyard",
+                "--bind=unix:\(world.folder)/none/socket", "\(world.folder)/casd",
+            ], extra)
+    }
+
+    @Test func `a password is for its host and what is below its path, and eight at a time get it`() async throws {
+        try await World.with { world in
+            try world.link("bazel-credential-lanyard")
+            let lines = "url=https://bazel.example/cache\nusername=alice\npassword=secret\n"
+            #expect(try await world.lanyard(["store"], input: lines).status == 0)
+            let answers = try await withThrowingTaskGroup(of: String.self) { group in
+                for index in 0..<8 {
+                    group.addTask { try await Self.get("https://bazel.example/cache/\(index)?a=b", in: world).output }
+                }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(answers == [#"{"headers":{"Authorization":["Basic YWxpY2U6c2VjcmV0"]}}"# + "\n"])
+            for other in [
+                "https://bazel.example/cached", "https://bazel.example/", "https://bazel.example:444/cache",
+                "http://bazel.example/cache", "https://bazel.example.net/cache",
+            ] {
+                let nothing = try await Self.get(other, in: world)
+                #expect(nothing.status == 0 && nothing.output == #"{"headers":{}}"# + "\n", "\(other) \(nothing)")
+            }
+        }
+    }
+
+    private static func get(
+        _ uri: String, in world: World, _ extra: [String: String] = [:]
+    ) async throws -> Ended {
+        try await world.runInside(
+            "\(world.folder)/bin/bazel-credential-lanyard", ["get"], input: #"{"uri":"\#(uri)"}"#,
+            environment: world.environment.merging(extra) { $1 })
+    }
+}
