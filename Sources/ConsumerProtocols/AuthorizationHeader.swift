@@ -11,6 +11,7 @@ extension Credential {
         case .accessToken where takesBearer: "Bearer \(secret.reveal())"
         case .accessToken: Self.basic(basicUsername ?? username ?? "token", secret.reveal())
         case .password: Self.basic(username ?? "", secret.reveal())
+        case .authorization(""): secret.reveal()
         case .authorization(let scheme): "\(scheme) \(secret.reveal())"
         }
     }

@@ -11,7 +11,7 @@ public struct Credential: Sendable, Equatable {
         case accessToken
         /// A user's password, or a certificate's passphrase.
         case password
-        /// What follows the scheme in an `Authorization` header.
+        /// What follows the scheme in an `Authorization` header; all of it if the scheme is empty.
         case authorization(scheme: String)
     }
 

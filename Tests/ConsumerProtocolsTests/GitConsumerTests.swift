@@ -54,6 +54,10 @@ import Testing
             complaint: .unwritable(CredentialRequest(host: "git.example")), status: 1,
             testDescription: "get of what git can't read"),
         Case(
+            verb: .get, input: ["capability[]=authtype\n" + request],
+            event: .credential(Credential(.authorization(scheme: ""), Secret("s"), username: nil)),
+            testDescription: "get of a header without a scheme, which git couldn't write"),
+        Case(
             verb: .get, input: ["nonsense\n"], complaint: .unreadable(.malformedLine), status: 1,
             testDescription: "get without ="),
         Case(

@@ -7,7 +7,8 @@ extension GitRequest {
     ///
     /// `authtype` and `credential` are written only to a consumer that offered the capability, and after it: git takes
     /// the pair as a complete credential even if it can't use it. A token goes to any other consumer as the password
-    /// of `username`; a stored authorization of another scheme doesn't go to it at all, and the answer is empty.
+    /// of `username`; a stored authorization of another scheme doesn't go to it at all, nor one without a scheme to any: the
+    /// answer is empty.
     ///
     /// A token as such is `ephemeral`: it is stored already, and no other helper is to keep it. If git carries state it is
     /// also told to `continue`: should the server refuse the token, git asks again in the same command, with the state,
@@ -31,7 +32,7 @@ extension GitRequest {
             try lines.append("username", credential.username ?? "")
             try lines.append("password", credential.secret.reveal())
         case .authorization(let scheme):
-            guard takesAuthtype else { return lines }
+            guard takesAuthtype, !scheme.isEmpty else { return lines }
             try lines.append(credential, authtype: scheme)
             if let username = credential.username { try lines.append("username", username) }
         }

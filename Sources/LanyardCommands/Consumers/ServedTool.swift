@@ -25,6 +25,7 @@ struct ServedTool: Sendable {
         (.program("terraform-credentials-lanyard"), { arguments, _ in TerraformConsumer(arguments) }),
         (.command("kubectl"), { KubernetesConsumer($0, environment: $1) }),
         (.command("pnpm"), { arguments, _ in PnpmConsumer(arguments) }),
+        (.program("cargo-credential-lanyard"), { arguments, _ in CargoConsumer(arguments) }),
         (.program("bazel-credential-lanyard"), { arguments, _ in BazelConsumer(arguments) }),
         (.command("goauth"), { arguments, _ in GoConsumer(arguments) }),
     ]

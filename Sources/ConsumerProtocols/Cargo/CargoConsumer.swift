@@ -1,0 +1,181 @@
+import Addresses
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// cargo 1.74 and later, as a credential provider (The Cargo Book, "Credential Provider Protocol"): it is greeted, and then sends
+/// requests, a line each, until its input ends.
+///
+/// The credential is the whole `Authorization` header. Only registries with a sparse index are served: the index of any other is a git
+/// repository, and a credential for its host would go to wherever the index says that the registry is, as GitHub's to crates.io.
+public struct CargoConsumer: Consumer {
+    /// What the engine was asked for.
+    private enum Action {
+        case get, login, logout
+        /// That a header is kept, and then whether it is what `get` gives.
+        case keep(String), compare(String)
+
+        /// What cargo calls it.
+        var name: String {
+            switch self {
+            case .get: "get"
+            case .logout: "logout"
+            case .login, .keep, .compare: "login"
+            }
+        }
+    }
+
+    /// What comes of a line.
+    private enum Served {
+        case reply(JSONValue)
+        case ask(Question)
+    }
+
+    private let arguments: [String]
+    private var input = ToolInput()
+    private var hasEnded = false
+    private var action = Action.get
+    private var request = CredentialRequest()
+
+    /// Serves what cargo passes: `--cargo-plugin`.
+    public init(_ arguments: [String]) {
+        self.arguments = arguments
+    }
+
+    /// The greeting has the versions of the protocol.
+    public mutating func begin() -> Turn {
+        guard arguments == ["--cargo-plugin"] else {
+            let remedy = "name it in global-credential-providers in ~/.cargo/config.toml"
+            return Turn(complaint: .other("cargo-credential-lanyard is run by cargo", remedy: remedy), .end(1))
+        }
+        return Turn(output: Self.line(["v": [1]]), .read)
+    }
+
+    /// Answers each line, in order.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .input(let bytes):
+            // The last line may lack its end.
+            hasEnded = bytes.isEmpty
+            input.take(bytes.isEmpty && !input.all.isEmpty ? [0x0A] : bytes)
+            return input.isTooLong ? fail("the request is longer than 1 MiB") : proceed()
+        case .credential(let credential): return proceed(with: answer(credential))
+        case .nothing: return proceed(with: answerWithout())
+        case .refused(let refusal): return proceed(with: .reply(.error(refusal.text)))
+        }
+    }
+
+    /// Serves the lines that are here until one needs the engine.
+    private mutating func proceed(with first: Served? = nil) -> Turn {
+        var (output, served) = ([] as [UInt8], first)
+        while true {
+            switch served {
+            case .reply(let value): output += Self.line(value)
+            case .ask(let question): return Turn(output: output, .ask(question))
+            case nil: break
+            }
+            guard let line = input.line() else { return Turn(output: output, hasEnded ? .end(0) : .read) }
+            guard let message = JSONValue(bytes: line), message.members != nil else {
+                return Turn(output: output + Self.line(.error("the request is not cargo's JSON")), .end(1))
+            }
+            served = serve(message)
+        }
+    }
+
+    private mutating func serve(_ message: JSONValue) -> Served {
+        guard message["v"]?.integer == 1 else { return .reply(.error("the request is not of version 1")) }
+        guard let request = Self.request(for: message["registry"]) else { return .reply(.unsupportedURL) }
+        self.request = request
+        switch message["kind"]?.string {
+        case "get": action = .get
+        case "logout": action = .logout
+        case "login": return login(with: message["token"]?.string)
+        default: return .reply(.unsupportedOperation)
+        }
+        if case .logout = action { return .ask(.erase(request, .init())) }
+        return .ask(.get(request))
+    }
+
+    /// Keeps what was typed as it is; without, signs in.
+    private mutating func login(with header: String?) -> Served {
+        guard let header else {
+            action = .login
+            return .ask(.get(request))
+        }
+        guard !header.isEmpty, !header.hasControlCharacter else {
+            return .reply(.error("what was typed can't be a header"))
+        }
+        action = .keep(header)
+        let parts = header.cut(at: " ").flatMap { $0.0.isEmpty ? nil : $0 } ?? ("", header[...])
+        let credential = Credential(.authorization(scheme: String(parts.0)), Secret(String(parts.1)), username: nil)
+        return .ask(.store(credential, request))
+    }
+
+    private func answer(_ credential: Credential) -> Served {
+        switch action {
+        case .get: .reply(.credential(credential))
+        case .compare(let header) where !header.isSame(as: credential.authorizationHeader):
+            .reply(.error("a rule maps \(request.url) to a token of lanyard's own; what was typed is not kept"))
+        case .login, .logout, .keep, .compare: .reply(.done(action.name))
+        }
+    }
+
+    /// Answers if the engine has nothing, or is done.
+    private mutating func answerWithout() -> Served {
+        switch action {
+        case .get: return .reply(.notFound)
+        case .logout: return .reply(.done(action.name))
+        case .keep(let header):
+            action = .compare(header)
+            request.isUnattended = true
+            return .ask(.get(request))
+        case .login, .compare:
+            let url = request.url
+            return .reply(
+                .error("no rule maps \(url); lanyard rule add \(url), or give cargo login the token to keep"))
+        }
+    }
+
+    /// The request for a registry; nil if it isn't served.
+    private static func request(for registry: JSONValue?) -> CredentialRequest? {
+        guard let index = registry?["index-url"]?.string, index.utf8.starts(with: "sparse+".utf8),
+            var request = try? CredentialRequest(
+                wholeURL: String(Substring(index.utf8.dropFirst("sparse+".utf8.count))))
+        else { return nil }
+        for header in registry?["headers"]?.elements ?? [] { request.hear(header: header.string ?? "") }
+        return request
+    }
+
+    private func fail(_ message: String) -> Turn { Turn(output: Self.line(.error(message)), .end(1)) }
+
+    private static func line(_ value: JSONValue) -> [UInt8] { value.encoded() + [0x0A] }
+}
+
+extension JSONValue {
+    /// cargo asks the next provider.
+    fileprivate static let unsupportedURL: JSONValue = ["Err": ["kind": "url-not-supported"]]
+    /// cargo asks the next provider.
+    fileprivate static let notFound: JSONValue = ["Err": ["kind": "not-found"]]
+    fileprivate static let unsupportedOperation: JSONValue = ["Err": ["kind": "operation-not-supported"]]
+
+    /// cargo gives up, and shows the message.
+    fileprivate static func error(_ message: String) -> JSONValue {
+        ["Err": ["kind": "other", "message": .string(message), "caused-by": []]]
+    }
+
+    fileprivate static func done(_ kind: String) -> JSONValue { ["Ok": ["kind": .string(kind)]] }
+
+    /// What cargo keeps for as long as it is valid, or for as long as it runs.
+    fileprivate static func credential(_ credential: Credential) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "kind": "get", "token": .string(credential.authorizationHeader), "operation_independent": true,
+            "cache": "session",
+        ]
+        if let expiry = credential.expiresOn {
+            members["cache"] = "expires"
+            members["expiration"] = .integer(Int64(expiry))
+        }
+        return ["Ok": .object(members)]
+    }
+}
