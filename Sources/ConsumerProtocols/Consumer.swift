@@ -16,6 +16,8 @@ public protocol Consumer: Sendable {
     mutating func begin() -> Turn
     /// What is done next, now that this has come.
     mutating func take(_ event: ConsumerEvent) -> Turn
+    /// What is done next, now that the passwords are listed: what follows in the labels, and whose each is.
+    mutating func take(labels: [String: String]) -> Turn
 }
 
 extension Consumer {
@@ -23,6 +25,9 @@ extension Consumer {
     public static var timeLimit: Int? { nil }
     /// Most tools take a failure for an answer.
     public static var triesAgain: Bool { false }
+
+    /// Most tools never ask for a list.
+    public mutating func take(labels: [String: String]) -> Turn { take(.nothing) }
 }
 
 /// What comes of a turn.

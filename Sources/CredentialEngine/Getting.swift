@@ -122,5 +122,6 @@ extension PasswordQuery {
         self.init(scheme: scheme, host: host, path: request.path, username: request.username)
         acceptsAuthtype = request.takesAuthorizations
         reach = request.reach
+        label = request.label
     }
 }

@@ -17,6 +17,12 @@ public struct Listing: Sendable {
 }
 
 extension CredentialEngine {
+    /// Lists the passwords that were stored under labels of their own.
+    func labels(beginningWith prefix: String) throws(Refusal) -> [String: String] {
+        let passwords = try readSources().passwords
+        do throws(StoreError) { return try passwords.labelled(prefix) } catch { throw .store(error) }
+    }
+
     /// Lists what is stored, with one search.
     public func list() throws(Refusal) -> Listing {
         let acquirer = try readSources().acquirer

@@ -8,6 +8,8 @@ public enum Question: Sendable, Equatable {
     case store(Credential, CredentialRequest)
     /// That what was found not to work is forgotten; without a secret, whatever is stored for this.
     case erase(CredentialRequest, Refused)
+    /// Which passwords were stored under a label that begins with this.
+    case list(labelPrefix: String)
 
     /// The secret that a server refused, as far as the consumer tells.
     public struct Refused: Sendable, Equatable {
@@ -27,6 +29,8 @@ public enum Question: Sendable, Equatable {
 /// What the engine says to a question.
 public enum Outcome: Sendable {
     case credential(Credential)
+    /// What follows in the labels, and whose each password is; no secrets.
+    case labels([String: String])
     /// There is none, and nobody objects to another source; to `store` and `erase`: it is done.
     case nothing
     /// There is none, for this reason.

@@ -20,6 +20,8 @@ public struct CredentialRequest: Sendable, Equatable {
     public var takesAuthorizations = false
     /// Where a stored password may be that answers this.
     public var reach = PathReach.place
+    /// What the keyring calls a password that is stored for this; nil for git's way.
+    public var label: String?
     /// Whether nobody may be asked for it, because the tool can't wait.
     public var isUnattended = false
     /// A token asked for by name.

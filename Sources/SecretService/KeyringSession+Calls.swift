@@ -61,6 +61,11 @@ extension KeyringSession {
         try property("Modified", of: item.path, Self.item)?.number ?? 0
     }
 
+    /// What people see an item called; nil if it is gone.
+    package func label(of item: KeyringItem) throws(ServiceFailure) -> String? {
+        try property("Label", of: item.path, Self.item)?.text
+    }
+
     /// Whether a collection is locked; nil if it is not there.
     func isCollectionLocked(at path: String) throws(ServiceFailure) -> Bool? {
         guard let locked = try property("Locked", of: path, Self.collection) else { return nil }

@@ -21,12 +21,16 @@ public struct DockerConsumer: Consumer {
         static let usage = "Usage: docker-credential-lanyard <store|get|erase|list|version>"
     }
 
+    /// What the keyring calls a password that came from docker, before the server.
+    ///
+    /// docker sends all that it lists to its daemon, so it must not see what git or another tool stored.
+    private static let label = "Docker: "
+
     private let arguments: [String]
+    private let version: String
     private var input = ToolInput()
     /// The server as docker called it, which the answer repeats.
     private var server = ""
-
-    private let version: String
 
     /// Serves what docker passes: one verb; the version is lanyard's own.
     public init(_ arguments: [String], version: String) {
@@ -57,6 +61,11 @@ public struct DockerConsumer: Consumer {
         }
     }
 
+    /// Lists the servers as docker called them, and the user names.
+    public mutating func take(labels: [String: String]) -> Turn {
+        Turn(output: JSONValue.object(labels.mapValues(JSONValue.string)).encoded() + [0x0A], .end(0))
+    }
+
     private mutating func read(_ bytes: [UInt8]) -> Turn {
         input.take(bytes)
         return input.isTooLong ? fail("the request is longer than 1 MiB") : Turn(.read)
@@ -69,7 +78,7 @@ public struct DockerConsumer: Consumer {
             server = String(text.trimmed(of: " \t\r\n"))
             return ask { verb == .get ? .get($0) : .erase($0, .init()) }
         case .store: return store()
-        case .list, .version, nil: return Turn(output: Array("{}\n".utf8), .end(0))
+        case .list, .version, nil: return Turn(.ask(.list(labelPrefix: Self.label)))
         }
     }
 
@@ -90,6 +99,7 @@ public struct DockerConsumer: Consumer {
             let url = try RequestURL(server.hasBytes("://") ? server : "https://\(server)")
             var request = CredentialRequest(url)
             request.isUnattended = true
+            if verb == .store { request.label = Self.label + server }
             if verb == .get { request.reach = request.path == nil ? .below : .above }
             return Turn(.ask(question(request)))
         } catch {

@@ -79,6 +79,7 @@ struct ConsumerRun: Sendable {
         switch outcome {
         case .credential(let credential): return consumer.take(.credential(credential))
         case .nothing: return consumer.take(.nothing)
+        case .labels(let labels): return consumer.take(labels: labels)
         case .refused(let refusal):
             self.refusal = refusal
             if type(of: consumer).triesAgain { ToolRefusal(context)?.leave() }

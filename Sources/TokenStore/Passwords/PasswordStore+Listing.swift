@@ -1,3 +1,4 @@
+internal import SecretService
 internal import Secrets
 
 extension PasswordStore {
@@ -19,6 +20,26 @@ extension PasswordStore {
             listed += try items.items(schema: schema).compactMap(Listed.init)
         }
         return listed
+    }
+}
+
+extension PasswordStore {
+    /// What follows in the labels of passwords that begin with this, and whose each is; reads no secret.
+    ///
+    /// - Throws: `locked` if nobody can know whether there are any.
+    public func labelled(_ prefix: String) throws(StoreError) -> [String: String] {
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            let attributes = ["xdg:schema": PasswordItem.schemaName]
+            let items = try session.readableItems(of: attributes, needsSecrets: false) {
+                $0.schema == PasswordItem.schemaName
+            }
+            var labelled: [String: String] = [:]
+            for item in items where !item.isLocked {
+                guard let label = try session.label(of: item), label.utf8.starts(with: prefix.utf8) else { continue }
+                labelled[String(Substring(label.utf8.dropFirst(prefix.utf8.count)))] = item.attributes["user"] ?? ""
+            }
+            return labelled
+        }
     }
 }
 

@@ -109,7 +109,7 @@ extension KeyringSession {
         attributes["user"] = query.username
         let paths = try search(attributes)
         try create(
-            attributes.ofSchema(PasswordItem.schemaName), label: address.label.displayable(),
+            attributes.ofSchema(PasswordItem.schemaName), label: (query.label ?? address.label).displayable(),
             secret: Array(text.utf8), contentType: contentType, in: collection,
             replacing: paths.unlocked.isEmpty && paths.locked.isEmpty)
     }

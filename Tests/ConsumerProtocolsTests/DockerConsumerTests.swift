@@ -1,0 +1,153 @@
+import Addresses
+import ConsumerProtocols
+import CredentialEngine
+import Rules
+import Secrets
+import Testing
+
+/// What docker writes, what the engine has, and what docker is told.
+@Suite struct DockerConsumerTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var arguments = ["get"]
+        var input = ["registry.example:5000\n"]
+        var event: ConsumerEvent?
+        var output = ""
+        var status: Int32 = 0
+    }
+
+    private static let login = #"{"ServerURL":"registry.example","Username":"u","Secret":"p"}"#
+    private static let password = Credential(.password, Secret("p"), username: "u")
+    private static let notFound = "credentials not found in native keychain\n"
+    private static let usage = "Usage: docker-credential-lanyard <store|get|erase|list|version>\n"
+    private static let noServer = "no credentials server URL\n"
+    private static let notJSON = "the credentials on standard input are not docker's JSON\n"
+    private static let tooLong = Array(repeating: String(repeating: "a", count: 1 << 19), count: 3)
+    private static func gave(_ server: String, _ username: String, _ secret: String) -> String {
+        #"{"Secret":"\#(secret)","ServerURL":"\#(server)","Username":"\#(username)"}"# + "\n"
+    }
+
+    private static let cases = [
+        Case(
+            testDescription: "get of a password repeats the server as docker called it", event: .credential(password),
+            output: gave("registry.example:5000", "u", "p")),
+        Case(
+            testDescription: "get in pieces, without a line feed", input: ["https://index.doc", "ker.io/v1/"],
+            event: .credential(password), output: gave("https://index.docker.io/v1/", "u", "p")),
+        Case(
+            testDescription: "get of a token, with the name that its server takes",
+            event: .credential(Credential(.accessToken, Secret("t"), username: "alice@contoso.example")),
+            output: gave("registry.example:5000", "alice@contoso.example", "t")),
+        Case(
+            testDescription: "get of a token of nobody's",
+            event: .credential(Credential(.accessToken, Secret("t"), username: nil)),
+            output: gave("registry.example:5000", "token", "t")),
+        Case(testDescription: "get of nothing", event: .nothing, output: notFound, status: 1),
+        Case(
+            testDescription: "get of what docker has no name for",
+            event: .credential(Credential(.authorization(scheme: "Bearer"), Secret("c"), username: nil)),
+            output: notFound, status: 1),
+        Case(
+            testDescription: "get that is refused says so where docker looks", event: .signedOut,
+            output: "you must sign in; sign in: lanyard login URL\n", status: 1),
+        Case(testDescription: "get of no server", input: ["\n"], output: noServer, status: 1),
+        Case(testDescription: "get without input", input: [], output: noServer, status: 1),
+        Case(
+            testDescription: "get of a server of which programs differ about the host",
+            input: ["registry.example\\@evil.example"],
+            output: "the server's URL can't be one: registry.example\\@evil.example\n", status: 1),
+        Case(
+            testDescription: "get of two lines", input: ["registry.example\nhost=evil.example"],
+            output: "the server's URL can't be one: registry.example?host=evil.example\n", status: 1),
+        Case(
+            testDescription: "get without an end", input: tooLong, output: "the request is longer than 1 MiB\n",
+            status: 1),
+        Case(testDescription: "store", arguments: ["store"], input: [login], event: .nothing),
+        Case(
+            testDescription: "store that is refused", arguments: ["store"], input: [login], event: .signedOut,
+            output: "you must sign in; sign in: lanyard login URL\n", status: 1),
+        Case(
+            testDescription: "store without a server", arguments: ["store"], input: [#"{"Username":"u","Secret":"p"}"#],
+            output: noServer, status: 1),
+        Case(
+            testDescription: "store without a user", arguments: ["store"],
+            input: [#"{"ServerURL":"registry.example","Username":"","Secret":"p"}"#],
+            output: "no credentials username\n", status: 1),
+        Case(
+            testDescription: "store without a secret", arguments: ["store"],
+            input: [#"{"ServerURL":"registry.example","Username":"u"}"#], output: notJSON, status: 1),
+        Case(
+            testDescription: "store of no JSON", arguments: ["store"], input: ["registry.example"], output: notJSON,
+            status: 1),
+        Case(
+            testDescription: "store without an end", arguments: ["store"], input: tooLong,
+            output: "the request is longer than 1 MiB\n", status: 1),
+        Case(testDescription: "erase", arguments: ["erase"], event: .nothing),
+        Case(testDescription: "erase of no server", arguments: ["erase"], input: [], output: noServer, status: 1),
+        Case(
+            testDescription: "erase that is refused", arguments: ["erase"], event: .signedOut,
+            output: "you must sign in; sign in: lanyard login URL\n", status: 1),
+        Case(
+            testDescription: "list that is refused", arguments: ["list"], input: ["unused"], event: .signedOut,
+            output: "you must sign in; sign in: lanyard login URL\n", status: 1),
+        Case(
+            testDescription: "version reads nothing", arguments: ["version"],
+            output: "docker-credential-lanyard (lanyard) 1.2\n"),
+        Case(testDescription: "no verb", arguments: [], output: usage, status: 1),
+        Case(testDescription: "two verbs", arguments: ["get", "list"], output: usage, status: 1),
+        Case(
+            testDescription: "an unknown verb", arguments: ["GET\u{1B}"],
+            output: "docker-credential-lanyard: unknown action: GET?\n", status: 1),
+    ]
+
+    @Test(arguments: cases)
+    func `docker is served`(_ given: Case) {
+        let said = Conversation(
+            DockerConsumer(given.arguments, version: "1.2"), given.input, [given.event].compactMap(\.self))
+        #expect(said.output == given.output)
+        #expect(said.complaints.isEmpty, "docker reads stdout only")
+        #expect(said.status == given.status)
+    }
+
+    @Test(
+        arguments: [
+            ("registry.example", "registry.example", nil, .below),
+            ("REGISTRY.example:5000/", "registry.example:5000", nil, .below),
+            ("quay.example/contoso", "quay.example", "contoso", .above),
+            ("https://index.docker.io/v1/", "index.docker.io", "v1/", .above),
+        ] as [(String, String, String?, PathReach)])
+    func `the engine is asked for the server, with https, and to ask nobody`(
+        _ server: String, _ host: String, _ path: String?, _ reach: PathReach
+    ) {
+        var request = CredentialRequest()
+        (request.scheme, request.host, request.path) = ("https", RequestHost(host), path)
+        (request.reach, request.isUnattended) = (reach, true)
+        #expect(Conversation(DockerConsumer(["get"], version: ""), [server], [.nothing]).request == request)
+        request.reach = .place
+        let erased = Conversation(DockerConsumer(["erase"], version: ""), [server], [.nothing])
+        #expect(erased.questions == [.erase(request, .init())])
+        request.label = "Docker: \(server)"
+        let stored = Conversation(
+            DockerConsumer(["store"], version: ""), [Self.login.replacing("registry.example", with: server)], [.nothing]
+        )
+        #expect(stored.questions == [.store(Self.password, request)])
+    }
+
+    @Test func `a plain registry is another place`() {
+        let said = Conversation(DockerConsumer(["get"], version: ""), ["http://registry.example"], [.nothing])
+        #expect(said.request?.scheme == "http")
+    }
+
+    @Test func `the list has servers as docker called them`() {
+        var consumer = DockerConsumer(["list"], version: "")
+        #expect(consumer.begin() == Turn(.read))
+        #expect(consumer.take(.input(Array("unused".utf8))) == Turn(.read))
+        #expect(consumer.take(.input([])) == Turn(.ask(.list(labelPrefix: "Docker: "))))
+        let list = consumer.take(labels: ["localhost:5000": "u", "https://index.docker.io/v1/": "v"])
+        #expect(
+            list
+                == Turn(
+                    output: Array(#"{"https://index.docker.io/v1/":"v","localhost:5000":"u"}"#.utf8) + [10], .end(0)))
+        #expect(consumer.take(labels: [:]).output == Array("{}\n".utf8))
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A registry, and skopeo, which asks as docker does.
+@Suite(.enabled(if: ToolClients.folder != nil, "there are none: script/tool-clients says why"))
+struct DockerTests {
+    /// A registry of the world's that wants a password.
+    private struct Registry: Sendable {
+        static let password = "correct-horse"
+        let world: World
+        /// Where it is, as docker writes it.
+        let name: String
+
+        /// Runs the body while it serves.
+        static func with(_ body: @escaping @Sendable (Registry) async throws -> Void) async throws {
+            try await World.with { world in
+                try world.link("docker-credential-lanyard")
+                let folder = world.folder + "/registry"
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                // bcrypt's hash of the password.
+                try "alice:$2b$04$abcdefghijklmnopqrstuuPoaPXzWjiVz4HaNq2LJXksWbO79E.S6\n".write(
+                    toFile: folder + "/users", atomically: true, encoding: .utf8)
+                try """
+                version: 0.1
+                storage: {filesystem: {rootdirectory: \(folder)/images}}
+                http: {addr: "127.0.0.1:0"}
+                auth: {htpasswd: {realm: test, path: \(folder)/users}}
+
+                """.write(toFile: folder + "/config.yml", atomically: true, encoding: .utf8)
+                let program = (ToolClients.folder ?? "") + "/docker-registry"
+                _ = try await TestSupport.with(
+                    "/bin/sh", ["-c", "exec \(program) serve \(folder)/config.yml 2>&1"], output: folder + "/log",
+                    environment: ["PATH": "/usr/bin:/bin", "HOME": folder, "OTEL_TRACES_EXPORTER": "none"]
+                ) {
+                    try await body(Registry(world, startedIn: folder))
+                }
+            }
+        }
+
+        private init(_ world: World, startedIn folder: String) async throws {
+            self.world = world
+            for _ in 0..<1200 {
+                let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
+                if let port = log.firstMatch(of: #/listening on 127\.0\.0\.1:(\d+)/#)?.1 {
+                    name = "localhost:\(port)"
+                    try #"{"credHelpers":{"\#(name)":"lanyard"}}"#.write(
+                        toFile: world.folder + "/auth.json", atomically: true, encoding: .utf8)
+                    return
+                }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            throw RegistryDidNotStart()
+        }
+
+        /// Runs skopeo.
+        func skopeo(_ command: String, _ arguments: [String], input: String = "") async throws -> Ended {
+            try await world.tool(
+                "skopeo", [command, "--tls-verify=false"] + arguments,
+                ["REGISTRY_AUTH_FILE": world.folder + "/auth.json"], input: input)
+        }
+
+        /// Calls the helper as docker does.
+        func helper(_ verb: String, _ input: String) async throws -> Ended {
+            try await world.runInside("\(world.folder)/bin/docker-credential-lanyard", [verb], input: input)
+        }
+    }
+
+    private struct RegistryDidNotStart: Error {}
+
+    private static let notFound = "credentials not found in native keychain\n"
+
+    @Test func `a login is kept, serves skopeo and git's helpers, and ends with a logout`() async throws {
+        try await Registry.with { registry in
+            let world = registry.world
+            // It is git's, and none of the daemon's business that docker sends its list to.
+            let lines = "url=https://git.example\nusername=alice\npassword=secret\n"
+            #expect(try await world.lanyard(["store"], input: lines).status == 0)
+            #expect(try await registry.helper("list", "unused").output == "{}\n")
+            let place = "docker://\(registry.name)/hello"
+            let refused = try await registry.skopeo("list-tags", [place])
+            #expect(refused.status == 1 && refused.errors.contains("authentication required"), "\(refused)")
+
+            let login = try await registry.skopeo(
+                "login", [registry.name, "--username", "alice", "--password-stdin"], input: Registry.password)
+            #expect(login.status == 0, "\(login)")
+            // It has no such image, which it tells only those who may know.
+            let tags = try await registry.skopeo("list-tags", [place])
+            #expect(tags.status == 1 && tags.errors.contains("404"), "\(tags)")
+            #expect(try await registry.helper("list", "unused").output == #"{"\#(registry.name)":"alice"}"# + "\n")
+            let got = try await world.get(of: "https://\(registry.name)")
+            #expect(got.value("password") == Registry.password, "\(got)")
+
+            let logout = try await registry.skopeo("logout", [registry.name])
+            #expect(logout.status == 0, "\(logout)")
+            #expect(try await registry.helper("list", "unused").output == "{}\n")
+            let after = try await registry.helper("get", registry.name)
+            #expect(after.status == 1 && after.output == Self.notFound && after.errors.isEmpty, "\(after)")
+            #expect(try await world.get(of: "https://git.example").value("password") == "secret")
+        }
+    }
+
+    @Test func `git's own helper finds what docker stored, and puts its own in its place`() async throws {
+        try await World.with { world in
+            try world.link("docker-credential-lanyard")
+            let helper = "\(world.folder)/bin/docker-credential-lanyard"
+            let git = try await GitLibsecretHelper.gitSchema.build(in: world.keyring.scratch)
+            let login = #"{"ServerURL":"registry.example:5000","Username":"u","Secret":"one"}"#
+            #expect(try await world.runInside(helper, ["store"], input: login).status == 0)
+            let place = "protocol=https\nhost=registry.example:5000\n"
+            #expect(try await world.runInside(git, ["get"], input: place).value("password") == "one")
+            let stored = try await world.runInside(git, ["store"], input: place + "username=u\npassword=two\n")
+            #expect(stored.status == 0, "\(stored)")
+            let got = try await world.runInside(helper, ["get"], input: "registry.example:5000")
+            #expect(got.output.contains(#""Secret":"two""#), "\(got)")
+            // It is git's now.
+            #expect(try await world.runInside(helper, ["list"]).output == "{}\n")
+        }
+    }
+
+    @Test func `another port, scheme or host gets nothing, and a sign-in is only named`() async throws {
+        try await World.with { world in
+            try world.link("docker-credential-lanyard")
+            let helper = "\(world.folder)/bin/docker-credential-lanyard"
+            let login = #"{"ServerURL":"registry.example/contoso","Username":"u","Secret":"p"}"#
+            let stored = try await world.runInside(helper, ["store"], input: login)
+            #expect(stored.status == 0 && stored.output.isEmpty, "\(stored)")
+            for server in ["registry.example/contoso/image", "https://registry.example/contoso", "registry.example"] {
+                let got = try await world.runInside(helper, ["get"], input: server)
+                let answer = try JSONDecoder().decode([String: String].self, from: Data(got.output.utf8))
+                #expect(answer == ["ServerURL": server, "Username": "u", "Secret": "p"])
+            }
+            for server in [
+                "registry.example:444/contoso", "http://registry.example/contoso", "registry.example.net/contoso",
+                "registry.example/contoso2", "registry.example/other",
+            ] {
+                let got = try await world.runInside(helper, ["get"], input: server)
+                #expect(got.status == 1 && got.output == Self.notFound, "\(server) \(got)")
+            }
+            let mapped = "\(world.sandbox.resource)/contoso/hello"
+            let browser = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
+            let refused = try await world.runInside(helper, ["get"], input: mapped, environment: browser)
+            #expect(refused.status == 1 && refused.output.contains("lanyard login \(mapped)"), "\(refused)")
+            #expect(try await world.lanyard(["login", mapped], browser).status == 0)
+            let answers = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<8 {
+                    group.addTask { try await world.runInside(helper, ["get"], input: mapped).output }
+                }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(answers.count == 1 && answers.first?.contains(#""Username":"alice@contoso.example""#) == true)
+        }
+    }
+}
+
+extension World {
+    fileprivate func get(of url: String) async throws -> Ended {
+        try await lanyard(["get"], input: "url=\(url)\n")
+    }
+}
