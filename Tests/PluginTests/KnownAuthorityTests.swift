@@ -26,6 +26,20 @@ import Testing
     }
 
     @Test(arguments: [
+        ("contoso-1a2b3c4d.hcp.westeurope.azmk8s.io", true),
+        ("contoso-1a2b3c4d.privatelink.westeurope.azmk8s.io", true),
+        ("contoso-1a2b3c4d.4e05ee57-4767-4032-ac05-27a144678e6f.privatelink.westeurope.azmk8s.io", true),
+        ("contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:6443", false), ("westeurope.azmk8s.io", false),
+        ("azmk8s.io", false), ("contoso.hcp.westeurope.azmk8s.io.evil.example", false),
+        ("contoso.hcp.westeurope.evilazmk8s.io", false),
+    ])
+    func `clusters of Azure Kubernetes Service take tokens for one application`(_ host: String, _ isKnown: Bool) {
+        let resource = Self.registry.resource(forHost: host)
+        #expect(resource?.name == (isKnown ? "Azure Kubernetes Service" : nil))
+        #expect(resource?.scopes == (isKnown ? ["6dae42f8-4368-4678-94ff-3960e28e3630/.default"] : nil))
+    }
+
+    @Test(arguments: [
         ("contoso.com", "https://login.microsoftonline.com/contoso.com"),
         ("Contoso.onmicrosoft.com", "https://login.microsoftonline.com/contoso.onmicrosoft.com"),
         ("contoso", "https://login.microsoftonline.com/contoso.onmicrosoft.com"),
