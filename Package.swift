@@ -212,7 +212,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ConsumerProtocolsTests",
-            dependencies: ["Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "Rules", "Secrets"],
+            dependencies: ["Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "Rules", "Secrets"],
             swiftSettings: strict),
         .testTarget(
             name: "CredentialEngineTests",

@@ -104,8 +104,8 @@ public struct CachedCredential: Sendable {
         let wish = request.wish
         let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
         return [
-            request.scheme, request.host?.text, request.path, request.username, wish.authority, wish.clientID,
-            wish.account, String(wish.scopes.count), String(challenges.count),
+            request.scheme, request.host?.text, request.path, request.username, wish.authority, wish.tenant,
+            wish.clientID, wish.account, String(wish.scopes.count), String(challenges.count),
         ] + wish.scopes + challenges
     }
 

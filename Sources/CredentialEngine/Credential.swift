@@ -27,6 +27,8 @@ public struct Credential: Sendable, Equatable {
     public var basicUsername: String?
     /// Whether servers take a token as such, too (RFC 6750).
     public var takesBearer = true
+    /// The tenant that a token is for; nil if it is for none.
+    public var realm: String?
     /// A refresh token of another helper's, which is carried with a password.
     public var oauthRefreshToken: Secret?
 
@@ -51,6 +53,7 @@ extension Credential {
         let username = token.account?.username ?? ""
         self.init(
             .accessToken, token.accessToken, username: username.isEmpty ? nil : username, expiresOn: token.expiresOn)
+        realm = token.realm.isEmpty ? nil : token.realm
         basicUsername = token.basicUsername ?? issuer?.username
         takesBearer = token.basicUsername == nil && issuer?.takesBearer ?? true
     }
@@ -78,6 +81,7 @@ extension Credential {
             try lines.append("token", secret.reveal())
             if let username { try lines.append("username", username) }
             try lines.append("expires_on", expiresOn.map { String($0) } ?? Self.never)
+            if let realm { try lines.append("realm", realm) }
             if let basicUsername { try lines.append("basic_username", basicUsername) }
             if !takesBearer { try lines.append("bearer", "0") }
         } catch {
@@ -95,6 +99,7 @@ extension Credential {
         let expiresOn = Int(end)
         guard expiresOn != nil || end == Self.never else { return nil }
         self.init(.accessToken, Secret(token), username: lines["username"], expiresOn: expiresOn)
+        realm = lines["realm"]
         basicUsername = lines["basic_username"]
         takesBearer = lines["bearer"] == nil
     }

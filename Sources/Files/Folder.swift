@@ -100,6 +100,24 @@ package struct Folder: ~Copyable, Sendable {
         try draft.place(as: name)
     }
 
+    /// Makes a link of this name, in place of whatever has it; nothing changes if it leads there already.
+    package func link(_ name: String, to target: String) throws(FileProblem) {
+        guard self.target(ofLink: name) != target else { return }
+        let draft = ".\(name).\(getpid())"
+        remove(draft)
+        guard symlinkat(target, descriptor, draft) == 0 else { throw .last }
+        do throws(FileProblem) { try rename(draft, to: name) } catch {
+            remove(draft)
+            throw error
+        }
+    }
+
+    private func target(ofLink name: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlinkat(descriptor, name, &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+
     /// Removes what has the name: a link, not what it leads to; a folder only if it is empty.
     package func remove(_ name: String) {
         guard unlinkat(descriptor, name, 0) != 0, errno == EISDIR else { return }

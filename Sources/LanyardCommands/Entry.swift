@@ -17,8 +17,9 @@ public enum Lanyard {
     public static func run(arguments: [String]) -> Never {
         let rest = Array(arguments.dropFirst())
         let program = arguments.first?.pieces(between: "/").last.map(String.init) ?? "lanyard"
-        let tool = ServedTool(program: program, arguments: rest)
-        let verb = tool == nil && rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
+        let hidden = HiddenProgram(program, rest)
+        let tool = hidden == nil ? ServedTool(program: program, arguments: rest) : nil
+        let verb = hidden == nil && tool == nil && rest.count == 1 ? GitConsumer.Verb(rawValue: rest[0]) : nil
         // What `exec` gives its command back, which no tool's protocol needs; only the main thread still has it.
         if tool == nil, verb == nil { _ = Inheritance.atStart }
         // What passes through here is not for core dumps; if the kernel refuses, there is nothing to be done about it.
@@ -26,6 +27,7 @@ public enum Lanyard {
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
         let context = CommandContext.ofProcess()
+        if let hidden { leave(hidden.run(in: context), context.console) }
         if let verb { serve(GitConsumer(verb), in: context) }
         if let tool { serve(tool.consumer(context.environment), in: context) }
         guard program == "git-credential-lanyard" else {
@@ -122,7 +124,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 name: "Protocol",
                 subcommands: [
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, GoAuthCommand.self,
-                    CompleteCommand.self, KubectlCommand.self, PnpmCommand.self,
+                    KubectlCommand.self, PnpmCommand.self, AzureCLICommand.self, CompleteCommand.self,
                 ]),
         ])
 

@@ -88,6 +88,8 @@ extension Failure {
             self.init(
                 "no client ID is configured for \(authority.displayable(limit: 255))",
                 hints: Self.clients(authority, context))
+        case .noTenants(let authority):
+            self.init("\(authority.displayable(limit: 255)) is not an authority with tenants")
         case .noScopes(let authority):
             self.init(
                 "the rule names no scopes, and no plugin knows which \(authority.displayable(limit: 255)) wants",

@@ -110,6 +110,7 @@ extension Configuration {
             resolved.resourceIndicators = []
         }
         resolved.authority = resolved.authority.withoutTrailingSlashes
+        if let tenant = wish.tenant { try resolved.take(tenant: tenant) }
         resolved.authorityIsConfigured = names(authority: resolved.authority)
         if let id = wish.clientID {
             resolved.clientID = id
@@ -146,6 +147,17 @@ extension Configuration {
     /// Whether a rule, a `[[client]]`, `authority` or `known-authorities` names the authority's host.
     public func names(authority url: String) -> Bool {
         url.hostOfURL.map { configuredHosts.contains($0.text) } ?? false
+    }
+}
+
+extension TokenRequest {
+    /// Goes to another tenant of the same authority: the only segment of its URL's path names the tenant.
+    fileprivate mutating func take(tenant: String) throws(ResolutionError) {
+        guard CredentialRequest.TokenWish.isTenant(tenant), let url = StrictURL(authority),
+            url.path.pieces(between: "/").count == 1, let (place, _) = authority.cut(atLast: "/")
+        else { throw .noTenants(authority: authority) }
+        authority = "\(place)/\(tenant)"
+        named.insert(.authority)
     }
 }
 

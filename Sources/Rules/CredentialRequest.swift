@@ -31,6 +31,8 @@ public struct CredentialRequest: Sendable, Equatable {
     public struct TokenWish: Sendable, Equatable {
         /// The authority's URL.
         public var authority: String?
+        /// The tenant, instead of the one that the authority's URL names.
+        public var tenant: String?
         /// The application.
         public var clientID: String?
         /// The scopes; empty if none are named.
@@ -44,6 +46,14 @@ public struct CredentialRequest: Sendable, Equatable {
 
         /// Whether nothing was asked for by name.
         public var isEmpty: Bool { self == Self() }
+
+        /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.
+        public static func scope(ofResource resource: String) -> String { resource + "/.default" }
+
+        /// Whether the text can name a tenant: an id, or a domain.
+        public static func isTenant(_ text: String) -> Bool {
+            RequestHost(text).map { $0.port == nil && !$0.isIPv6 } ?? false
+        }
 
         /// Makes an empty wish.
         public init() {}

@@ -81,6 +81,8 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case unknownClient(String, names: [String], nearest: String?)
     /// The system's policy forbids a well-known client, by its name.
     case forbiddenClient(String)
+    /// The request names a tenant, and this authority's URL has no place for one.
+    case noTenants(authority: String)
     /// A scope isn't one.
     case badScope
     /// The claims that the consumer named can't be asked for.

@@ -18,6 +18,7 @@ import Testing
         "lanyard client secret": "needs a secret; ClientSecretTests does what it does",
         "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
         "kubectl config": "needs kubectl; KubectlTests does what it does",
+        "--as azure-cli": "needs a program with an SDK; AzureSDKTests has one",
         "--flow device-code": "waits for another device; TerminalTests has one",
     ]
 

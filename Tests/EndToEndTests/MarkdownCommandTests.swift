@@ -26,6 +26,8 @@ import Testing
         "lanyard exec https://dev.azure.com/contoso --env AZURE_DEVOPS_EXT_PAT": "needs the Azure CLI and Azure DevOps",
         "lanyard exec https://dev.azure.com/contoso --env SYSTEM_ACCESSTOKEN": "needs a container engine",
         "lanyard exec https://dev.azure.com/contoso -- \\\n    docker": "needs a container engine",
+        "lanyard exec --as azure-cli": "needs a program with an SDK; AzureSDKTests has one",
+        "lanyard login --resource https://management.core.windows.net/": "the sandbox has no such API",
         "entra 'https://dev.azure.com/": "the sandbox has no such API",
         "entra 'https://management.azure.com/": "the sandbox has no such API",
         "entra https://graph.microsoft.com/v1.0/me/messages": "the sandbox has no such API",

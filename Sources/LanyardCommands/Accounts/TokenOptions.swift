@@ -122,7 +122,7 @@ struct NamedTokenOptions: ParsableArguments {
     func write(to wish: inout CredentialRequest.TokenWish) throws(Failure) {
         wish.authority = authority
         wish.clientID = clientId
-        wish.scopes = scope + resource.map(Self.scope(ofResource:))
+        wish.scopes = scope + resource.map(CredentialRequest.TokenWish.scope(ofResource:))
         wish.account = account
         wish.claims = try claimsRequest()
     }
@@ -139,7 +139,4 @@ struct NamedTokenOptions: ParsableArguments {
             throw Failure(error, status: .usage)
         }
     }
-
-    /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.
-    static func scope(ofResource resource: String) -> String { resource + "/.default" }
 }

@@ -9,6 +9,8 @@ struct ServedTool: Sendable {
     private enum Way: Sendable {
         /// By a link to lanyard of this name.
         case program(String)
+        /// By a link that only `exec` makes, and that no installation has.
+        case standIn(String)
         /// By a command of lanyard's.
         case command(String)
     }
@@ -28,7 +30,12 @@ struct ServedTool: Sendable {
         (.program("cargo-credential-lanyard"), { arguments, _ in CargoConsumer(arguments) }),
         (.program("bazel-credential-lanyard"), { arguments, _ in BazelConsumer(arguments) }),
         (.command("goauth"), { arguments, _ in GoConsumer(arguments) }),
+        (.command(AzureCLIConsumer.program), azureCLI), (.standIn(AzureCLIConsumer.program), azureCLI),
     ]
+
+    private static let azureCLI: Maker = { arguments, environment in
+        AzureCLIConsumer(arguments, environment: environment, version: Version.current)
+    }
 
     /// The names of the links to lanyard that tools run.
     static let programs = all.compactMap { way, _ in
@@ -42,7 +49,7 @@ struct ServedTool: Sendable {
     init?(program: String, arguments: [String]) {
         for (way, make) in Self.all {
             switch way {
-            case .program(program): self.arguments = arguments
+            case .program(program), .standIn(program): self.arguments = arguments
             case .command(arguments.first ?? "") where !arguments.contains(where: \.asksForHelp):
                 self.arguments = Array(arguments.dropFirst())
             default: continue

@@ -17,6 +17,8 @@ struct ProgramInPlace {
         // This process's own variables go on as the bytes they are.
         var environment = inherited + variables.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") }
         environment.append(nil)
+        // The program is looked for in this process's PATH.
+        if let path = variables["PATH"] { setenv("PATH", path, 1) }
         Inheritance.atStart.restore()
         let reason = -lanyard_exec(words[0], &arguments, &environment)
         throw Failure(

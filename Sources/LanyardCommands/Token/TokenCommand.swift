@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import ConsumerProtocols
 import JSON
 import Rules
 import Secrets
@@ -51,7 +51,9 @@ struct TokenCommand: TokenNamingCommand {
         let console = session.context.console
         if decode { return try show(acquired, console, now: Int(context.now)) }
         if json {
-            console.print(Self.json(acquired).encoded(pretty: true))
+            let members = AzureCLIConsumer.token(
+                acquired.accessToken, type: acquired.tokenType, tenant: acquired.realm, expiresOn: acquired.expiresOn)
+            console.print(JSONValue.object(members).encoded(pretty: true))
         } else if header {
             console.print("Authorization: \(acquired.tokenType) \(acquired.accessToken.reveal())")
         } else {
@@ -69,32 +71,5 @@ struct TokenCommand: TokenNamingCommand {
         } catch {
             throw Failure(error)
         }
-    }
-
-    /// The members that az prints; `expiresOn` is local time as there, `expires_on` seconds since 1970.
-    ///
-    /// `subscription` is absent, as it is there with `--tenant`; so are both times for a token without a known end.
-    private static func json(_ token: AcquiredToken) -> JSONValue {
-        var members: [String: JSONValue] = [
-            "accessToken": .string(token.accessToken.reveal()), "tenant": .string(token.realm),
-            "tokenType": .string(token.tokenType),
-        ]
-        if let end = token.expiresOn {
-            members["expiresOn"] = .string(localTime(end))
-            members["expires_on"] = .integer(Int64(end))
-        }
-        return .object(members)
-    }
-
-    private static func localTime(_ seconds: Int) -> String {
-        var moment = time_t(seconds)
-        var parts = tm()
-        guard localtime_r(&moment, &parts) != nil else { return "" }
-        var buffer = [UInt8](repeating: 0, count: 64)
-        let count = buffer.withUnsafeMutableBytes { bytes in
-            strftime(
-                bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, "%Y-%m-%d %H:%M:%S.000000", &parts)
-        }
-        return String(decoding: buffer[..<count], as: UTF8.self)
     }
 }

@@ -1,0 +1,130 @@
+import Addresses
+import Rules
+
+/// A command line of the Azure CLI, as the SDKs write it.
+struct AzureCLICommandLine: Sendable {
+    /// The commands that SDKs run.
+    enum Action: Sendable, Equatable {
+        case token, account, version
+        /// The version for people.
+        case versionText
+    }
+
+    /// Why a command line can't be served.
+    struct Problem: Error, Equatable {
+        var message: String
+    }
+
+    /// The command.
+    let action: Action
+    /// The scopes that the token is for; empty for `version`.
+    private(set) var scopes: [String] = []
+    /// The tenant; nil for the configured authority's.
+    private(set) var tenant: String?
+    /// The subscription, which decides nothing here.
+    private(set) var subscription: String?
+    /// The only member to print, as plain text.
+    private(set) var member: String?
+
+    /// What `--resource-type` stands for, and what a token is for if nothing is named (az, `cloud.py`: the public cloud).
+    private static let resources = [
+        "aad-graph": "https://graph.windows.net/", "arm": "https://management.core.windows.net/",
+        "batch": "https://batch.core.windows.net/", "data-lake": "https://datalake.azure.net/",
+        "media": "https://rest.media.azure.net", "ms-graph": "https://graph.microsoft.com/",
+        "oss-rdbms": "https://ossrdbms-aad.database.windows.net",
+    ]
+
+    private static let names = [
+        "-o": "--output", "-t": "--tenant", "-s": "--subscription", "-n": "--subscription", "--name": "--subscription",
+    ]
+    private static let flags: Set = ["--debug", "--verbose", "--only-show-errors"]
+    private static let options: Set = [
+        "--output", "--tenant", "--subscription", "--resource", "--resource-type", "--scope", "--query",
+    ]
+
+    /// The command that the arguments begin with; nil if it is another than SDKs run.
+    static func action(of arguments: [String]) -> (action: Action, rest: ArraySlice<String>)? {
+        switch (arguments.first, arguments.dropFirst().first) {
+        case ("account", "get-access-token"): (.token, arguments.dropFirst(2))
+        case ("account", "show"): (.account, arguments.dropFirst(2))
+        case ("version", _): (.version, arguments.dropFirst())
+        case ("--version", nil): (.versionText, [])
+        default: nil
+        }
+    }
+
+    /// Reads the arguments of `az`.
+    init(_ arguments: [String]) throws(Problem) {
+        guard let (action, rest) = Self.action(of: arguments) else {
+            throw Problem(
+                message: "lanyard answers for az only `account get-access-token`, `account show` and `version`")
+        }
+        self.action = action
+        try take(try Self.values(in: rest))
+        if scopes.isEmpty, action == .token || action == .account { scopes = [Self.scope("arm")].compactMap(\.self) }
+    }
+
+    /// The options by their long names.
+    private static func values(in arguments: ArraySlice<String>) throws(Problem) -> [String: [String]] {
+        var values: [String: [String]] = [:]
+        var rest = arguments
+        while let word = rest.popFirst() {
+            let (written, inline) = word.hasPrefix("-") ? word.cut(at: "=") ?? (word[...], nil) : (word[...], nil)
+            let name = names[String(written)] ?? String(written)
+            if flags.contains(name), inline == nil { continue }
+            guard options.contains(name) else { throw Problem(message: "az: unrecognized arguments: \(word)") }
+            let found = inline.map { [String($0)] } ?? Self.following(name, &rest)
+            guard !found.isEmpty else { throw Problem(message: "az: argument \(name): expected one argument") }
+            values[name, default: []] += found
+        }
+        return values
+    }
+
+    /// The values behind an option: one, or of scopes as many as there are.
+    private static func following(_ name: String, _ rest: inout ArraySlice<String>) -> [String] {
+        let all = rest.prefix { !$0.hasPrefix("-") }
+        let taken = name == "--scope" ? all : all.prefix(1)
+        rest = rest.dropFirst(taken.count)
+        return Array(taken)
+    }
+
+    private mutating func take(_ values: [String: [String]]) throws(Problem) {
+        subscription = values["--subscription"]?.last
+        member = try Self.member(format: values["--output"]?.last ?? "json", query: values["--query"]?.last)
+        tenant = values["--tenant"]?.last
+        if let tenant, !CredentialRequest.TokenWish.isTenant(tenant) {
+            throw Problem(message: "az: argument --tenant: it is neither an id nor a domain")
+        }
+        scopes = values["--scope"] ?? []
+        if let resource = values["--resource"]?.last {
+            scopes.append(CredentialRequest.TokenWish.scope(ofResource: resource))
+        }
+        if let type = values["--resource-type"]?.last {
+            guard let scope = Self.scope(type) else { throw Problem(message: "az: there is no such resource type") }
+            scopes.append(scope)
+        }
+        guard values.keys.filter({ ["--scope", "--resource", "--resource-type"].contains($0) }).count <= 1 else {
+            throw Problem(message: "az: give one of --scope, --resource and --resource-type")
+        }
+    }
+
+    private static func scope(_ type: String) -> String? {
+        resources[type].map(CredentialRequest.TokenWish.scope(ofResource:))
+    }
+
+    /// The member that a query asks for; nil for all of them, as JSON.
+    private static func member(format: String, query: String?) throws(Problem) -> String? {
+        switch (format, query) {
+        case ("json", nil), ("jsonc", nil): nil
+        case ("tsv", let query?) where query.utf8.allSatisfy(\.isMemberByte): query
+        default:
+            throw Problem(message: "lanyard writes az's answers with `--output json`, or `--query MEMBER --output tsv`")
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isMemberByte: Bool {
+        (0x61...0x7A).contains(self | 0x20) || (0x30...0x39).contains(self) || self == UInt8(ascii: "_")
+    }
+}

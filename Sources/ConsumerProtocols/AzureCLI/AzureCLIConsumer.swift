@@ -1,0 +1,143 @@
+import Addresses
+import CredentialEngine
+import Glibc
+public import JSON
+import Rules
+public import Secrets
+
+/// The SDKs of Azure (`AzureCLICredential`) and Terraform's providers, which run the Azure CLI for a token: what they run,
+/// and no more of it.
+///
+/// They wait ten seconds, take an exit status other than 0 with "az login" on stderr for a person who has not signed in, and
+/// some read stderr together with the JSON.
+public struct AzureCLIConsumer: Consumer {
+    /// They wait for ten.
+    public static var timeLimit: Int? { 8 }
+
+    /// The name that it is run by.
+    public static let program = "az"
+    /// The version of the Azure CLI that this does as: 2.30 or later and before 3 will do for Terraform.
+    private static let version = "2.91.0"
+
+    private let arguments: [String]
+    private let environment: [String: String]
+    private let ownVersion: String
+    private var command: AzureCLICommandLine?
+
+    /// Serves arguments of `az`; the version is lanyard's own.
+    public init(_ arguments: [String], environment: [String: String], version: String) {
+        self.arguments = arguments
+        self.environment = environment
+        ownVersion = version
+    }
+
+    /// Whether it answers such arguments; others are for the real Azure CLI.
+    public static func serves(_ arguments: [String]) -> Bool { AzureCLICommandLine.action(of: arguments) != nil }
+
+    /// Reads the arguments, and asks for the token if it takes one.
+    public mutating func begin() -> Turn {
+        do throws(AzureCLICommandLine.Problem) {
+            let command = try AzureCLICommandLine(arguments)
+            self.command = command
+            return switch command.action {
+            case .token, .account: Turn(.ask(.get(Self.request(command))))
+            case .version: print(["azure-cli": .string(Self.version), "azure-cli-core": .string(Self.version)])
+            case .versionText: print("azure-cli \(Self.version) (lanyard \(ownVersion))")
+            }
+        } catch {
+            return Turn(complaint: .other(error.message.displayable(limit: 300)), .end(2))
+        }
+    }
+
+    /// Answers what it asked.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .credential(let credential): answer(credential)
+        case .refused(let refusal): Turn(complaint: complaint(refusal), .end(1))
+        case .input, .nothing: Turn(complaint: .other("there is no token for this"), .end(1))
+        }
+    }
+
+    private static func request(_ command: AzureCLICommandLine) -> CredentialRequest {
+        var request = CredentialRequest()
+        request.isUnattended = true
+        request.wish.scopes = command.scopes
+        request.wish.tenant = command.tenant
+        return request
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        guard let command, case .accessToken = credential.kind else {
+            return Turn(complaint: .other("there is no token for this"), .end(1))
+        }
+        let tenant = credential.realm ?? command.tenant ?? ""
+        if command.action == .account { return print(account(of: credential, tenant, command)) }
+        var members = Self.token(credential.secret, tenant: tenant, expiresOn: credential.expiresOn)
+        if let subscription = command.subscription { members["subscription"] = .string(subscription) }
+        return print(members)
+    }
+
+    /// The members that az prints of a token; `expiresOn` is local time as there, `expires_on` seconds since 1970.
+    ///
+    /// `subscription` is absent, as it is there with `--tenant`; so are both times for a token without a known end.
+    public static func token(
+        _ token: Secret, type: String = "Bearer", tenant: String, expiresOn: Int?
+    ) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "accessToken": .string(token.reveal()), "tenant": .string(tenant), "tokenType": .string(type),
+        ]
+        if let expiresOn {
+            members["expiresOn"] = .string(localTime(expiresOn))
+            members["expires_on"] = .integer(Int64(expiresOn))
+        }
+        return members
+    }
+
+    /// The account and its tenant; the subscription is the environment's, for no sign-in tells which there are.
+    private func account(
+        of credential: Credential, _ tenant: String, _ command: AzureCLICommandLine
+    ) -> [String: JSONValue] {
+        let named = ["ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"].lazy.compactMap { environment[$0] }
+        var members: [String: JSONValue] = [
+            "environmentName": "AzureCloud", "homeTenantId": .string(tenant), "isDefault": true, "state": "Enabled",
+            "tenantId": .string(tenant),
+            "user": ["name": .string(credential.username ?? ""), "type": "user"],
+        ]
+        if let id = command.subscription ?? named.first(where: { !$0.isEmpty }) { members["id"] = .string(id) }
+        return members
+    }
+
+    private func print(_ members: [String: JSONValue]) -> Turn {
+        guard let name = command?.member else {
+            return Turn(output: JSONValue.object(members).encoded(pretty: true) + [0x0A], .end(0))
+        }
+        return print(members[name]?.text ?? "")
+    }
+
+    private func print(_ text: String) -> Turn { Turn(output: Array("\(text)\n".utf8), .end(0)) }
+
+    /// What the person reads, with the words that SDKs look for if somebody must sign in.
+    ///
+    /// An authority's own refusal goes without them, for with them SDKs hide it.
+    private func complaint(_ refusal: ReportedRefusal) -> Turn.Complaint {
+        guard refusal.status == 2, !refusal.message.hasBytes(Self.refusedByAuthority) else { return .refusal }
+        return .other(
+            "\(refusal.message) (to SDKs: Please run 'az login' to set up an account)",
+            remedy: refusal.remedies.isEmpty ? nil : refusal.remedies.joined(separator: "; "))
+    }
+
+    /// What the errors of Entra ID begin with; SDKs look for it, too.
+    private static let refusedByAuthority = "AADSTS"
+
+    private static func localTime(_ seconds: Int) -> String {
+        var moment = time_t(seconds)
+        var parts = tm()
+        guard localtime_r(&moment, &parts) != nil else { return "" }
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            strftime(
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, "%Y-%m-%d %H:%M:%S.000000", &parts)
+        }
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+}

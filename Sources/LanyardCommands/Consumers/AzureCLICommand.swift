@@ -1,0 +1,24 @@
+import ArgumentParser
+import ConsumerProtocols
+
+/// `lanyard az`, for who has no link of that name; hidden, because it is for SDKs.
+struct AzureCLICommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: AzureCLIConsumer.program, abstract: "Answer as the Azure CLI does what SDKs ask it for.",
+        shouldDisplay: false)
+
+    static let examples: KeyValuePairs = [
+        "Get a token as an SDK does": "lanyard az account get-access-token --output json"
+    ]
+
+    @Argument(parsing: .captureForPassthrough, help: "What az would be given.")
+    var arguments: [String] = []
+
+    mutating func run(in context: CommandContext) async throws {
+        let consumer = AzureCLIConsumer(
+            arguments, environment: context.environment, version: Version.current)
+        var run = ConsumerRun(consumer, in: context)
+        let status = await run.toTheEnd()
+        guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
+    }
+}
