@@ -1,0 +1,179 @@
+import Addresses
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// NuGet and dotnet, which run a plugin for as long as they need it (NuGet's plugin protocol 2.0.0).
+///
+/// Both sides send requests, first each a handshake. NuGet waits five seconds for an answer, and gets one from what is
+/// stored. A retry means that the server refused what NuGet was given, which is told to the engine first.
+public struct NuGetConsumer: Consumer {
+    /// NuGet waits for five.
+    public static var timeLimit: Int? { 4 }
+
+    /// The name that it is run by: NuGet runs each `nuget-plugin-*` in `PATH`.
+    public static let program = "nuget-plugin-lanyard"
+
+    private static let version = "2.0.0"
+    /// The id of the only request that goes out.
+    private static let handshakeID = "lanyard-handshake"
+
+    private let arguments: [String]
+    private var input = ToolInput()
+    /// The request that the engine is at work for.
+    private var asked: NuGetMessage?
+    private var request: CredentialRequest?
+    /// Whether the engine is being told of a refusal, after which it is asked.
+    private var isErasing = false
+    /// What NuGet was given for each URL, to know it again if it is refused.
+    private var given: [String: Question.Refused] = [:]
+    /// How many are remembered; NuGet has a few sources.
+    private static let mostGiven = 1000
+
+    /// Serves what NuGet passes: `-Plugin`.
+    public init(_ arguments: [String]) { self.arguments = arguments }
+
+    /// Shakes hands; a person who runs it is told what it is for.
+    public mutating func begin() -> Turn {
+        guard arguments.contains(where: { $0.lowercased() == "-plugin" }) else {
+            return Turn(
+                complaint: .other(
+                    "\(Self.program) is run by NuGet 6.13 and later, and by dotnet, which find it in PATH"),
+                .end(64))
+        }
+        let hello = NuGetMessage(
+            Self.handshakeID, .request, "Handshake",
+            ["ProtocolVersion": .string(Self.version), "MinimumProtocolVersion": .string(Self.version)])
+        return Turn(output: hello.line, .read)
+    }
+
+    /// Serves NuGet's requests one after the other, until it closes its end or says so.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .input([]):
+            return Turn(.end(0))
+        case .input(let bytes):
+            input.take(bytes)
+            guard !input.isTooLong else { return Turn(complaint: .unreadable(.inputTooLong), .end(1)) }
+            return serve()
+        case .nothing where isErasing, .refused where isErasing, .credential where isErasing:
+            isErasing = false
+            return ask()
+        case .credential(let credential): return answered(credentials(credential))
+        case .nothing: return answered(["ResponseCode": "NotFound"])
+        case .refused(let refusal):
+            return answered(["ResponseCode": "Error", "Message": .string("lanyard: \(refusal.text)")])
+        }
+    }
+
+    /// Serves what has come, up to a question for the engine.
+    private mutating func serve(_ before: [UInt8] = []) -> Turn {
+        var output = before
+        while let line = input.line() {
+            guard !line.allSatisfy({ $0 == 0x0D || $0 == 0x20 }) else { continue }
+            guard let message = NuGetMessage(line) else {
+                output += NuGetMessage("lanyard-fault", .fault, "None", ["Message": "the message can't be read"]).line
+                return Turn(output: output, complaint: .other("NuGet sent a message that can't be read"), .end(1))
+            }
+            let turn = serve(message)
+            output += turn.output
+            guard turn.next == .read else { return Turn(output: output, complaint: turn.complaint, turn.next) }
+        }
+        return Turn(output: output, .read)
+    }
+
+    private mutating func serve(_ message: NuGetMessage) -> Turn {
+        switch (message.kind, message.method) {
+        case (.request, "GetAuthenticationCredentials"): return authenticate(message)
+        case (.request, "Close"): return Turn(.end(0))
+        case (.request, _): return Turn(output: answer(message).line, .read)
+        case (.response, "Handshake") where message.id == Self.handshakeID: return greeted(message)
+        // What is asked is answered before more is read, so that there is nothing to cancel any more.
+        case (.cancel, _): return Turn(output: NuGetMessage(message.id, .cancel, message.method).line, .read)
+        case (.fault, _):
+            let text = message.payload?["Message"]?.string ?? "it doesn't say why"
+            return Turn(complaint: .other("NuGet gave up: \(text.displayable(limit: 300))"), .end(1))
+        case (.response, _), (.progress, _): return Turn(.read)
+        }
+    }
+
+    private func greeted(_ message: NuGetMessage) -> Turn {
+        guard message.payload?["ResponseCode"]?.string == "Success",
+            message.payload?["ProtocolVersion"]?.string == Self.version
+        else {
+            return Turn(
+                complaint: .other("this NuGet doesn't speak version \(Self.version) of its plugin protocol"), .end(1))
+        }
+        return Turn(.read)
+    }
+
+    /// The answer to a request that takes no credential.
+    private func answer(_ message: NuGetMessage) -> NuGetMessage {
+        let done: JSONValue = ["ResponseCode": "Success"]
+        switch message.method {
+        case "Handshake":
+            guard handles(message.payload) else { return message.answer(["ResponseCode": "Error"]) }
+            return message.answer(["ResponseCode": "Success", "ProtocolVersion": .string(Self.version)])
+        case "Initialize", "SetLogLevel", "MonitorNuGetProcessExit", "SetCredentials": return message.answer(done)
+        case "GetOperationClaims":
+            // With a source NuGet asks who downloads packages from it.
+            let isAboutSource = [message.payload?["PackageSourceRepository"], message.payload?["ServiceIndex"]]
+                .contains { $0 != nil && $0 != .null }
+            return message.answer(["Claims": isAboutSource ? [] : ["Authentication"]])
+        default:
+            return NuGetMessage(
+                message.id, .fault, message.method, ["Message": "lanyard serves only requests for credentials"])
+        }
+    }
+
+    /// Whether the client's versions include the only one that there is here.
+    private func handles(_ payload: JSONValue?) -> Bool {
+        guard let newest = payload?["ProtocolVersion"]?.string, let oldest = payload?["MinimumProtocolVersion"]?.string
+        else { return false }
+        let major = { (text: String) in text.pieces(between: ".").first.flatMap { Int(String($0)) } }
+        guard let first = major(oldest), let last = major(newest) else { return false }
+        return (first...Swift.max(first, last)).contains(2) && first <= last
+    }
+
+    private mutating func authenticate(_ message: NuGetMessage) -> Turn {
+        guard let uri = message.payload?["Uri"]?.string, let url = try? RequestURL(uri) else {
+            let answer = message.answer([
+                "ResponseCode": "Error", "Message": "lanyard: the source's address can't be read",
+            ])
+            return Turn(output: answer.line, .read)
+        }
+        asked = message
+        var request = CredentialRequest(url)
+        // Its windows are .NET's, and at the terminal NuGet hides what a plugin asks.
+        request.isUnattended = true
+        request.reach = .above
+        self.request = request
+        guard message.payload?["IsRetry"] == .bool(true), let refused = given.removeValue(forKey: request.url) else {
+            return ask()
+        }
+        isErasing = true
+        return Turn(.ask(.erase(request, refused)))
+    }
+
+    private func ask() -> Turn { request.map { Turn(.ask(.get($0))) } ?? Turn(.read) }
+
+    private mutating func credentials(_ credential: Credential) -> JSONValue {
+        // NuGet takes names and passwords only.
+        if case .authorization = credential.kind { return ["ResponseCode": "NotFound"] }
+        if let request {
+            if given.count >= Self.mostGiven { given = [:] }
+            given[request.url] = Question.Refused(credential.secret)
+        }
+        return [
+            "ResponseCode": "Success", "Username": .string(credential.passwordUsername),
+            "Password": .string(credential.secret.reveal()), "AuthenticationTypes": ["basic"],
+        ]
+    }
+
+    private mutating func answered(_ payload: JSONValue) -> Turn {
+        defer { (asked, request) = (nil, nil) }
+        guard let asked else { return Turn(.read) }
+        return serve(asked.answer(payload).line)
+    }
+}
