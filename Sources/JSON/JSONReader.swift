@@ -23,6 +23,31 @@ struct JSONReader {
         return position == bytes.count ? value : nil
     }
 
+    /// A member of an object: where its name begins, and where its value is.
+    struct Member {
+        let name: String
+        let start: Int
+        let value: Range<Int>
+    }
+
+    /// The members of the object at a place, and where it ends; nil if none begins there.
+    mutating func members(at place: Int) -> (all: [Member], end: Int)? {
+        position = place
+        guard takes("{") else { return nil }
+        var members: [Member] = []
+        guard !takes("}") else { return (members, position) }
+        repeat {
+            skipBlanks()
+            let start = position
+            guard let name = string(), takes(":") else { return nil }
+            skipBlanks()
+            let value = position
+            guard self.value() != nil else { return nil }
+            members.append(Member(name: name, start: start, value: value..<position))
+        } while takes(",")
+        return takes("}") ? (members, position) : nil
+    }
+
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func value() -> JSONValue? {

@@ -1,4 +1,5 @@
 import Addresses
+import Files
 import Glibc
 import Secrets
 
@@ -22,9 +23,17 @@ struct InstalledFiles: Sendable {
     }
 
     /// `git-credential-lanyard` beside the program; nil if it is not there.
-    var credentialHelper: String? {
-        let path = "\(folder)/git-credential-lanyard"
-        return access(path, X_OK) == 0 ? path : nil
+    var credentialHelper: String? { program("git-credential-lanyard") }
+
+    /// A program that tools run: beside this one, or in a folder of its own if others have one of that name; nil if it is not there.
+    func program(_ name: String) -> String? {
+        folder(of: name).map { "\($0)/\(name)" }
+    }
+
+    /// The folder that has such a program.
+    func folder(of program: String) -> String? {
+        ["\(folder)", "\(folder)/../lib/lanyard/\(program)"].first { access("\($0)/\(program)", X_OK) == 0 }
+            .flatMap(FileTrust.realPath)
     }
 }
 

@@ -19,8 +19,10 @@ struct KeyScanner {
         var lastLine: Int
     }
 
-    /// `key = value` above all tables.
+    /// `key = value`.
     struct Pair {
+        /// The number of the header that it stands below; nil above all.
+        let header: Int?
         let names: [String]
         /// Where the key begins, counted in bytes.
         let start: Int
@@ -28,7 +30,7 @@ struct KeyScanner {
         let value: Range<Int>
     }
 
-    /// The pairs above all tables, in order, if lines were asked for.
+    /// The pairs that stand in no inline table, in order, if lines were asked for.
     private(set) var pairs: [Pair] = []
     /// The lines of tables, keys and elements, if they were asked for.
     private(set) var lines: [[KeyLines.Step]: Int] = [:]
@@ -102,7 +104,10 @@ struct KeyScanner {
             skipBlanks()
             let value = index
             self.value(at: place)
-            if notesLines, headers.isEmpty { pairs.append(Pair(names: names, start: before, value: value..<index)) }
+            if notesLines, nested == 0 {
+                let header = headers.indices.last
+                pairs.append(Pair(header: header, names: names, start: before, value: value..<index))
+            }
         }
         if index == before { advance() }
     }

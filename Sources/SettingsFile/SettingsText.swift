@@ -41,25 +41,49 @@ public struct SettingsText: Sendable {
         let target = Self.target(of: path)
         let around = FileTrust.parent(of: target)
         Self.makeFolder(around, for: readers)
-        let folder = try writing { () throws(FileProblem) in try Folder(around) }
-        // Whoever else edits by this code waits, and then finds that the file has changed. A file system that can't lock
-        // folders, such as NFS, lets everybody go on.
+        let folder = try lockedFolder(around)
         defer { withExtendedLifetime(folder) {} }
-        guard (try? folder.lock(within: Self.patience)) ?? true else {
-            throw SettingsError(file: path, line: nil, message: "is being edited by another lanyard", hint: "try again")
-        }
         let draft = try writing { () throws(FileProblem) in
             try Self.draft(of: new, insteadOf: target, in: folder, for: readers)
         }
-        guard try Self.read(path) == text else {
-            throw SettingsError(file: path, line: nil, message: "changed while it was edited", hint: "try again")
-        }
+        try requireUnchanged()
         do throws(FileProblem) {
-            try draft.place(as: target.pieces(between: "/").last.map(String.init) ?? "")
+            try draft.place(as: Self.name(of: target))
         } catch {
             throw unwritable(error)
         }
     }
+
+    /// Removes the file that was read; what a symbolic link leads to, not the link.
+    ///
+    /// - Throws: `SettingsError` if that can't be done, or it is no longer what was read.
+    public func remove() throws(SettingsError) {
+        let target = Self.target(of: path)
+        let folder = try lockedFolder(FileTrust.parent(of: target))
+        try requireUnchanged()
+        folder.remove(Self.name(of: target))
+    }
+
+    /// The folder while nobody else who edits by this code changes what is in it.
+    ///
+    /// They wait, and then find that the file has changed. A file system that can't lock folders, such as NFS, lets everybody
+    /// go on.
+    private func lockedFolder(_ path: String) throws(SettingsError) -> Folder {
+        let folder = try writing { () throws(FileProblem) in try Folder(path) }
+        guard (try? folder.lock(within: Self.patience)) ?? true else {
+            throw SettingsError(
+                file: self.path, line: nil, message: "is being edited by another lanyard", hint: "try again")
+        }
+        return folder
+    }
+
+    private func requireUnchanged() throws(SettingsError) {
+        guard try Self.read(path) == text else {
+            throw SettingsError(file: path, line: nil, message: "changed while it was edited", hint: "try again")
+        }
+    }
+
+    private static func name(of path: String) -> String { path.pieces(between: "/").last.map(String.init) ?? "" }
 
     /// Refuses what `replace` could not put in place, before anybody is asked what to put there.
     ///

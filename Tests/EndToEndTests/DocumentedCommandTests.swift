@@ -178,8 +178,9 @@ private struct DocumentedWorld: Sendable {
         try await prepare(for: example.script)
         let shell = ["/bin/sh", "-ec", "cd here\n\(example.script)"]
         // What is asked is agreed to, as a reader would.
-        let terminal = ["\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal", "[Y/n]", "", "--"]
-        let command = example.script.asks ? terminal + shell : shell
+        let answers = (0..<example.script.questions).flatMap { _ in ["[Y/n]", ""] }
+        let terminal = ["\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal"] + answers + ["--"]
+        let command = answers.isEmpty ? shell : terminal + shell
         let ended = try await world.runInside(command[0], Array(command.dropFirst()), environment: environment)
         #expect(ended.status == 0, "\(example)\n\(ended)")
         let words = Set((ended.output + ended.errors).split(separator: "\n").map(\.firstWord))
@@ -255,10 +256,11 @@ extension StringProtocol {
         contains("--authority") && (contains("configure git \(url)") || contains("rule add \(url)"))
     }
 
-    /// Whether a command of it asks before it changes something.
-    fileprivate var asks: Bool {
-        split(separator: "\n").contains { line in
-            line.contains("configure git") && !line.contains("--yes") && !line.contains("--dry-run")
+    /// How many commands of it ask before they change something.
+    fileprivate var questions: Int {
+        split(separator: "\n").count { line in
+            line.contains("configure ") && !line.contains("--yes") && !line.contains("--dry-run")
+                && !line.contains("--list")
         }
     }
 

@@ -30,6 +30,16 @@ package struct Home: Sendable {
         }
     }
 
+    /// The same home with some variables changed.
+    package func with(_ variables: [String: String]) -> Home {
+        Home(folder: folder, environment: environment.merging(variables) { $1 })
+    }
+
+    private init(folder: String, environment: [String: String]) {
+        self.folder = folder
+        self.environment = environment
+    }
+
     /// git's settings of the user.
     package var gitFile: String { folder + "/home/.gitconfig" }
     /// The user's configuration file.

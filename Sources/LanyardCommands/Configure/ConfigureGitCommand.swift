@@ -6,7 +6,12 @@ import TokenAcquisition
 
 struct ConfigureCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
-        commandName: "configure", abstract: "Make a tool use lanyard.", subcommands: [ConfigureGitCommand.self])
+        commandName: "configure", abstract: "Make a tool use lanyard.",
+        subcommands: [ConfigureGitCommand.self] + Tools.all.map { Self.command($0) })
+
+    private static func command<Tool: ConfigurableTool>(_ tool: Tool.Type) -> any ParsableCommand.Type {
+        ConfigureToolCommand<Tool>.self
+    }
 
     static let examples: KeyValuePairs = ["Make git use lanyard": "lanyard configure git"]
 }
@@ -114,7 +119,9 @@ struct ConfigureGitCommand: Command {
 }
 
 /// Where git is configured, and whether to ask first.
-struct GitScopeOptions: ParsableArguments {
+struct GitScopeOptions: ParsableArguments, ChangeOptions {
+    static let subject = "git's configuration"
+
     @Flag(help: "For all users of this machine: in git's system configuration and lanyard's.")
     var system = false
 
@@ -125,7 +132,17 @@ struct GitScopeOptions: ParsableArguments {
     var yes = false
 
     var scope: GitConfiguration.Scope { system ? .system : .global }
+}
 
+/// Whether to ask before others' settings are changed.
+protocol ChangeOptions {
+    /// Whose settings, for people.
+    static var subject: String { get }
+    var dryRun: Bool { get }
+    var yes: Bool { get }
+}
+
+extension ChangeOptions {
     /// Nil if nobody is to be asked, or nobody can be.
     func prompt(_ context: CommandContext) -> Prompt? { yes || dryRun ? nil : Prompt(context) }
 
@@ -133,7 +150,7 @@ struct GitScopeOptions: ParsableArguments {
     func requireAnswer(_ context: CommandContext) throws(Failure) {
         guard !yes, !dryRun, Prompt(context) == nil else { return }
         throw Failure(
-            "nobody can be asked whether to change git's configuration",
+            "nobody can be asked whether to change \(Self.subject)",
             hints: ["say so yourself: --yes; or only look: --dry-run"], status: .usage)
     }
 

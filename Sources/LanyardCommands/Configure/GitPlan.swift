@@ -46,7 +46,7 @@ struct GitPlan: Sendable {
     func requireWritable(_ context: CommandContext) async throws(Failure) {
         guard !changes.isEmpty else { return }
         if scope == .system { try await GitConfiguration(scope: scope).requireWritable(hint: context.asRoot) }
-        try GitRecord(scope, context).requireWritable()
+        try GitRecord(scope, context).file.requireWritable()
     }
 
     /// Writes it, and records it first: whatever ends this process, nothing of lanyard's is there without a record.
@@ -54,7 +54,7 @@ struct GitPlan: Sendable {
     /// - Throws: `Failure` also if something else would have to be written by now.
     func write(_ session: Session) async throws(Failure) {
         let record = try GitRecord(scope, session.context)
-        let locked = try record.locked()
+        let locked = try record.file.locked()
         let now = try await GitPlan(session, scope, pattern: pattern, isAlone: isAlone, version).changes
         // Another lanyard may have written the same meanwhile.
         guard !now.isEmpty else { return }

@@ -7,7 +7,12 @@ import Terminal
 struct UnconfigureCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "unconfigure",
-        abstract: "Undo `lanyard configure`.", subcommands: [UnconfigureGitCommand.self])
+        abstract: "Undo `lanyard configure`.",
+        subcommands: [UnconfigureGitCommand.self] + Tools.all.map { Self.command($0) })
+
+    private static func command<Tool: ConfigurableTool>(_ tool: Tool.Type) -> any ParsableCommand.Type {
+        UnconfigureToolCommand<Tool>.self
+    }
 
     static let examples: KeyValuePairs = ["Make git stop using lanyard": "lanyard unconfigure git"]
 }
@@ -60,7 +65,7 @@ struct UnconfigureGitCommand: Command {
             for line in GitChange.text(changes) { console.note("  \(line.displayable())") }
         }
         guard await scope.mayGoOn(context) else { return false }
-        let locked = try record.locked()
+        let locked = try record.file.locked()
         let standing = try await record.standing(record.entries())
         // What was shown, less what somebody else has taken back meanwhile.
         let removed = written.filter(standing.contains)
@@ -81,7 +86,7 @@ struct UnconfigureGitCommand: Command {
         if scope.system {
             for file in files { try await GitConfiguration.requireWritable(file: file, hint: context.asRoot) }
         }
-        try record.requireWritable()
+        try record.file.requireWritable()
     }
 
     private func tellWhatIsLeft(_ context: CommandContext) async throws(Failure) {

@@ -23,7 +23,7 @@ public struct SettingFile: Sendable {
     /// - Throws: `SettingsError` if the file can't be changed, or no longer is what was read.
     public func set(_ key: String, to value: SettingValue, schema: String?) throws(SettingsError) {
         let start = file.text ?? schema.map { "#:schema \($0)\n" } ?? ""
-        let changed = try TopLevelKeys(file: file.path, text: start).setting(key, to: value.inTOML)
+        let changed = try TableKeys(file: file.path, text: start).setting(key, to: value.inTOML)
         try replace(with: changed, changing: key, hint: "add this by hand: \(key) = \(value.inTOML)")
     }
 
@@ -31,7 +31,7 @@ public struct SettingFile: Sendable {
     ///
     /// - Throws: `SettingsError` if the file can't be changed, or no longer is what was read.
     public func unset(_ key: String) throws(SettingsError) -> Bool {
-        guard let changed = try TopLevelKeys(file: file.path, text: text).removing(key) else { return false }
+        guard let changed = try TableKeys(file: file.path, text: text).removing(key) else { return false }
         try replace(with: changed, changing: key, hint: "take `\(key)` out by hand")
         return true
     }

@@ -1,0 +1,107 @@
+/// An object's JSON text, for edits of single members that leave all else as it is, byte for byte.
+public struct JSONText: Sendable {
+    private let bytes: [UInt8]
+
+    /// Takes a text; nil if it is no JSON object.
+    public init?(_ text: String) {
+        bytes = Array(text.utf8)
+        guard JSONValue(bytes: bytes)?.members != nil else { return nil }
+    }
+
+    /// The value at the end of a path of names, as it is written; nil if there is none.
+    public func value(at path: [String]) -> String? {
+        let place = Place(path, in: bytes)
+        guard place.missing.isEmpty, let value = place.value else { return nil }
+        return String(decoding: bytes[value], as: UTF8.self)
+    }
+
+    /// The text with a value, as JSON writes it, at the end of a path; nil if something on the way is no object.
+    ///
+    /// Objects that are missing on the way are made.
+    public func setting(_ value: String, at path: [String]) -> String? {
+        let place = Place(path, in: bytes)
+        if place.missing.isEmpty { return place.value.map { replacing($0, with: value) } }
+        guard let object = place.object else { return nil }
+        let depth = path.count - place.missing.count
+        var member = value
+        for (index, name) in place.missing.enumerated().reversed() {
+            member = "\(JSONValue.string(name).encodedText): \(member)"
+            guard index > 0 else { break }
+            member = braces(around: member, depth: depth + index)
+        }
+        guard let last = object.members.last else {
+            return replacing(object.range, with: braces(around: member, depth: depth))
+        }
+        // As the last member is set apart from what is before it.
+        let gap = bytes[..<last.start].reversed().prefix { $0.isJSONBlank }.reversed()
+        let end = last.value.upperBound
+        return replacing(end..<end, with: ",\(String(decoding: Array(gap), as: UTF8.self))\(member)")
+    }
+
+    /// The text less the value at the end of a path, and less each object on the way that would be left empty.
+    public func removing(_ path: [String]) -> String {
+        let place = Place(path, in: bytes)
+        guard place.missing.isEmpty, let object = place.object,
+            let index = object.members.firstIndex(where: { $0.value == place.value })
+        else { return String(decoding: bytes, as: UTF8.self) }
+        let members = object.members
+        let member = members[index]
+        if members.count == 1 {
+            return path.count > 1 ? removing(path.dropLast()) : replacing(object.range, with: "{}")
+        }
+        let isLast = index == members.count - 1
+        let range =
+            isLast
+            ? members[index - 1].value.upperBound..<member.value.upperBound : member.start..<members[index + 1].start
+        return replacing(range, with: "")
+    }
+
+    private func replacing(_ range: Range<Int>, with new: String) -> String {
+        String(decoding: bytes[..<range.lowerBound] + Array(new.utf8) + bytes[range.upperBound...], as: UTF8.self)
+    }
+
+    private func braces(around member: String, depth: Int) -> String {
+        func indent(_ depth: Int) -> String { String(repeating: unit, count: depth) }
+        return "{\n\(indent(depth + 1))\(member)\n\(indent(depth))}"
+    }
+
+    /// How far one level is indented: as in the first line that is, else as docker does.
+    private var unit: String {
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).dropFirst()
+        let blanks = lines.lazy.map { $0.prefix(while: \.isJSONBlank) }.first { !$0.isEmpty }
+        return blanks.map { String(decoding: $0, as: UTF8.self) } ?? "\t"
+    }
+
+    /// Where a path leads.
+    private struct Place {
+        struct Object {
+            let members: [JSONReader.Member]
+            let range: Range<Int>
+        }
+
+        /// The last object on the way; nil if something on the way is none.
+        private(set) var object: Object?
+        /// Where the value is; nil if it is missing.
+        private(set) var value: Range<Int>?
+        /// The names that nothing has.
+        private(set) var missing: [String]
+
+        init(_ path: [String], in bytes: [UInt8]) {
+            var reader = JSONReader(bytes)
+            missing = path
+            var start = bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0
+            while let name = missing.first {
+                object = reader.members(at: start).map { Object(members: $0.all, range: start..<$0.end) }
+                // Of members with one name the first counts, as for JSONValue.
+                guard let member = object?.members.first(where: { $0.name == name }) else { return }
+                missing.removeFirst()
+                value = member.value
+                start = member.value.lowerBound
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isJSONBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+}

@@ -1,0 +1,43 @@
+import Addresses
+import Secrets
+import Terminal
+
+/// cargo: lanyard is the last of its global credential providers, which cargo asks first.
+enum CargoTool: ConfigurableTool {
+    static let name = "cargo"
+    static let purpose = "cargo use lanyard as a credential provider"
+    static let discussion = """
+        Adds lanyard to `global-credential-providers` in cargo's config.toml. Tokens that `cargo login` keeps still count for registries that \
+        lanyard has nothing for. It takes cargo 1.74 or later.
+        """
+    static let url = ToolURL.none
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let folder = place.path("CARGO_HOME", else: ".cargo")
+        // cargo prefers the old name if both are there.
+        let file = place.context.isFile("\(folder)/config") ? "\(folder)/config" : "\(folder)/config.toml"
+        let setting = ToolSetting(.toml, "registry", "global-credential-providers", in: file)
+        let program = place.program("cargo-credential-lanyard")
+        return [ToolChange(setting, to: try list(try setting.current(), with: program, file))]
+    }
+
+    /// The providers and lanyard.
+    private static func list(_ old: String?, with program: String, _ file: String) throws(Failure) -> String {
+        let new = "\"\(program.inTOMLString)\""
+        guard let old else { return "[\"cargo:token\", \(new)]" }
+        guard !old.hasBytes("cargo-credential-lanyard") else { return old }
+        let body = old.dropLast().trimmed(of: " \t\r\n,")
+        guard old.utf8.first == UInt8(ascii: "["), old.utf8.last == UInt8(ascii: "]"), !body.hasBytes("#") else {
+            throw Failure(
+                "\(file.displayable()) has providers that can't be added to safely",
+                hints: [Hint("add to global-credential-providers", write: new)])
+        }
+        return body.utf8.count == 1 ? "[\(new)]" : "\(body), \(new)]"
+    }
+}
+
+extension String {
+    fileprivate var inTOMLString: String {
+        replacing(bytes: #"\"#, with: #"\\"#).replacing(bytes: #"""#, with: #"\""#)
+    }
+}

@@ -1,0 +1,100 @@
+import Addresses
+import Files
+import Rules
+import Secrets
+import Terminal
+
+/// A tool that can be made to use lanyard: what has to be written where.
+protocol ConfigurableTool: Sendable {
+    /// What it is called on the command line.
+    static var name: String { get }
+    /// What the command does in one line, less "Make", such as "Go use lanyard for modules".
+    static var purpose: String { get }
+    /// How it is done, for its help.
+    static var discussion: String { get }
+    /// Whether it takes a URL.
+    static var url: ToolURL { get }
+    /// The commands that show that it is installed.
+    static var programs: [String] { get }
+    /// The program of lanyard's that it looks for on `PATH` by itself; nil if its settings name one.
+    static var helper: String? { get }
+    /// What has to stand in its files for it to ask lanyard.
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange]
+    /// What the person has to know or to do besides.
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint]
+}
+
+extension ConfigurableTool {
+    static var helper: String? { nil }
+    static var programs: [String] { [name] }
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
+}
+
+/// Whether a tool can be told to ask lanyard for one URL only.
+enum ToolURL: Sendable, Equatable {
+    /// It can't.
+    case none
+    /// It can, or for all.
+    case optional
+    /// It can't be told to ask for all.
+    case required
+}
+
+/// Where a tool is configured: in whose home, and for which URL.
+struct ToolPlace: Sendable {
+    let context: CommandContext
+    /// Nil for every URL.
+    let pattern: URLPattern?
+    let home: String
+
+    /// - Throws: `Failure` if there is no home.
+    init(_ context: CommandContext, _ pattern: URLPattern? = nil) throws(Failure) {
+        guard let home = context.environment.absolutePath("HOME") else {
+            throw Failure("HOME names no folder, so there is no place for a tool's settings", hints: ["set HOME"])
+        }
+        self.context = context
+        self.pattern = pattern
+        self.home = home
+    }
+
+    /// The folder of programs' settings.
+    var settings: String { context.environment.absolutePath("XDG_CONFIG_HOME") ?? "\(home)/.config" }
+
+    /// A path that a variable names, or else one below the home.
+    func path(_ variable: String, else below: String) -> String {
+        context.environment.absolutePath(variable) ?? "\(home)/\(below)"
+    }
+
+    /// A program of lanyard's as a tool can run it: its name if it is on `PATH`, else the path of the one beside this program.
+    func program(_ name: String) -> String {
+        if context.program(name) != nil { return name }
+        return InstalledFiles(context).program(name) ?? name
+    }
+
+    /// The text of the pattern.
+    var url: String? { pattern?.text }
+}
+
+/// The tools, in the order in which they are shown.
+enum Tools {
+    static let all: [any ConfigurableTool.Type] = [
+        DockerTool.self, CargoTool.self, GoTool.self, PipTool.self, UvTool.self,
+    ]
+
+    /// The tool of a name.
+    static func named(_ name: String) -> (any ConfigurableTool.Type)? { all.first { $0.name == name } }
+}
+
+extension ConfigurableTool {
+    /// Where it is installed; nil if it isn't.
+    static func installed(_ context: CommandContext) -> String? {
+        programs.lazy.compactMap { context.program($0) }.first
+    }
+
+    /// Whether it asks lanyard for everything.
+    static func isConfigured(_ context: CommandContext) -> Bool {
+        guard url != .required, let place = try? ToolPlace(context), let changes = try? changes(place)
+        else { return false }
+        return !changes.isEmpty && changes.allSatisfy { (try? $0.stands()) ?? false }
+    }
+}

@@ -1,0 +1,38 @@
+import Addresses
+import Terminal
+
+/// Go: lanyard is the last of GOAUTH's commands.
+enum GoTool: ConfigurableTool {
+    static let name = "go"
+    static let purpose = "Go use lanyard for modules"
+    static let discussion = """
+        Adds lanyard to `GOAUTH` in the file that `go env -w` writes. It takes Go 1.24 or later. netrc, which Go reads by itself, or what \
+        `GOAUTH` names still comes first.
+        """
+    static let url = ToolURL.none
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let setting = ToolSetting(.lines, "GOAUTH", in: try file(place))
+        return [ToolChange(setting, to: value(try setting.current(), place))]
+    }
+
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        guard let own = place.context.variable("GOAUTH"), !own.hasBytes("lanyard") else { return [] }
+        return [Hint("GOAUTH in the environment counts instead; take it out", run: "unset GOAUTH")]
+    }
+
+    private static func file(_ place: ToolPlace) throws(Failure) -> String {
+        guard place.context.variable("GOENV") != "off" else {
+            throw Failure("Go reads no settings here: GOENV is off", hints: [Hint(run: "unset GOENV")])
+        }
+        return place.context.variable("GOENV") ?? "\(place.settings)/go/env"
+    }
+
+    /// The commands and lanyard's; `off` allows no other.
+    private static func value(_ old: String?, _ place: ToolPlace) -> String {
+        guard let old, !old.isEmpty, old != "off" else {
+            return "\(old == "off" ? "" : "netrc; ")\(place.program("lanyard")) goauth"
+        }
+        return old.hasBytes("lanyard goauth") ? old : "\(old); \(place.program("lanyard")) goauth"
+    }
+}

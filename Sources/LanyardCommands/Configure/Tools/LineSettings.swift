@@ -1,0 +1,109 @@
+import Addresses
+
+/// Settings of one line each in a tool's text, for edits that leave all else as it is, byte for byte.
+///
+/// `[section]` and `key = value` are pip's and the AWS tools', `key=value` alone is Go's and npm's. What is indented below a key belongs
+/// to it if the text has sections.
+struct LineSettings {
+    private let rows: [Substring]
+    /// Nil in texts without sections.
+    private let section: String?
+    /// The rows of the section; nil if there is none.
+    private let body: Range<Int>?
+
+    init(_ text: String, section: String?) {
+        let rows = text.pieces(between: "\n", omittingEmpty: false)
+        self.rows = rows
+        self.section = section
+        guard let section else {
+            body = 0..<rows.count
+            return
+        }
+        body = rows.firstIndex { $0.section == section }.map { header in
+            let next = rows[(header + 1)...].firstIndex { $0.section != nil }
+            return header + 1..<(next ?? rows.count)
+        }
+    }
+
+    /// A key's value as it is written, with the lines that it goes on in; nil if there is none.
+    func value(of key: String) -> String? {
+        guard let place = place(of: key) else { return nil }
+        let first = rows[place.lowerBound].utf8.dropFirst(prefix(of: rows[place.lowerBound]).utf8.count)
+        return ([Substring(first)] + rows[place].dropFirst()).joined(separator: "\n")
+    }
+
+    /// The text with a value in place of a key's; a new key stands last in its section, and a new section at the end.
+    func setting(_ key: String, to value: String) -> String {
+        if let place = place(of: key) { return replacing(place, with: [prefix(of: rows[place.lowerBound]) + value]) }
+        let line = section == nil ? "\(key)=\(value)" : "\(key) = \(value)"
+        guard let body else {
+            let isEmpty = rows.allSatisfy(\.isEmpty)
+            let end = rows.last?.isEmpty == true ? rows.count - 1 : rows.count
+            return replacing(end..<rows.count, with: (isEmpty ? [] : [""]) + ["[\(section ?? "")]", line, ""])
+        }
+        let last = rows[body].lastIndex { !$0.isBlank }.map { $0 + 1 } ?? body.lowerBound
+        return replacing(last..<last, with: last == rows.count ? [line, ""] : [line])
+    }
+
+    /// The text less a key, and less its section if that had nothing else.
+    func removing(_ key: String) -> String {
+        guard let place = place(of: key), let body else { return rows.joined(separator: "\n") }
+        let isAlone = section != nil && rows[body].indices.allSatisfy { place.contains($0) || rows[$0].isBlank }
+        guard isAlone else { return replacing(place, with: []) }
+        let header = body.lowerBound - 1
+        let isLast = body.upperBound == rows.count
+        let start = isLast && header > 0 && rows[header - 1].isBlank ? header - 1 : header
+        return replacing(start..<place.upperBound, with: [])
+    }
+
+    private func place(of key: String) -> Range<Int>? {
+        guard let body, let first = rows[body].lastIndex(where: { name(in: $0) == normal(key) }) else { return nil }
+        var end = first + 1
+        while section != nil, end < body.upperBound, rows[end].isIndented { end += 1 }
+        return first..<end
+    }
+
+    /// The key that a row sets; nil if it sets none.
+    private func name(in row: Substring) -> String? {
+        guard let first = row.utf8.first, !row.isIndented, first != UInt8(ascii: "#"), first != UInt8(ascii: ";"),
+            let end = row.utf8.firstIndex(where: isSeparator)
+        else { return nil }
+        return normal(String(row[..<end].trimmed()))
+    }
+
+    /// Programs that know sections don't tell case, or a hyphen from an underscore.
+    private func normal(_ key: String) -> String {
+        section == nil ? key : key.lowercased().replacing(bytes: "_", with: "-")
+    }
+
+    private func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "=") || section != nil && byte == UInt8(ascii: ":")
+    }
+
+    /// A row up to its value.
+    private func prefix(of row: Substring) -> String {
+        guard let end = row.utf8.firstIndex(where: isSeparator) else { return String(row) }
+        let value = row.utf8[row.utf8.index(after: end)...].firstIndex { !$0.isBlank } ?? row.utf8.endIndex
+        return String(row[..<value])
+    }
+
+    private func replacing(_ range: Range<Int>, with new: [String]) -> String {
+        (rows[..<range.lowerBound] + new.map { $0[...] } + rows[range.upperBound...]).joined(separator: "\n")
+    }
+}
+
+extension UInt8 {
+    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+}
+
+extension Substring {
+    fileprivate var isBlank: Bool { utf8.allSatisfy { $0.isBlank || $0 == UInt8(ascii: "\r") } }
+    fileprivate var isIndented: Bool { utf8.first?.isBlank == true && !isBlank }
+
+    /// The name in `[name]`; nil if it is no such row.
+    fileprivate var section: String? {
+        let row = trimmed(of: " \t\r")
+        guard row.utf8.first == UInt8(ascii: "["), row.utf8.last == UInt8(ascii: "]") else { return nil }
+        return String(row.dropFirst().dropLast())
+    }
+}

@@ -1,0 +1,81 @@
+import JSON
+
+/// A value that `configure` writes for a tool.
+struct ToolChange: Sendable, Hashable {
+    let setting: ToolSetting
+    let value: String
+
+    init(_ format: ToolSetting.Format, _ key: String..., in file: String, to value: String) {
+        setting = ToolSetting(format, key, in: file)
+        self.value = value
+    }
+
+    init(_ setting: ToolSetting, to value: String) {
+        self.setting = setting
+        self.value = value
+    }
+
+    /// Whether it stands there.
+    func stands() throws(Failure) -> Bool { try setting.current() == value }
+}
+
+/// What `configure TOOL` wrote into the tool's files, so that `unconfigure TOOL` takes back that and nothing else.
+struct ToolRecord: Sendable {
+    /// A change, and what it took the place of.
+    struct Entry: Sendable, Hashable {
+        let tool: String
+        /// The URL it counts for; nil for all.
+        let place: String?
+        let change: ToolChange
+        /// The value that stood there before; nil if there was none.
+        let before: String?
+        /// Whether there was no file before.
+        let isNewFile: Bool
+    }
+
+    let file: RecordFile
+
+    /// - Throws: `Failure` if the environment has no place for it.
+    init(_ context: CommandContext) throws(Failure) {
+        file = try RecordFile("tool-changes.json", of: "the tools' settings", context)
+    }
+
+    /// What was written, as far as nobody has taken it back.
+    func entries() throws(Failure) -> [Entry] { try file.changes(Entry.init) }
+}
+
+extension [ToolRecord.Entry] {
+    /// Those that are still in their files.
+    func standing() throws(Failure) -> [ToolRecord.Entry] {
+        var standing: [ToolRecord.Entry] = []
+        for entry in self where try entry.change.stands() { standing.append(entry) }
+        return standing
+    }
+}
+
+extension LockedRecordFile {
+    /// Puts other entries in place of all.
+    func write(_ entries: [ToolRecord.Entry]) throws(Failure) { try write(entries.map(\.json)) }
+}
+
+extension ToolRecord.Entry {
+    fileprivate init?(_ json: JSONValue) {
+        guard let tool = json["tool"]?.string, let file = json["file"]?.string, let value = json["value"]?.string,
+            let format = json["format"]?.string.flatMap(ToolSetting.Format.init), let key = json["key"]?.elements
+        else { return nil }
+        let names = key.compactMap(\.string)
+        guard names.count == key.count, names.isEmpty == (format == .link) else { return nil }
+        self.init(
+            tool: tool, place: json["for"]?.string, change: ToolChange(ToolSetting(format, names, in: file), to: value),
+            before: json["before"]?.string, isNewFile: json["new"] == .bool(true))
+    }
+
+    fileprivate var json: JSONValue {
+        let setting = change.setting
+        return [
+            "tool": .string(tool), "for": place.map(JSONValue.string) ?? .null, "file": .string(setting.file),
+            "format": .string(setting.format.rawValue), "key": JSONValue(strings: setting.key),
+            "value": .string(change.value), "before": before.map(JSONValue.string) ?? .null, "new": .bool(isNewFile),
+        ]
+    }
+}

@@ -1,0 +1,186 @@
+import Addresses
+import Files
+import Glibc
+import JSON
+import Secrets
+import SettingsFile
+import Terminal
+
+/// A setting of a tool's: the file it is in, and where it stands there.
+///
+/// Its values are texts as the file has them, quotes included, so that putting one back changes nothing else.
+struct ToolSetting: Sendable, Hashable {
+    /// How the file is written; what the key's parts mean depends on it.
+    enum Format: String, Sendable {
+        /// An object: the members' names on the way.
+        case json
+        /// TOML: a key above all tables, or a table and its key.
+        case toml
+        /// A section and its key.
+        case ini
+        /// `key=value`: the key.
+        case lines
+        /// A whole line: the line. It is there or not.
+        case line
+        /// No text: the file itself is a link, and the value what it leads to.
+        case link
+    }
+
+    let file: String
+    let format: Format
+    let key: [String]
+
+    init(_ format: Format, _ key: String..., in file: String) {
+        self.init(format, key, in: file)
+    }
+
+    init(_ format: Format, _ key: [String], in file: String) {
+        self.format = format
+        self.key = key
+        self.file = file
+    }
+
+    /// The value that stands there; nil if there is none.
+    func current() throws(Failure) -> String? {
+        guard format != .link else { return target }
+        return try reading { () throws(SettingsError) in
+            guard let text = try SettingsText(reading: file).text else { return nil }
+            return try value(in: text)
+        }
+    }
+
+    /// Puts a value there, or takes it away if it is nil.
+    ///
+    /// - Parameters:
+    ///   - value: the new one.
+    ///   - removesFile: whether a file that would be left empty goes.
+    /// - Throws: `Failure` if it can't be written, or was changed meanwhile.
+    func write(_ value: String?, removesFile: Bool = false) throws(Failure) {
+        guard format != .link else { return try link(to: value) }
+        try reading { () throws(SettingsError) in
+            let text = try SettingsText(reading: file)
+            let changed = try self.text(text.text, with: value)
+            if removesFile, value == nil, isEmpty(changed) { return try text.remove() }
+            try text.replace(with: changed)
+        }
+    }
+
+    /// Refuses what could not be written, before anybody is asked.
+    func requireWritable() throws(Failure) {
+        try reading { () throws(SettingsError) in
+            try SettingsText(reading: format == .link ? "\(file).lanyard-draft" : file).requireReplaceable()
+        }
+    }
+
+    private func reading<Result>(_ body: () throws(SettingsError) -> Result) throws(Failure) -> Result {
+        do throws(SettingsError) { return try body() } catch { throw Failure(error) }
+    }
+}
+
+extension ToolSetting {
+    /// The value in the file's text.
+    func value(in text: String) throws(SettingsError) -> String? {
+        switch format {
+        case .json: try json(text).value(at: key)
+        case .toml: try toml(text).value(of: name)
+        case .ini, .lines: LineSettings(text, section: table).value(of: name)
+        case .line: text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r") == name } ? name : nil
+        case .link: nil
+        }
+    }
+
+    /// The file's text with a value, or without one if it is nil.
+    func text(_ old: String?, with value: String?) throws(SettingsError) -> String {
+        let text = old ?? (format == .json ? "{}\n" : "")
+        switch format {
+        case .json:
+            guard let value else { return try json(text).removing(key) }
+            guard let changed = try json(text).setting(value, at: key) else {
+                throw fault("what stands at \(key[0].displayable(limit: 60)) is no object")
+            }
+            return changed
+        case .toml:
+            let keys = try toml(text)
+            return value.map { keys.setting(name, to: $0) } ?? keys.removing(name) ?? text
+        case .ini, .lines:
+            let lines = LineSettings(text, section: table)
+            return value.map { lines.setting(name, to: $0) } ?? lines.removing(name)
+        case .line: return value == nil ? withoutLine(text) : withLine(text)
+        case .link: return text
+        }
+    }
+
+    /// The setting with a value as it looks in the file.
+    func shown(_ value: String) -> [String] {
+        switch format {
+        case .json:
+            let start = key.map { "\(JSONValue.string($0).encodedText): " }.joined(separator: "{ ")
+            return [start + value + String(repeating: " }", count: key.count - 1)]
+        case .toml, .ini: return (table.map { ["[\($0)]"] } ?? []) + ["\(name) = \(value)"]
+        case .lines: return ["\(name)=\(value)"]
+        case .line: return [name]
+        case .link: return ["a link to \(value)"]
+        }
+    }
+
+    private var name: String { key.last ?? "" }
+    private var table: String? { key.count > 1 ? key[0] : nil }
+
+    private func json(_ text: String) throws(SettingsError) -> JSONText {
+        guard let json = JSONText(text) else { throw fault("not a JSON object") }
+        return json
+    }
+
+    private func toml(_ text: String) throws(SettingsError) -> TableKeys {
+        // The parser knows more of what is wrong.
+        _ = try SettingsTable(file: file, text: text)
+        return try TableKeys(of: table, file: file, text: text)
+    }
+
+    private func fault(_ message: String) -> SettingsError {
+        SettingsError(file: file, line: nil, message: message, hint: "correct it first")
+    }
+
+    private func withLine(_ text: String) -> String {
+        text + (text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? "" : "\n") + name + "\n"
+    }
+
+    private func withoutLine(_ text: String) -> String {
+        var rows = text.pieces(between: "\n", omittingEmpty: false)
+        if let row = rows.lastIndex(where: { $0.trimmed(of: " \t\r") == name }) { rows.remove(at: row) }
+        return rows.joined(separator: "\n")
+    }
+
+    /// Whether a text says nothing any more.
+    private func isEmpty(_ text: String) -> Bool {
+        let rest = text.trimmed(of: " \t\r\n")
+        return rest.isEmpty || format == .json && rest == "{}"
+    }
+}
+
+extension ToolSetting {
+    /// What the link leads to; empty if it isn't a link, nil if there is nothing.
+    private var target: String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(file, &buffer, buffer.count)
+        if count > 0 { return String(decoding: buffer[..<count], as: UTF8.self) }
+        return errno == ENOENT || errno == ENOTDIR ? nil : ""
+    }
+
+    private func link(to value: String?) throws(Failure) {
+        guard let value else {
+            unlink(file)
+            return
+        }
+        let folder = FileTrust.parent(of: file)
+        Folder.make(folder)
+        let draft = "\(file).lanyard-draft.\(getpid())"
+        unlink(draft)
+        guard symlink(value, draft) == 0, rename(draft, file) == 0 else {
+            let reason = String(cString: strerror(errno))
+            unlink(draft)
+            throw Failure(
+                "\(file.displayable()) cannot be made: \(reason.lowercased())", hints: ["make its folder writable"])
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/// Where the keys of a table, or those above all tables, stand in a file's text, for edits that leave all else as it is, byte for byte.
+public struct TableKeys: Sendable {
+    private let text: String
+    /// The text's bytes, less the mark that some editors put before it.
+    private let bytes: [UInt8]
+    private let markLength: Int
+    private let table: String?
+    /// The table's header; nil above all tables, or if there is none yet.
+    private let header: KeyScanner.Header?
+    private let pairs: [KeyScanner.Pair]
+    private let firstHeader: Int?
+
+    /// Looks for the keys of the table `[table]`, or of those above all tables.
+    ///
+    /// - Throws: `SettingsError` if the text can't be TOML, or the table is written as an inline table.
+    public init(of table: String? = nil, file: String, text: String) throws(SettingsError) {
+        self.table = table
+        let marked = text.utf8.count
+        self.text = text
+        let text = TOMLGuard.withoutMark(text)
+        bytes = Array(text.utf8)
+        markLength = marked - bytes.count
+        var scanner = KeyScanner(text, notesLines: true)
+        scanner.scan()
+        if let fault = scanner.fault {
+            throw SettingsError(file: file, line: fault.line, message: "not valid TOML: \(fault.message)")
+        }
+        let number = table.flatMap { table in
+            scanner.headers.firstIndex { !$0.isElement && $0.names == [table] }
+        }
+        let inTop = scanner.pairs.first { $0.header == nil && $0.names.first == table }
+        if let table, number == nil, let pair = inTop {
+            let line = 1 + bytes[..<pair.start].count { $0 == UInt8(ascii: "\n") }
+            throw SettingsError(
+                file: file, line: line, message: "\(table) is not written as a table",
+                hint: "write it as [\(table)], with a line for each key")
+        }
+        header = number.map { scanner.headers[$0] }
+        pairs = table != nil && number == nil ? [] : scanner.pairs.filter { $0.header == number }
+        firstHeader = scanner.headers.first?.line
+    }
+
+    /// A key's value as it is written; nil if it has none.
+    public func value(of key: String) -> String? {
+        pairs.first { $0.names == [key] }.map { String(decoding: bytes[valueRange(of: $0)], as: UTF8.self) }
+    }
+
+    /// The text with a value, as TOML writes it, in place of a key's; a new key stands below all others.
+    public func setting(_ key: String, to value: String) -> String {
+        if let pair = pairs.first(where: { $0.names == [key] }) {
+            return replacing(valueRange(of: pair), with: value)
+        }
+        if let table, header == nil { return text + newTable(table, "\(key) = \(value)") }
+        let place = placeForNewKey
+        let isAtLineStart = place == 0 || bytes[place - 1] == UInt8(ascii: "\n")
+        // A key and the header of a table are two paragraphs.
+        let gap = pairs.isEmpty && header == nil && firstHeader != nil ? lineEnd : ""
+        return replacing(place..<place, with: "\(isAtLineStart ? "" : lineEnd)\(key) = \(value)\(lineEnd)\(gap)")
+    }
+
+    /// The text less a key's lines, and less its table's header if it was the only key; nil if it hasn't the key.
+    public func removing(_ key: String) -> String? {
+        guard let pair = pairs.first(where: { $0.names == [key] }) else { return nil }
+        let end = endOfLine(from: pair.value.upperBound)
+        var start = startOfLine(from: pair.start)
+        if let header, pairs.count == 1 {
+            let place = startOfLine(header.line)
+            // What stands between the two is somebody's.
+            if endOfLine(from: place) == start { start = place }
+            // At the end, an empty line set the table apart from what is before it.
+            if start == place, place > 0, end == bytes.count {
+                let gap = startOfLine(from: place - 1)
+                if bytes[gap..<place - 1].allSatisfy(\.isBlankOrReturn) { start = gap }
+            }
+        }
+        return replacing(start..<end, with: "")
+    }
+
+    private func valueRange(of pair: KeyScanner.Pair) -> Range<Int> {
+        var end = pair.value.upperBound
+        while end > pair.value.lowerBound, bytes[end - 1].isBlankOrReturn { end -= 1 }
+        return pair.value.lowerBound..<end
+    }
+
+    /// A table for the end of the text, with an empty line before it.
+    private func newTable(_ table: String, _ line: String) -> String {
+        let isEnded = bytes.isEmpty || bytes.last == UInt8(ascii: "\n")
+        return (isEnded ? "" : lineEnd) + (bytes.isEmpty ? "" : lineEnd) + "[\(table)]\(lineEnd)\(line)\(lineEnd)"
+    }
+
+    private func startOfLine(from place: Int) -> Int {
+        bytes[..<place].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    }
+
+    /// Where a line begins, counted from 1.
+    private func startOfLine(_ line: Int) -> Int {
+        var place = 0
+        for _ in 1..<line { place = endOfLine(from: place) }
+        return place
+    }
+
+    /// Behind the last key, or the table's header; before the first table and its comment; else at the end.
+    private var placeForNewKey: Int {
+        if let last = pairs.last { return endOfLine(from: last.value.upperBound) }
+        if let header { return endOfLine(from: startOfLine(header.line)) }
+        guard let firstHeader else { return bytes.count }
+        let rows = String(decoding: bytes, as: UTF8.self).utf8
+            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { Substring($0).utf8 }
+        return rows.prefix(TableBlocks.start(of: firstHeader - 1, in: rows)).reduce(0) { $0 + $1.count + 1 }
+    }
+
+    private func endOfLine(from place: Int) -> Int {
+        bytes[place...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
+    }
+
+    private func replacing(_ range: Range<Int>, with new: String) -> String {
+        let changed = bytes[..<range.lowerBound] + Array(new.utf8) + bytes[range.upperBound...]
+        return String(decoding: Array(text.utf8.prefix(markLength)) + changed, as: UTF8.self)
+    }
+
+    private var lineEnd: String {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")), end > 0 else { return "\n" }
+        return bytes[end - 1] == UInt8(ascii: "\r") ? "\r\n" : "\n"
+    }
+}
+
+extension UInt8 {
+    fileprivate var isBlankOrReturn: Bool { isBlank || self == UInt8(ascii: "\r") }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `configure TOOL` and `unconfigure TOOL`, in the files of the tools.
+@Suite struct ConfigureToolTests {
+    /// What a tool's file was, and what has to be in it once it asks lanyard.
+    struct Tool: Sendable, CustomTestStringConvertible {
+        let name: String
+        var url: String?
+        let file: String
+        /// Nil if there is no file.
+        var before: String?
+        let after: String
+
+        var arguments: [String] { [name] + [url].compactMap(\.self) + ["--yes"] }
+        var testDescription: String { "\(name) \(url ?? "") \(before == nil ? "new" : "")" }
+    }
+
+    private static let docker = "{\n\t\"auths\": {\n\t\t\"a.example\": {}\n\t}\n}"
+    private static let cargo = "# mine\n[registry]\ndefault = \"x\" # here\n\n[net]\ngit-fetch-with-cli = true\n"
+
+    private static let tools = [
+        Tool(name: "docker", file: ".docker/config.json", after: "{\n\t\"credsStore\": \"lanyard\"\n}\n"),
+        Tool(
+            name: "docker", file: ".docker/config.json", before: docker,
+            after: docker.replacing("\t}\n}", with: "\t},\n\t\"credsStore\": \"lanyard\"\n}")),
+        Tool(
+            name: "docker", file: ".docker/config.json", before: "{\"credsStore\":\"secretservice\"}",
+            after: "{\"credsStore\":\"lanyard\"}"),
+        Tool(
+            name: "docker", url: "https://contoso.azurecr.io", file: ".docker/config.json",
+            before: "{ \"credsStore\": \"pass\" }",
+            after: "{ \"credsStore\": \"pass\", \"credHelpers\": {\n\t\t\"contoso.azurecr.io\": \"lanyard\"\n\t} }"),
+        Tool(
+            name: "cargo", file: ".cargo/config.toml",
+            after: "[registry]\nglobal-credential-providers = [\"cargo:token\", \"cargo-credential-lanyard\"]\n"),
+        Tool(
+            name: "cargo", file: ".cargo/config.toml", before: cargo,
+            after: cargo.replacing(
+                "# here\n",
+                with: "# here\nglobal-credential-providers = [\"cargo:token\", \"cargo-credential-lanyard\"]\n")),
+        Tool(
+            name: "cargo", file: ".cargo/config.toml",
+            before: "[registry]\nglobal-credential-providers = [\n  'cargo:libsecret',\n]\n",
+            after: "[registry]\nglobal-credential-providers = [\n  'cargo:libsecret', \"cargo-credential-lanyard\"]\n"),
+        Tool(name: "go", file: ".config/go/env", after: "GOAUTH=netrc; lanyard goauth\n"),
+        Tool(
+            name: "go", file: ".config/go/env", before: "GOAUTH=git /home/me\nGOFLAGS=-mod=mod\n",
+            after: "GOAUTH=git /home/me; lanyard goauth\nGOFLAGS=-mod=mod\n"),
+        Tool(name: "go", file: ".config/go/env", before: "GOAUTH=off\n", after: "GOAUTH=lanyard goauth\n"),
+        Tool(name: "pip", file: ".config/pip/pip.conf", after: "[global]\nkeyring-provider = subprocess\n"),
+        Tool(
+            name: "pip", file: ".config/pip/pip.conf",
+            before: "; mine\n[global]\nindex-url = https://x.example/simple\n",
+            after: "; mine\n[global]\nindex-url = https://x.example/simple\nkeyring-provider = subprocess\n"),
+        Tool(name: "uv", file: ".config/uv/uv.toml", after: "keyring-provider = \"subprocess\"\n"),
+        Tool(
+            name: "uv", file: ".config/uv/uv.toml", before: "# mine\nkeyring-provider = \"disabled\" # no\n[pip]\n",
+            after: "# mine\nkeyring-provider = \"subprocess\" # no\n[pip]\n"),
+    ]
+
+    @Test(arguments: tools)
+    func `what configure wrote, unconfigure takes back to the byte`(tool: Tool) async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/\(tool.file)"
+            if let before = tool.before { try home.write(before, to: file) }
+            let ended = try await home.lanyard(["configure"] + tool.arguments)
+            #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
+            #expect(ended.errors.contains("this is written to ~/\(tool.file):\n"), "\(ended)")
+            #expect(try home.text(file) == tool.after)
+            let again = try await home.lanyard(["configure"] + tool.arguments)
+            #expect(again.errors.contains("\(tool.name) is configured already; nothing has to be changed"), "\(again)")
+            let back = try await home.lanyard(["unconfigure"] + tool.arguments)
+            #expect(back.status == 0, "\(back)")
+            #expect((try? home.text(file)) == tool.before)
+            #expect(!FileManager.default.fileExists(atPath: home.record))
+            let none = try await home.lanyard(["unconfigure"] + tool.arguments)
+            #expect(none.errors == "lanyard: there is nothing that lanyard configure \(tool.name) wrote\n")
+        }
+    }
+
+    @Test func `what was changed since stays, and that is said`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.docker/config.json"
+            try home.write("{\"credsStore\": \"pass\"}", to: file)
+            try await home.lanyard(["configure", "docker", "--yes"])
+            try await home.lanyard(["configure", "docker", "https://a.example", "--yes"])
+            let written = try home.text(file)
+            try home.write(written.replacing("\"credsStore\": \"lanyard\"", with: "\"credsStore\": \"x\""), to: file)
+            let ended = try await home.lanyard(["unconfigure", "docker", "--yes"])
+            #expect(ended.errors.contains("~/.docker/config.json was changed since, so it stays"), "\(ended)")
+            #expect(try home.text(file) == "{\"credsStore\": \"x\"}")
+            #expect(!FileManager.default.fileExists(atPath: home.record))
+        }
+    }
+
+    @Test func `one host of several is taken back`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.docker/config.json"
+            for host in ["a.example", "b.example:5000"] {
+                try await home.lanyard(["configure", "docker", "https://\(host)", "--yes"])
+            }
+            try await home.lanyard(["unconfigure", "docker", "https://a.example", "--yes"])
+            let left = "{\n\t\"credHelpers\": {\n\t\t\"b.example:5000\": \"lanyard\"\n\t}\n}\n"
+            #expect(try home.text(file) == left)
+            try await home.lanyard(["unconfigure", "docker", "--yes"])
+            #expect((try? home.text(file)) == "{}\n")
+        }
+    }
+
+    @Test func `the link that pip and uv share goes with the last of them`() async throws {
+        try await Home.withTools { home in
+            let link = "\(home.folder)/home/.local/bin/keyring"
+            for tool in ["pip", "uv"] {
+                let ended = try await home.lanyard(["configure", tool, "--yes"])
+                let hint = "put first: export PATH=\"$HOME/.local/bin:$PATH\""
+                #expect(ended.status == 0 && ended.errors.contains(hint), "\(ended)")
+            }
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == Built.lanyard)
+            try await home.lanyard(["unconfigure", "pip", "--yes"])
+            #expect(FileManager.default.fileExists(atPath: link))
+            try await home.lanyard(["unconfigure", "uv", "--yes"])
+            #expect(!FileManager.default.fileExists(atPath: link))
+        }
+    }
+
+    @Test func `another keyring stays`() async throws {
+        try await Home.withTools { home in
+            let path = "\(home.folder)/home/.local/bin"
+            try home.write("#!/bin/sh\n", to: path + "/keyring")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path + "/keyring")
+            let paths = ["PATH": path + ":" + (home.environment["PATH"] ?? "")]
+            let ended = try await home.lanyard(["configure", "pip", "--yes"], paths)
+            let note = "the keyring on PATH is ~/.local/bin/keyring; for lanyard's, put first"
+            #expect(ended.errors.contains(note), "\(ended)")
+            try await home.lanyard(["unconfigure", "pip", "--yes"], paths)
+            #expect(try home.text(path + "/keyring") == "#!/bin/sh\n")
+        }
+    }
+
+    @Test func `a dry run writes nothing, and nobody is passed over`() async throws {
+        try await Home.withTools { home in
+            let dry = try await home.lanyard(["configure", "docker", "--dry-run"])
+            #expect(dry.status == 0 && dry.errors.contains("this would be written to ~/.docker/config.json:"), "\(dry)")
+            let unasked = try await home.lanyard(["configure", "docker"])
+            #expect(unasked.status == 64 && unasked.errors.contains("nobody can be asked whether"), "\(unasked)")
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.docker"))
+            let no = try await home.lanyardAtTerminal(["configure", "docker"], [("go on? [Y/n] ", "n")])
+            #expect(no.output.contains("nothing was changed"), "\(no)")
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.docker/config.json"))
+        }
+    }
+
+    @Test(arguments: [
+        (["docker", "https://*.azurecr.io"], "docker knows no wildcards in hosts"),
+        (["cargo", "https://x.example"], "cargo can't be told to ask for one URL only"),
+        (["dockr"], "there is no command 'dockr'"),
+    ])
+    func `what can't be configured is refused`(arguments: [String], message: String) async throws {
+        try await Home.withTools { home in
+            let ended = try await home.lanyard(["configure"] + arguments + ["--yes"])
+            #expect(ended.status == 64 && ended.errors.contains(message), "\(ended)")
+        }
+    }
+
+    @Test(arguments: [
+        ("docker", ".docker/config.json", "[]", "not a JSON object"),
+        ("docker", ".docker/config.json", "{\"credHelpers\": 1}", "is no object"),
+        ("cargo", ".cargo/config.toml", "registry = {}\n", "config.toml:1: registry is not written as a table"),
+        ("cargo", ".cargo/config.toml", "[registry\n", "not valid TOML"),
+        ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = 'x'\n", "can't be added to safely"),
+    ])
+    func `a file that can't be edited safely stays as it is`(
+        tool: String, file: String, text: String, message: String
+    ) async throws {
+        try await Home.withTools { home in
+            let path = "\(home.folder)/home/\(file)"
+            try home.write(text, to: path)
+            let url = tool == "docker" ? ["https://a.example"] : []
+            let ended = try await home.lanyard(["configure", tool] + url + ["--yes"])
+            #expect(ended.status == 1 && ended.errors.contains(message), "\(ended)")
+            #expect(try home.text(path) == text)
+            #expect(!FileManager.default.fileExists(atPath: home.record))
+        }
+    }
+
+    @Test func `eight at once write it once`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.docker/config.json"
+            try home.write(Self.docker, to: file)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let ended = try await home.lanyard(["configure", "docker", "--yes"])
+                        #expect(ended.status == 0, "\(ended)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try home.text(file).matches(of: /lanyard/).count == 1)
+            #expect(try home.text(home.record).matches(of: /"tool"/).count == 1)
+            try await home.lanyard(["unconfigure", "docker", "--yes"])
+            #expect(try home.text(file) == Self.docker)
+        }
+    }
+
+    /// A real program, and what it says of what was configured.
+    private static let programs: [(tool: String, command: [String], answer: String)] = [
+        ("pip", ["pip", "config", "get", "global.keyring-provider"], "subprocess\n"),
+        ("uv", ["uv", "--show-settings", "pip", "install", "--dry-run", "x"], "keyring_provider: Subprocess"),
+        ("go", ["go", "env", "GOAUTH"], "netrc; lanyard goauth\n"),
+    ]
+
+    @Test(.enabled(if: !Home.clients.isEmpty), arguments: programs)
+    func `the tool itself reads what was written`(tool: String, command: [String], answer: String) async throws {
+        let places = Home.clients.map { "\($0)/bin/\(command[0])" }
+        guard let program = places.first(where: FileManager.default.isExecutableFile) else { return }
+        try await Home.withTools { home in
+            try await home.lanyard(["configure", tool, "--yes"])
+            let ended = try await run(
+                program, Array(command.dropFirst()), environment: home.environment, folder: home.folder + "/home")
+            #expect(ended.output.contains(answer), "\(ended)")
+        }
+    }
+}
+
+extension Home {
+    /// The folders with tools of others, if script/test could get them.
+    fileprivate static let clients = ["LANYARD_CLIENTS", "LANYARD_TOOL_CLIENTS"].compactMap {
+        ProcessInfo.processInfo.environment[$0]
+    }
+
+    /// What `configure TOOL` wrote.
+    fileprivate var record: String { "\(folder)/home/.local/state/lanyard/tool-changes.json" }
+
+    /// Runs the body in a home whose `PATH` has the programs that tools run, and the usual folders for settings.
+    fileprivate static func withTools(_ body: @Sendable (Home) async throws -> Void) async throws {
+        try await Home.with { home in
+            for name in ["docker-credential-lanyard", "cargo-credential-lanyard"] {
+                try FileManager.default.createSymbolicLink(
+                    atPath: "\(home.folder)/bin/\(name)", withDestinationPath: Built.lanyard)
+            }
+            try await body(home.with(["XDG_CONFIG_HOME": "\(home.folder)/home/.config"]))
+        }
+    }
+}
