@@ -43,7 +43,7 @@ struct ToolTrial: Equatable {
     var request: CredentialRequest? {
         switch question {
         case .get(let request), .store(_, let request), .erase(let request, _): request
-        case nil: nil
+        case .list, nil: nil
         }
     }
 }
