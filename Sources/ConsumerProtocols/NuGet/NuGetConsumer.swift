@@ -172,8 +172,9 @@ public struct NuGetConsumer: Consumer {
     }
 
     private mutating func answered(_ payload: JSONValue) -> Turn {
-        defer { (asked, request) = (nil, nil) }
         guard let asked else { return Turn(.read) }
+        // What comes next may be the next question.
+        (self.asked, request) = (nil, nil)
         return serve(asked.answer(payload).line)
     }
 }
