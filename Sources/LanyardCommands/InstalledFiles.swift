@@ -32,7 +32,7 @@ struct InstalledFiles: Sendable {
 
     /// The folder that has such a program.
     func folder(of program: String) -> String? {
-        ["\(folder)", "\(folder)/../lib/lanyard/\(program)"].first { access("\($0)/\(program)", X_OK) == 0 }
+        ["\(folder)", "\(folder)/../lib/lanyard/bin"].first { access("\($0)/\(program)", X_OK) == 0 }
             .flatMap(FileTrust.realPath)
     }
 }
