@@ -20,6 +20,36 @@ import Testing
     private static let docker = "{\n\t\"auths\": {\n\t\t\"a.example\": {}\n\t}\n}"
     private static let cargo = "# mine\n[registry]\ndefault = \"x\" # here\n\n[net]\ngit-fetch-with-cli = true\n"
 
+    /// A kubeconfig as kubectl writes it, with a user whose token a program gets.
+    private static func kubelogin(_ command: String, _ arguments: [String], _ more: String...) -> String {
+        let exec =
+            ["exec:", "  apiVersion: client.authentication.k8s.io/v1beta1", "  args:"]
+            + arguments.map { "  - \($0)" } + ["  command: \(command)", "  env: null"] + more
+        return """
+            apiVersion: v1
+            kind: Config
+            preferences: {}
+            users:
+            - name: other
+              user:
+                exec:
+                  apiVersion: client.authentication.k8s.io/v1beta1
+                  args:
+                  - get-token
+                  - --login
+                  - spn
+                  command: kubelogin
+                  env: null
+            - name: aks
+              user:
+            \(exec.map { "    \($0)" }.joined(separator: "\n"))
+            - name: token
+              user:
+                token: x
+
+            """
+    }
+
     private static let tools = [
         Tool(name: "docker", file: ".docker/config.json", after: "{\n\t\"credsStore\": \"lanyard\"\n}\n"),
         Tool(
@@ -54,6 +84,37 @@ import Testing
             name: "pip", file: ".config/pip/pip.conf",
             before: "; mine\n[global]\nindex-url = https://x.example/simple\n",
             after: "; mine\n[global]\nindex-url = https://x.example/simple\nkeyring-provider = subprocess\n"),
+        Tool(
+            name: "podman", file: ".config/containers/registries.conf.d/lanyard.conf",
+            after: "credential-helpers = [\"containers-auth.json\", \"lanyard\"]\n"),
+        Tool(
+            name: "podman", url: "https://contoso.azurecr.io", file: ".config/containers/auth.json",
+            before: "{\n\t\"auths\": {}\n}",
+            after: "{\n\t\"auths\": {},\n\t\"credHelpers\": {\n\t\t\"contoso.azurecr.io\": \"lanyard\"\n\t}\n}"),
+        Tool(name: "bazel", file: ".bazelrc", after: "common --credential_helper=bazel-credential-lanyard\n"),
+        Tool(
+            name: "bazel", url: "https://cache.contoso.com:8443", file: ".bazelrc", before: "# mine\nbuild -c opt\n",
+            after: "# mine\nbuild -c opt\ncommon --credential_helper=cache.contoso.com=bazel-credential-lanyard\n"),
+        Tool(
+            name: "terraform", file: ".terraformrc", before: "# mine\n",
+            after: "# mine\ncredentials_helper \"lanyard\" {}\n"),
+        Tool(
+            name: "aws", url: "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev", file: ".aws/config",
+            before: "[profile x]\nregion = eu-west-1\ns3 =\n  max_queue_size = 9\n[default]\nregion=us-east-1\n",
+            after: """
+                [profile x]
+                region = eu-west-1
+                s3 =
+                  max_queue_size = 9
+                [default]
+                region=us-east-1
+                credential_process = lanyard aws https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev
+
+                """),
+        Tool(
+            name: "kubectl", file: ".kube/config",
+            before: kubelogin("kubelogin", ["get-token", "--login", "devicecode"]),
+            after: kubelogin("lanyard", ["kubectl"], "  interactiveMode: IfAvailable", "  provideClusterInfo: true")),
         Tool(name: "uv", file: ".config/uv/uv.toml", after: "keyring-provider = \"subprocess\"\n"),
         Tool(
             name: "uv", file: ".config/uv/uv.toml", before: "# mine\nkeyring-provider = \"disabled\" # no\n[pip]\n",
@@ -205,10 +266,45 @@ import Testing
         }
     }
 
+    @Test func `the list says who is installed and who uses lanyard`() async throws {
+        try await Home.withTools { home in
+            try home.program("docker", "exit 0")
+            try await home.lanyard(["configure", "docker", "https://a.example", "--yes"])
+            try await home.lanyard(["configure", "bazel", "--yes"])
+            let lines = try await home.lanyard(["configure", "--list"]).lines
+            let rows = lines.map { $0.split(separator: " ", maxSplits: 1) }
+            let states = Dictionary(
+                uniqueKeysWithValues: rows.map { (String($0[0]), String($0[1].drop { $0 == " " })) })
+            #expect(states["docker"] == "installed      uses lanyard for https://a.example")
+            #expect(states["bazel"] == "not installed  uses lanyard")
+            #expect(states["git"] == "installed      doesn't use lanyard")
+        }
+    }
+
+    @Test func `doctor says what a configured tool misses`() async throws {
+        try await Home.withTools { home in
+            try await home.lanyard(["configure", "docker", "--yes"])
+            let works = try await home.lanyard(["doctor", "--all"])
+            #expect(works.output.contains(/pass  tools.docker +docker asks lanyard/), "\(works)")
+            #expect(!works.output.contains("tools.cargo"), "\(works)")
+            try FileManager.default.removeItem(atPath: "\(home.folder)/bin/docker-credential-lanyard")
+            let missing = try await home.lanyard(["doctor"])
+            let finding = /fail  tools.docker +docker can't find docker-credential-lanyard/
+            #expect(missing.output.contains(finding), "\(missing)")
+            try home.write("{}", to: "\(home.folder)/home/.docker/config.json")
+            let changed = try await home.lanyard(["doctor"])
+            #expect(changed.output.contains("what lanyard wrote to ~/.docker/config.json was changed"), "\(changed)")
+        }
+    }
+
     /// A real program, and what it says of what was configured.
     private static let programs: [(tool: String, command: [String], answer: String)] = [
         ("pip", ["pip", "config", "get", "global.keyring-provider"], "subprocess\n"),
         ("uv", ["uv", "--show-settings", "pip", "install", "--dry-run", "x"], "keyring_provider: Subprocess"),
+        (
+            "kubectl", ["kubectl", "config", "view", "--output=jsonpath={.users[?(@.name=='aks')].user.exec.command}"],
+            "lanyard"
+        ),
         ("go", ["go", "env", "GOAUTH"], "netrc; lanyard goauth\n"),
     ]
 
@@ -217,6 +313,10 @@ import Testing
         let places = Home.clients.map { "\($0)/bin/\(command[0])" }
         guard let program = places.first(where: FileManager.default.isExecutableFile) else { return }
         try await Home.withTools { home in
+            if tool == "kubectl" {
+                let old = Self.kubelogin("/usr/bin/kubelogin", ["get-token", "--server-id", "x"])
+                try home.write(old, to: "\(home.folder)/home/.kube/config")
+            }
             try await home.lanyard(["configure", tool, "--yes"])
             let ended = try await run(
                 program, Array(command.dropFirst()), environment: home.environment, folder: home.folder + "/home")
@@ -237,7 +337,7 @@ extension Home {
     /// Runs the body in a home whose `PATH` has the programs that tools run, and the usual folders for settings.
     fileprivate static func withTools(_ body: @Sendable (Home) async throws -> Void) async throws {
         try await Home.with { home in
-            for name in ["docker-credential-lanyard", "cargo-credential-lanyard"] {
+            for name in ["docker-credential-lanyard", "cargo-credential-lanyard", "bazel-credential-lanyard"] {
                 try FileManager.default.createSymbolicLink(
                     atPath: "\(home.folder)/bin/\(name)", withDestinationPath: Built.lanyard)
             }

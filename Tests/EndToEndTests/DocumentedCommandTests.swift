@@ -236,12 +236,18 @@ private struct DocumentedWorld: Sendable {
     private static let preparations = [
         (part: "gpg --decrypt", script: "lanyard export | gpg --yes --symmetric --output here/lanyard.gpg"),
         (part: "gpg --symmetric", script: "rm -f here/lanyard.gpg"),
+        (
+            part: "lanyard configure kubectl",
+            script: "mkdir -p ~/.kube && printf '\(kubeconfig)' >~/.kube/config"
+        ),
         (part: "lanyard doctor", script: "git config --global --unset-all credential.helper"),
         (
             part: "--from azure-cli",
             script: "mkdir -p ~/.azure && rm -f ~/.azure/* && lanyard export --output ~/.azure/msal_token_cache.json"
         ),
     ]
+
+    private static let kubeconfig = #"users:\n- name: me\n  user:\n    exec:\n      command: kubelogin\n"#
 
     private static let rules = [
         (url: "https://dev.azure.com/contoso", scope: "api://sandbox-git/.default"),

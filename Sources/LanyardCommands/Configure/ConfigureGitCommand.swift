@@ -4,16 +4,28 @@ import Secrets
 import Terminal
 import TokenAcquisition
 
-struct ConfigureCommand: AsyncParsableCommand, WithExamples {
+struct ConfigureCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "configure", abstract: "Make a tool use lanyard.",
+        usage: "lanyard configure <tool> [<options>]\nlanyard configure --list",
         subcommands: [ConfigureGitCommand.self] + Tools.all.map { Self.command($0) })
 
     private static func command<Tool: ConfigurableTool>(_ tool: Tool.Type) -> any ParsableCommand.Type {
         ConfigureToolCommand<Tool>.self
     }
 
-    static let examples: KeyValuePairs = ["Make git use lanyard": "lanyard configure git"]
+    static let examples: KeyValuePairs = [
+        "Make git use lanyard": "lanyard configure git",
+        "See which tools are installed, and which use lanyard": "lanyard configure --list",
+    ]
+
+    @Flag(help: "List the tools: which are installed, and which use lanyard.")
+    var list = false
+
+    mutating func run(in context: CommandContext) async throws {
+        guard list else { throw CleanExit.helpRequest(self) }
+        for line in try await ToolList(context).lines() { context.console.print(line) }
+    }
 }
 
 struct ConfigureGitCommand: Command {

@@ -51,6 +51,7 @@ struct Examination: Sendable {
         findings += await KeyringChecks(self).findings()
         findings += MemoryChecks(self).findings
         findings += await GitChecks(self).findings()
+        findings += ToolChecks(self).findings
         findings += PersonChecks(self).findings
         findings += await NetworkChecks(self).findings()
         if isOnline { findings += await online(isForStrangers) }

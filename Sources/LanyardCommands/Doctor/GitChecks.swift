@@ -127,7 +127,7 @@ struct GitChecks {
     }
 
     /// The places that git's configuration names lanyard for.
-    private static func lanyardPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
+    static func lanyardPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
         entries.filter { GitHelpers.Helper(value: $0.value, file: $0.file).isLanyard }
             .compactMap { $0.place(of: "helper") }.filter { !$0.isEmpty }
     }

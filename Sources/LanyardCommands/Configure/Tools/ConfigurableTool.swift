@@ -14,6 +14,8 @@ protocol ConfigurableTool: Sendable {
     static var discussion: String { get }
     /// Whether it takes a URL.
     static var url: ToolURL { get }
+    /// The URL of its example, and what sets it apart from the words before; empty for none.
+    static var exampleOfURL: String { get }
     /// The commands that show that it is installed.
     static var programs: [String] { get }
     /// The program of lanyard's that it looks for on `PATH` by itself; nil if its settings name one.
@@ -26,6 +28,7 @@ protocol ConfigurableTool: Sendable {
 
 extension ConfigurableTool {
     static var helper: String? { nil }
+    static var exampleOfURL: String { "" }
     static var programs: [String] { [name] }
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
 }
@@ -78,7 +81,8 @@ struct ToolPlace: Sendable {
 /// The tools, in the order in which they are shown.
 enum Tools {
     static let all: [any ConfigurableTool.Type] = [
-        DockerTool.self, CargoTool.self, GoTool.self, PipTool.self, UvTool.self,
+        DockerTool.self, PodmanTool.self, CargoTool.self, GoTool.self, BazelTool.self, PipTool.self, UvTool.self,
+        KubectlTool.self, TerraformTool.self, AWSTool.self,
     ]
 
     /// The tool of a name.

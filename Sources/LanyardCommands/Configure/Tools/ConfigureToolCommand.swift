@@ -15,8 +15,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
     }
 
     static var examples: KeyValuePairs<String, String> {
-        let url = Tool.url == .required ? " \(Example.url)" : ""
-        return ["Make \(Tool.name) use lanyard": "lanyard configure \(Tool.name)\(url)"]
+        ["Make \(Tool.name) use lanyard": "lanyard configure \(Tool.name)\(Tool.exampleOfURL)"]
     }
 
     @Argument(help: .url(of: Tool.self, "The URL to use lanyard for"))

@@ -7,8 +7,8 @@ enum DockerTool: ConfigurableTool {
     static let name = "docker"
     static let purpose = "docker use lanyard as a credential helper"
     static let discussion = """
-        Names lanyard in docker's config.json: as `credsStore`, or for a URL's host in `credHelpers`. skopeo, buildah, oras and helm read it \
-        too.
+        Names lanyard in docker's config.json: as `credsStore`, or for a URL's host in `credHelpers`. oras and helm read it too; podman, \
+        skopeo and buildah have settings of their own.
         """
     static let url = ToolURL.optional
     static let helper: String? = "docker-credential-lanyard"

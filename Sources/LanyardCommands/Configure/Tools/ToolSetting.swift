@@ -22,6 +22,8 @@ struct ToolSetting: Sendable, Hashable {
         case lines
         /// A whole line: the line. It is there or not.
         case line
+        /// A kubeconfig: the name of a user, whose settings are the lines below `user:`.
+        case kubeUser
         /// No text: the file itself is a link, and the value what it leads to.
         case link
     }
@@ -85,6 +87,7 @@ extension ToolSetting {
         case .toml: try toml(text).value(of: name)
         case .ini, .lines: LineSettings(text, section: table).value(of: name)
         case .line: text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r") == name } ? name : nil
+        case .kubeUser: kubeUser(in: text)?.withoutTokens.joined(separator: "\n")
         case .link: nil
         }
     }
@@ -106,6 +109,9 @@ extension ToolSetting {
             let lines = LineSettings(text, section: table)
             return value.map { lines.setting(name, to: $0) } ?? lines.removing(name)
         case .line: return value == nil ? withoutLine(text) : withLine(text)
+        case .kubeUser:
+            guard let value, let user = kubeUser(in: text) else { return text }
+            return KubeUsers(text).replacing(user, with: value.pieces(between: "\n").map(String.init))
         case .link: return text
         }
     }
@@ -119,9 +125,12 @@ extension ToolSetting {
         case .toml, .ini: return (table.map { ["[\($0)]"] } ?? []) + ["\(name) = \(value)"]
         case .lines: return ["\(name)=\(value)"]
         case .line: return [name]
+        case .kubeUser: return ["- name: \(name)", "  user:"] + value.pieces(between: "\n").map { "    \($0)" }
         case .link: return ["a link to \(value)"]
         }
     }
+
+    private func kubeUser(in text: String) -> KubeUsers.User? { KubeUsers(text).users.first { $0.name == name } }
 
     private var name: String { key.last ?? "" }
     private var table: String? { key.count > 1 ? key[0] : nil }

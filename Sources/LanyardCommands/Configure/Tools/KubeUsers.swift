@@ -1,0 +1,138 @@
+import Addresses
+
+/// The users in a kubeconfig's text, as kubectl writes it, for edits that leave all else as it is.
+///
+/// It is YAML in blocks, two blanks a level. What is written in another way, as in one line with braces, is not found.
+struct KubeUsers {
+    /// A user: the rows below its `user:`.
+    struct User {
+        let name: String
+        fileprivate let rows: Range<Int>
+        fileprivate let indent: Int
+        /// Those rows, each without its indentation.
+        let lines: [String]
+    }
+
+    let users: [User]
+    private let rows: [Substring]
+
+    init(_ text: String) {
+        let rows = text.pieces(between: "\n", omittingEmpty: false)
+        self.rows = rows
+        guard let start = rows.firstIndex(where: { $0.trimmed(of: " \t\r") == "users:" && $0.indent == 0 }) else {
+            users = []
+            return
+        }
+        let body = start + 1..<(rows[(start + 1)...].firstIndex { $0.isTopLevelKey } ?? rows.count)
+        guard let level = rows[body].first?.indent else {
+            users = []
+            return
+        }
+        let items = rows[body].indices.filter { rows[$0].indent == level && rows[$0].trimmed().hasPrefix("- ") }
+        users = items.enumerated().compactMap { index, item in
+            let end = index + 1 < items.count ? items[index + 1] : body.upperBound
+            return Self.user(in: item..<end, of: rows, level)
+        }
+    }
+
+    /// The text with other lines below a user's `user:`.
+    func replacing(_ user: User, with lines: [String]) -> String {
+        let indent = String(repeating: " ", count: user.indent)
+        let new = lines.map { (indent + $0)[...] }
+        return (rows[..<user.rows.lowerBound] + new + rows[user.rows.upperBound...]).joined(separator: "\n")
+    }
+
+    private static func user(in item: Range<Int>, of rows: [Substring], _ level: Int) -> User? {
+        let key = level + 2
+        // The item's hyphen stands where its keys' indentation is.
+        let keys = item.filter { $0 == item.lowerBound || rows[$0].indent == key && !rows[$0].isBlank }
+        let texts = keys.map { String(rows[$0].dropFirst(key)) }
+        guard let name = texts.lazy.compactMap({ $0.value(of: "name") }).first, !name.isEmpty,
+            let place = texts.firstIndex(where: { $0.trimmed(of: " \r") == "user:" })
+        else { return nil }
+        let start = keys[place] + 1
+        var end = place + 1 < keys.count ? keys[place + 1] : item.upperBound
+        while end > start, rows[end - 1].isBlank { end -= 1 }
+        guard start < end, rows[start].indent > key else { return nil }
+        let indent = rows[start].indent
+        let lines = rows[start..<end].map { String($0.dropFirst(min(indent, $0.indent))) }
+        return User(name: name, rows: start..<end, indent: indent, lines: lines)
+    }
+}
+
+extension KubeUsers.User {
+    private static let terms = ["devicecode", "interactive", "azurecli"]
+    private static let secrets = ["--client-secret", "--password", "--client-certificate", "--pop-enabled", "--legacy"]
+
+    /// The lines of `exec` with lanyard in it; nil if the user signs in otherwise than a person does with Entra ID.
+    func converted(running program: String) -> [String]? {
+        guard isPersonOfEntra || isLanyard else { return nil }
+        if isLanyard { return lines }
+        let version = lines.contains { $0.hasSuffix("client.authentication.k8s.io/v1") } ? "v1" : "v1beta1"
+        return [
+            "exec:", "  apiVersion: client.authentication.k8s.io/\(version)", "  args:", "  - kubectl",
+            "  command: \(program)", "  env: null", "  interactiveMode: IfAvailable", "  provideClusterInfo: true",
+        ]
+    }
+
+    /// The lines less tokens, which are not for a record.
+    var withoutTokens: [String] {
+        lines.filter { line in
+            !["access-token", "refresh-token", "expires-in", "expires-on"].contains { line.value(of: $0) != nil }
+        }
+    }
+
+    /// Whether lanyard is run already.
+    var isLanyard: Bool { command == "lanyard" }
+
+    private var command: String? {
+        guard lines.first?.hasPrefix("exec:") == true else { return nil }
+        return lines.lazy.compactMap { $0.value(of: "command") }.first?.pieces(between: "/").last.map(String.init)
+    }
+
+    /// Whether a person signs in: with kubelogin in a terminal or browser, or with what kubectl had before it.
+    private var isPersonOfEntra: Bool {
+        if lines.first?.hasPrefix("auth-provider:") == true {
+            return lines.contains { $0.value(of: "name") == "azure" }
+        }
+        guard command == "kubelogin" else { return false }
+        let words = arguments
+        // What its variables hold may be a secret.
+        let isOther = words.contains { Self.secrets.contains($0) || $0.hasPrefix("name:") }
+        guard !isOther, let place = words.firstIndex(where: { $0 == "--login" || $0 == "-l" }) else { return !isOther }
+        return place + 1 < words.count && Self.terms.contains(words[place + 1])
+    }
+
+    /// The elements of all lists, cut at equals signs.
+    private var arguments: [String] {
+        lines.flatMap { line -> [String] in
+            let line = line.trimmed(of: " \t\r")
+            guard line.hasPrefix("- ") else { return [] }
+            return line.dropFirst(2).unquoted.pieces(between: "=", maxSplits: 1).map(String.init)
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The value of a YAML line's key, without quotes; nil if it sets another, or none.
+    fileprivate func value(of key: String) -> String? {
+        let line = trimmed(of: " \t\r")
+        guard line.hasPrefix("\(key):") else { return nil }
+        return line.dropFirst(key.count + 1).unquoted
+    }
+
+    /// A YAML scalar of one line.
+    fileprivate var unquoted: String {
+        let text = trimmed(of: " \t\r")
+        guard let quote = text.utf8.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+            return String(text)
+        }
+        return String(text.dropFirst().dropLast())
+    }
+}
+
+extension Substring {
+    fileprivate var indent: Int { utf8.prefix { $0 == UInt8(ascii: " ") }.count }
+    fileprivate var isBlank: Bool { trimmed(of: " \t\r").isEmpty }
+    fileprivate var isTopLevelKey: Bool { indent == 0 && !isBlank && !hasPrefix("-") && !hasPrefix("#") }
+}

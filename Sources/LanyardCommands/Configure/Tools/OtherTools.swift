@@ -1,0 +1,109 @@
+import Addresses
+import Files
+import Rules
+import Secrets
+import SettingsFile
+import Terminal
+
+/// podman, skopeo and buildah: they read of docker's settings only those for a host.
+enum PodmanTool: ConfigurableTool {
+    static let name = "podman"
+    static let purpose = "podman, skopeo and buildah use lanyard as a credential helper"
+    static let discussion = """
+        Adds a file to `~/.config/containers/registries.conf.d` that names lanyard after auth.json, or, with a URL, its host to \
+        `credHelpers` in `~/.config/containers/auth.json`.
+        """
+    static let url = ToolURL.optional
+    static let programs = ["podman", "skopeo", "buildah"]
+    static let helper: String? = "docker-credential-lanyard"
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let folder = "\(place.settings)/containers"
+        guard let host = place.pattern?.host.urlText else {
+            let file = "\(folder)/registries.conf.d/lanyard.conf"
+            return [ToolChange(.toml, "credential-helpers", in: file, to: #"["containers-auth.json", "lanyard"]"#)]
+        }
+        return [ToolChange(.json, "credHelpers", host, in: "\(folder)/auth.json", to: #""lanyard""#)]
+    }
+}
+
+/// Bazel: a line of its startup file.
+enum BazelTool: ConfigurableTool {
+    static let name = "bazel"
+    static let purpose = "Bazel use lanyard as a credential helper"
+    static let discussion = "Adds a line to `~/.bazelrc`, for every host or for a URL's. It takes Bazel 7 or later."
+    static let url = ToolURL.optional
+    static let programs = ["bazel", "bazelisk"]
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let scope = place.pattern.map { "\($0.host.name)=" } ?? ""
+        let line = "common --credential_helper=\(scope)\(place.program("bazel-credential-lanyard"))"
+        return [ToolChange(.line, line, in: "\(place.home)/.bazelrc", to: line)]
+    }
+}
+
+/// terraform and OpenTofu: the one credentials helper that they can have.
+enum TerraformTool: ConfigurableTool {
+    static let name = "terraform"
+    static let purpose = "terraform and OpenTofu use lanyard as a credentials helper"
+    static let discussion = """
+        Adds a `credentials_helper` to `~/.terraformrc`, and the link in `~/.terraform.d/plugins` that terraform looks for. A `credentials` \
+        block for a host still comes first.
+        """
+    static let url = ToolURL.none
+    static let programs = ["terraform", "tofu"]
+
+    private static let program = "terraform-credentials-lanyard"
+    private static let line = #"credentials_helper "lanyard" {}"#
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let file = place.path("TF_CLI_CONFIG_FILE", else: ".terraformrc")
+        try requireNoOther(in: file, place.context)
+        let link = ToolSetting(.link, in: "\(place.home)/.terraform.d/plugins/\(program)")
+        // Whatever link is there was made on purpose.
+        let target = try link.current() ?? InstalledFiles(place.context).program(program) ?? place.context.executable
+        return [ToolChange(link, to: target), ToolChange(.line, line, in: file, to: line)]
+    }
+
+    /// Refuses a file that names a helper already: two are an error.
+    private static func requireNoOther(in file: String, _ context: CommandContext) throws(Failure) {
+        let text: String?
+        do throws(SettingsError) { text = try SettingsText(reading: file).text } catch { throw Failure(error) }
+        let rows = (text ?? "").pieces(between: "\n").map { $0.trimmed(of: " \t\r") }
+        guard let other = rows.first(where: { $0.hasPrefix("credentials_helper") }), other != line else { return }
+        throw Failure(
+            "\(context.short(file)) names a credentials helper already: \(String(other).displayable(limit: 100))",
+            hints: ["terraform takes one only; take that out first"])
+    }
+}
+
+/// The AWS CLI and SDKs: the program that a profile's keys come from.
+enum AWSTool: ConfigurableTool {
+    static let name = "aws"
+    static let purpose = "the AWS CLI and SDKs use lanyard for a role"
+    static let discussion = """
+        Sets `credential_process` in `~/.aws/config`, for the profile that AWS_PROFILE names or else the default one. The URL is that of \
+        the Security Token Service with the role's ARN for its path; see lanyard-aws(1).
+        """
+    static let url = ToolURL.required
+    static let exampleOfURL = " \\\n  https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let file = place.path("AWS_CONFIG_FILE", else: ".aws/config")
+        let command = "\(place.program("lanyard")) aws \(place.url ?? "")"
+        return [ToolChange(.ini, section(place), "credential_process", in: file, to: command)]
+    }
+
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let file = place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials")
+        let profile = place.context.variable("AWS_PROFILE") ?? "default"
+        let keys = ToolSetting(.ini, profile, "aws_access_key_id", in: file)
+        guard try keys.current() != nil else { return [] }
+        return ["\(place.context.short(file)) has keys for the profile \(profile.displayable()), which come first"]
+    }
+
+    private static func section(_ place: ToolPlace) -> String {
+        let profile = place.context.variable("AWS_PROFILE") ?? "default"
+        return profile == "default" ? profile : "profile \(profile)"
+    }
+}

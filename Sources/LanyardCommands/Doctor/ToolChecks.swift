@@ -1,0 +1,41 @@
+import Terminal
+
+/// The tools that use lanyard, besides git.
+struct ToolChecks {
+    private let context: CommandContext
+
+    init(_ examination: Examination) {
+        context = examination.context
+    }
+
+    /// A finding for each tool that was configured, or finds lanyard by itself; none for others.
+    var findings: [Finding] {
+        let entries: [ToolRecord.Entry]
+        do throws(Failure) {
+            entries = try ToolRecord(context).entries()
+        } catch {
+            return [.fail("tools", error)]
+        }
+        return Tools.all.compactMap { tool in finding(of: tool, entries.filter { $0.tool == tool.name }) }
+    }
+
+    private func finding(of tool: any ConfigurableTool.Type, _ entries: [ToolRecord.Entry]) -> Finding? {
+        let check = "tools.\(tool.name)"
+        guard tool.isConfigured(context) || !entries.isEmpty else { return nil }
+        if let changed = entries.first(where: { !((try? $0.change.stands()) ?? false) }) {
+            let file = context.short(changed.change.setting.file)
+            let remedy = Hint("to write it again", run: command(tool, changed))
+            return .warn(check, "what lanyard wrote to \(file) was changed", remedy)
+        }
+        if let helper = tool.helper, context.program(helper) == nil {
+            return .fail(check, "\(tool.name) can't find \(helper)", .missing(helper, context))
+        }
+        let notes = (try? ToolPlace(context)).flatMap { try? tool.notes($0) } ?? []
+        guard let note = notes.first else { return .pass(check, "\(tool.name) asks lanyard") }
+        return .warn(check, "\(tool.name) is to ask lanyard, but may not", note)
+    }
+
+    private func command(_ tool: any ConfigurableTool.Type, _ entry: ToolRecord.Entry) -> ShellCommand {
+        "lanyard configure \(tool.name)\(last: entry.place)"
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import LanyardCommands
+
+/// Users in kubeconfigs: which are converted, and what stays.
+@Suite struct KubeUsersTests {
+    private static func file(_ user: String, indent: String = "") -> String {
+        let lines = user.split(separator: "\n").map { "\(indent)    \($0)" }.joined(separator: "\n")
+        return "users:\n\(indent)- name: \"me\"\n\(indent)  user:\n\(lines)\ncontexts: []\n"
+    }
+
+    private static func kubelogin(_ arguments: String...) -> String {
+        "exec:\n  apiVersion: client.authentication.k8s.io/v1\n  args:\n"
+            + arguments.map { "  - \($0)\n" }.joined() + "  command: /usr/bin/kubelogin\n  env: null"
+    }
+
+    @Test(arguments: [
+        kubelogin("get-token"), kubelogin("get-token", "--login", "interactive"),
+        kubelogin("get-token", "--login=azurecli"),
+        kubelogin("\"--login\"", "'devicecode'", "--server-id", "6dae42f8-4368-4678-94ff-3960e28e3630"),
+        "auth-provider:\n  config:\n    access-token: secret\n    client-id: x\n  name: azure",
+    ])
+    func `who signs in as a person runs lanyard`(user: String) throws {
+        for indent in ["", "  "] {
+            let text = Self.file(user, indent: indent)
+            let users = KubeUsers(text)
+            let found = try #require(users.users.first)
+            let lines = try #require(found.converted(running: "lanyard"))
+            let changed = users.replacing(found, with: lines)
+            #expect(changed.contains("\(indent)    exec:\n\(indent)      apiVersion: client.authentication.k8s.io/v1"))
+            #expect(changed.hasSuffix("provideClusterInfo: true\ncontexts: []\n") && !changed.contains("kubelogin"))
+            let again = try #require(KubeUsers(changed).users.first)
+            #expect(again.isLanyard && again.converted(running: "lanyard") == lines)
+            #expect(KubeUsers(changed).replacing(again, with: found.lines) == text)
+        }
+    }
+
+    @Test(arguments: [
+        kubelogin("--login", "spn"), kubelogin("--login=msi"), kubelogin("-l", "workloadidentity"),
+        kubelogin("--login"),
+        kubelogin("get-token", "--client-secret", "x"), kubelogin("get-token", "--password=x"),
+        kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AAD_USER\n    value: x"),
+        "auth-provider:\n  name: gcp", "token: abc", "exec:\n  command: aws", "exec: {command: kubelogin}",
+    ])
+    func `all others stay`(user: String) throws {
+        let found = try #require(KubeUsers(Self.file(user)).users.first)
+        #expect(found.name == "me" && found.converted(running: "lanyard") == nil)
+    }
+
+    @Test func `tokens are not for a record`() throws {
+        let config = "    access-token: secret\n    refresh-token: 's'\n    tenant-id: t\n"
+        let user = "auth-provider:\n  config:\n\(config)  name: azure"
+        let found = try #require(KubeUsers(Self.file(user)).users.first)
+        #expect(found.withoutTokens == ["auth-provider:", "  config:", "    tenant-id: t", "  name: azure"])
+    }
+
+    @Test(arguments: [
+        "", "users: []\n", "users:\n", "users: [{name: a, user: {}}]\n", "{\"users\": []}", "users:\n- x\n",
+    ])
+    func `what isn't written as kubectl writes it has no users`(text: String) { #expect(KubeUsers(text).users.isEmpty) }
+}
