@@ -1,6 +1,7 @@
-import PluginHost
+import Addresses
+public import PluginHost
 public import Secrets
-import TokenAcquisition
+public import TokenAcquisition
 import TokenStore
 
 /// What the engine has for a request.
@@ -29,6 +30,8 @@ public struct Credential: Sendable, Equatable {
     public var takesBearer = true
     /// The tenant that a token is for; nil if it is for none.
     public var realm: String?
+    /// The parts of a credential that has several, by name; only requests that take them get one with an empty secret.
+    public var fields: [String: Secret] = [:]
     /// A refresh token of another helper's, which is carried with a password.
     public var oauthRefreshToken: Secret?
 
@@ -48,14 +51,17 @@ public struct Credential: Sendable, Equatable {
 }
 
 extension Credential {
-    /// A token; the issuer is what a manifest says of who issued it.
-    init(_ token: AcquiredToken, at issuer: PluginIssuer?) {
+    /// A token, or what one was exchanged for; the issuer is what a manifest says of who issued it.
+    public init(_ token: AcquiredToken, at issuer: PluginIssuer?) {
         let username = token.account?.username ?? ""
         self.init(
             .accessToken, token.accessToken, username: username.isEmpty ? nil : username, expiresOn: token.expiresOn)
         realm = token.realm.isEmpty ? nil : token.realm
+        // What a token was exchanged for is no token of the issuer's any more.
+        let issuer = token.isExchanged ? nil : issuer
         basicUsername = token.basicUsername ?? issuer?.username
         takesBearer = token.basicUsername == nil && issuer?.takesBearer ?? true
+        fields = token.fields
     }
 
     init(_ stored: StoredPassword) {
@@ -84,6 +90,7 @@ extension Credential {
             if let realm { try lines.append("realm", realm) }
             if let basicUsername { try lines.append("basic_username", basicUsername) }
             if !takesBearer { try lines.append("bearer", "0") }
+            for (name, value) in fields { try lines.append("field[]", "\(name)=\(value.reveal())") }
         } catch {
             return nil
         }
@@ -102,6 +109,10 @@ extension Credential {
         realm = lines["realm"]
         basicUsername = lines["basic_username"]
         takesBearer = lines["bearer"] == nil
+        for line in lines.list("field[]") {
+            guard let (name, value) = line.cut(at: "=") else { return nil }
+            fields[String(name)] = Secret(String(value))
+        }
     }
 }
 

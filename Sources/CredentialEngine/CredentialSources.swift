@@ -55,6 +55,14 @@ public struct CredentialSources: Sendable {
                 issuerScopes: { authority, kind in
                     plugins.registry.match(authority: authority, kind: kind, isConfigured: true)?.issuer?.scopes
                 },
+                exchanges: { token, name, host in
+                    plugins.registry
+                        .match(
+                            authority: token.authority, kind: token.kind,
+                            isConfigured: token.authorityIsConfigured
+                                || configuration.names(authority: token.authority))?
+                        .exchange(named: name, forHost: host.text).map { ($0.name, $0.scopes, $0.isPerPath) }
+                },
                 wellKnown: { host in
                     plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
                 })

@@ -10,7 +10,7 @@ extension CredentialEngine {
     func get(_ request: CredentialRequest) throws(Refusal) -> Attempt {
         try request.requireTarget()
         let remembered = CachedCredential(request, in: surroundings)
-        if let credential = remembered?.credential { return .settled(.credential(credential)) }
+        if let credential = remembered?.credential { return .settled(try request.outcome(credential)) }
         let look = Look(
             request: request, remembered: remembered?.place(), passwordMiss: PasswordMiss(request, in: surroundings),
             now: surroundings.now)
@@ -41,13 +41,13 @@ private struct Look: Sendable {
         }
         let decision = try decide(wanted, in: sources)
         if case .answer(let token) = decision.step {
-            return .settled(keep(token, for: wanted, decision.match?.issuer, in: sources))
+            return .settled(try keep(token, for: wanted, decision.match?.issuer, in: sources))
         }
         return .needsOthers(
             PendingOutcome { () async throws(Refusal) in
                 let token = try await sources.token(
                     for: wanted, place: request.place, by: decision, isUnattended: request.isUnattended)
-                return keep(token, for: wanted, decision.match?.issuer, in: sources)
+                return try keep(token, for: wanted, decision.match?.issuer, in: sources)
             })
     }
 
@@ -64,9 +64,9 @@ private struct Look: Sendable {
 
     private func keep(
         _ token: AcquiredToken, for wanted: TokenRequest, _ issuer: PluginIssuer?, in sources: CredentialSources
-    ) -> Outcome {
+    ) throws(Refusal) -> Outcome {
         remembered?.keep(token, at: issuer, for: wanted, from: sources)
-        return .credential(Credential(token, at: issuer))
+        return try request.outcome(Credential(token, at: issuer))
     }
 
     /// What will be done for a request, other than handing out a token that the server has just refused.
@@ -102,6 +102,14 @@ extension CredentialSources {
 }
 
 extension CredentialRequest {
+    /// A credential for whoever can use it.
+    fileprivate func outcome(_ credential: Credential) throws(Refusal) -> Outcome {
+        guard takesFields || credential.fields.isEmpty || !credential.secret.isEmpty else {
+            throw .severalParts(credential.fields.keys.sorted(), place: place)
+        }
+        return .credential(credential)
+    }
+
     /// Refuses a request that names neither a place nor a token: an absent host is no wildcard (CVE-2020-11008).
     ///
     /// Only a certificate's file has no host; its path is what it is found by.

@@ -13,6 +13,8 @@ public enum Refusal: Error, Sendable {
     case unresolved(ResolutionError)
     /// There is no token for this request; with its place, if it is for one.
     case noToken(AcquisitionError, TokenRequest, place: String?)
+    /// What there is for this place has several parts, of these names, and whoever asks can't use such a credential.
+    case severalParts([String], place: String?)
     /// The keyring can't be used now; what it holds is untouched.
     case store(StoreError)
 

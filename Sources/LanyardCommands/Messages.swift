@@ -27,6 +27,10 @@ extension Failure {
         case .settings(let error): self = error as? Failure ?? Failure("\(error)".displayable(limit: 300))
         case .unresolved(let error): self.init(error, in: context)
         case .noToken(let error, let request, let place): self.init(error, request: request, url: place, in: context)
+        case .severalParts(let names, let place):
+            self.init(
+                "what \(place ?? "the host") takes has several parts: \(Self.list(names))",
+                hints: ["only a tool's own protocol has room for them; see lanyard(1)"])
         case .store(let error): self.init(error)
         }
     }
@@ -94,6 +98,10 @@ extension Failure {
             self.init(
                 "the rule names no scopes, and no plugin knows which \(authority.displayable(limit: 255)) wants",
                 hints: [Hint("name them in the rule", write: "scopes = [\"…\"]")])
+        case .unknownExchange(let name, let authority):
+            self.init(
+                "the plugin for \(authority.displayable(limit: 255)) has no exchange \(name.displayable(limit: 64))",
+                hints: [Hint("see which there are", run: "lanyard plugin list")])
         case .unknownClient(let text, let names, let nearest):
             let known = names.isEmpty ? "" : ", or the name of a client: \(names.joined(separator: ", "))"
             self.init(

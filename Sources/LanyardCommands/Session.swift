@@ -98,7 +98,9 @@ struct Session: Sendable {
     func token(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
         defer { context.console.endProgress() }
         do throws(Refusal) {
-            return try await sources.token(for: request, place: url)
+            let token = try await sources.token(for: request, place: url)
+            guard !token.accessToken.isEmpty else { throw .severalParts(token.fields.keys.sorted(), place: url) }
+            return token
         } catch {
             throw Failure(error, in: context)
         }

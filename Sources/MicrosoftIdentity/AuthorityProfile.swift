@@ -12,6 +12,8 @@ package struct AuthorityProfile: Sendable {
     /// The plugin's own reading of a refusal, before the one that all share.
     package let explains: @Sendable (EntraRefusal, Authority) -> PluginError?
 
+    /// Whether it turns its tokens into what registries take.
+    package let exchanges: Bool
     /// Whether a refusal means that the person has forgotten the password and wants another.
     package let isForgottenPassword: @Sendable (PluginError) -> Bool
 
@@ -22,23 +24,28 @@ package struct AuthorityProfile: Sendable {
     ///   - kind: the kind of authority.
     ///   - refuses: why an authority isn't served, or nil.
     ///   - explains: an error for a refusal that only this kind of authority knows, or nil.
+    ///   - exchanges: whether its tokens can be exchanged at registries.
     ///   - isForgottenPassword: whether an error of `explains` asks for a reset of the password.
     package init(
         name: String, kind: Authority.Kind, refuses: @escaping @Sendable (Authority) -> PluginError? = { _ in nil },
         explains: @escaping @Sendable (EntraRefusal, Authority) -> PluginError? = { _, _ in nil },
+        exchanges: Bool = false,
         isForgottenPassword: @escaping @Sendable (PluginError) -> Bool = { _ in false }
     ) {
         self.name = name
         self.kind = kind
         self.refuses = refuses
         self.explains = explains
+        self.exchanges = exchanges
         self.isForgottenPassword = isForgottenPassword
     }
 
     /// What `describe` answers.
     package var description: PluginDescription {
-        PluginDescription(
+        var description = PluginDescription(
             name: name, version: FirstParty.version, protocols: [PluginProtocol.version],
             flows: [.browser, .deviceCode, .paste])
+        if exchanges { description.exchanges = [RegistryExchange.name] }
+        return description
     }
 }

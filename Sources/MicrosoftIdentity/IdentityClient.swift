@@ -81,6 +81,23 @@ package struct IdentityClient: Sendable {
         }
     }
 
+    /// Turns a token into what a registry takes.
+    ///
+    /// - Parameter request: an `exchange` request.
+    /// - Returns: what the registry gave.
+    /// - Throws: `unsupported` for another exchange; why there is nothing else.
+    package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
+        guard profile.exchanges, request.exchange == RegistryExchange.name, let registry = request.audience,
+            let token = request.accessToken
+        else {
+            throw PluginError(
+                .unsupported, "\(profile.name) has no exchange \((request.exchange ?? "").displayable(limit: 64))")
+        }
+        return try await connector.connected(request) { transport throws(PluginError) in
+            try await RegistryExchange(registry: registry, token: token, transport: transport).credential()
+        }
+    }
+
     /// Opens the authority's end-session page (OpenID Connect RP-Initiated Logout 1.0, 2).
     ///
     /// - Parameters:

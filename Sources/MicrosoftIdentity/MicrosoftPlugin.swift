@@ -23,6 +23,11 @@ extension MicrosoftPlugin {
         try await client.renew(request)
     }
 
+    /// Turns a token into what a registry takes.
+    package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
+        try await client.exchange(request)
+    }
+
     /// Reads what the authority says of itself, and asks whether it knows the client.
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         try await client.probe(request)

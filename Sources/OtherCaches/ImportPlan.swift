@@ -94,6 +94,7 @@ private struct Judge {
         case .idToken(let token): return rules.allows(client: token.clientID) ? nil : .otherClient
         case .appMetadata(let metadata): return rules.allows(client: metadata.clientID) ? nil : .otherClient
         case .account: return nil
+        case .exchanged: return .malformed
         }
     }
 }

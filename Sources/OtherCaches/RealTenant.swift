@@ -41,7 +41,7 @@ extension CredentialRecord {
         case .accessToken(let record): realm = record.realm
         case .idToken(let record): realm = record.realm
         case .account(let record): realm = record.realm
-        case .refreshToken, .appMetadata: return false
+        case .refreshToken, .appMetadata, .exchanged: return false
         }
         return ["common", "organizations", "consumers"].contains(realm.lowercased())
     }
@@ -58,7 +58,7 @@ extension CredentialRecord {
         case .account(var record):
             record.realm = tenant
             return .account(record)
-        case .refreshToken, .appMetadata: return self
+        case .refreshToken, .appMetadata, .exchanged: return self
         }
     }
 

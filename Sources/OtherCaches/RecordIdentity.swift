@@ -21,6 +21,8 @@ struct RecordIdentity: Hashable {
             case .idToken(let token): [token.homeAccountID, token.clientID, token.realm]
             case .account(let account): [account.homeAccountID, account.realm]
             case .appMetadata(let metadata): [metadata.clientID]
+            case .exchanged(let result):
+                [result.homeAccountID, result.clientID, result.realm, result.exchange, result.audience, result.path]
             }
         self.parts = ([record.kind.rawValue, environment] + parts).map { $0.lowercased() }
     }
@@ -33,6 +35,7 @@ extension CredentialRecord {
         case .accessToken(let token): token.cachedAt
         case .refreshToken(let token): token.lastModificationTime
         case .idToken(let token): WebToken.claims(of: token.secret.reveal())?["iat"]?.wholeNumber
+        case .exchanged(let result): result.cachedAt
         case .account, .appMetadata: nil
         }
     }

@@ -25,6 +25,7 @@ enum RecordShape {
                 && names([token.homeAccountID, token.environment, token.clientID, token.realm])
         case .account(let account):
             names([account.homeAccountID, account.environment, account.realm, account.username])
+        case .exchanged: false  // no other program has such records
         case .appMetadata(let metadata):
             names([metadata.environment, metadata.clientID, metadata.familyID ?? ""])
         }

@@ -28,6 +28,7 @@ extension PluginRequest {
         try identity?.write(to: &writer)
         try writer.put("exchange", exchange)
         try writer.put("audience", audience)
+        try writer.put("audience_path", audiencePath)
         try writer.put("access_token", accessToken)
         try writer.put("registration_uri", registration?.uri)
         try writer.put("registration_token", registration?.token)
@@ -119,6 +120,7 @@ extension PluginRequest {
     private mutating func readExchange(_ reader: WireReader) throws(WireFault) {
         exchange = try reader.required("exchange", .token(64))
         audience = try reader.required("audience", .host)
+        audiencePath = try reader.optional("audience_path", .text(2048))
         accessToken = try reader.secret("access_token")
         guard accessToken != nil else { throw .missing("access_token") }
     }

@@ -93,6 +93,8 @@ public struct PluginRequest: Sendable, Equatable {
     public var exchange: String?
     /// In `exchange`: the host that the result is for, with `:port` if the port isn't the usual one.
     public var audience: String?
+    /// In `exchange`: the path there, without its leading slash, if the manifest says that the result is for one only.
+    public var audiencePath: String?
     /// In `exchange`: the token to turn into something else.
     public var accessToken: Secret?
     /// In `unregister`: where the registration is taken back.

@@ -82,6 +82,7 @@ extension PluginCredential {
         try writer.put("username", username)
         try writer.put("secret", secret)
         try writer.put("expires_in", expiresIn)
+        try writer.put("refresh_in", refreshIn)
         try writer.put("field[]", fields: fields)
         try memo?.write(to: &writer)
         return writer.block
@@ -94,6 +95,7 @@ extension PluginCredential {
             secret: try reader.optional("secret", .text(65_535)).map { Secret($0) },
             fields: try reader.fields("field[]"), expiresIn: try reader.number("expires_in", in: Lifetime.range))
         guard secret != nil || !fields.isEmpty else { throw .missing("secret or field[]") }
+        refreshIn = try reader.number("refresh_in", in: Lifetime.range)
         memo = try PluginMemo(reader)
     }
 }

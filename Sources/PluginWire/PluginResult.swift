@@ -81,6 +81,8 @@ public struct PluginCredential: Sendable, Equatable {
     public var secret: Secret?
     /// Seconds it lives from now on; nil if it lives until it is revoked.
     public var expiresIn: Int?
+    /// Seconds from now on after which it should be renewed, though it lives on.
+    public var refreshIn: Int?
     /// The parts of a credential that has more than these.
     public var fields: [PluginField] = []
     /// What the host is to hand back with the next request to this authority.

@@ -23,12 +23,15 @@ extension Configuration {
     ///   - bareScopes: the resource that scopes without one belong to at an authority, by its URL and kind; nil if they are
     ///     the authority's own.
     ///   - issuerScopes: the scopes that a manifest says are wanted at an authority, by its URL and kind; nil if none says so.
+    ///   - exchanges: what tokens of an authority are turned into for a host, by the authority's URL and kind, the name that the
+    ///     rule has for it, and the host; nil if the host takes the token itself.
     ///   - wellKnown: the resource that a manifest knows at a host: its name for people, and the scopes of its tokens.
     /// - Returns: the token, or nil.
     /// - Throws: `ResolutionError` if a token is needed that can't be had.
     public func resolve(
         _ request: CredentialRequest, bareScopes: (String, String?) -> String? = { _, _ in nil },
         issuerScopes: (String, String?) -> [String]? = { _, _ in nil },
+        exchanges: (TokenRequest, String?, RequestHost) -> TokenExchange.Row? = { _, _, _ in nil },
         wellKnown: (RequestHost) -> (name: String, scopes: [String])?
     ) throws(ResolutionError) -> TokenRequest? {
         var resolved: TokenRequest
@@ -38,6 +41,7 @@ extension Configuration {
                 return nil
             }
             resolved = mapped
+            try turn(&resolved, for: request, at: host, exchanges)
             if resolved.scopes.isEmpty {
                 guard let scopes = issuerScopes(mapped.authority, mapped.kind) else {
                     throw .noScopes(authority: mapped.authority)
@@ -55,6 +59,24 @@ extension Configuration {
         }
         try take(request, into: &resolved)
         return resolved
+    }
+
+    /// Has the token turned into what the host takes, if it doesn't take the token.
+    ///
+    /// Over anything but https the name in the rule stands all the same: what the host takes is never the token itself.
+    private func turn(
+        _ resolved: inout TokenRequest, for request: CredentialRequest, at host: RequestHost,
+        _ exchanges: (TokenRequest, String?, RequestHost) -> TokenExchange.Row?
+    ) throws(ResolutionError) {
+        let named = rule(for: request)?.exchange
+        let audience = request.scheme == "https" ? host.withoutPort(443) : host
+        guard let row = exchanges(resolved, named, audience) else {
+            guard let named else { return }
+            throw .unknownExchange(named, authority: resolved.authority)
+        }
+        resolved.exchange = TokenExchange(
+            row.name, for: audience.text, path: row.isPerPath ? request.path ?? "" : "")
+        if resolved.scopes.isEmpty { resolved.scopes = row.scopes }
     }
 
     private func mapping(

@@ -18,6 +18,8 @@ public struct CredentialRequest: Sendable, Equatable {
     public var refusedToken: String?
     /// Whether an authorization of another scheme than a password's would do.
     public var takesAuthorizations = false
+    /// Whether a credential of several parts would do, as temporary keys are.
+    public var takesFields = false
     /// Where a stored password may be that answers this.
     public var reach = PathReach.place
     /// What the keyring calls a password that is stored for this; nil for git's way.

@@ -15,6 +15,9 @@ public struct Rule: Sendable, Equatable {
     public var scopes: [String]
     /// What the token is for, besides its scopes, each an absolute URI (RFC 8707).
     public var resourceIndicators: [String] = []
+    /// What the token is turned into before it is handed out, by a plugin's name for it; nil for what the host takes by a
+    /// manifest, mostly the token itself.
+    public var exchange: String?
     /// The account, by user name or home account id; nil for the selected or only one.
     public var account: String?
     /// What kind of authority it is, if the URL's shape doesn't tell: `aad` or `b2c`.
@@ -28,7 +31,7 @@ public struct Rule: Sendable, Equatable {
 
     /// The keys of a rule.
     public static let keys =
-        ["url", "authority", "client-id", "scopes", "resource-indicators", "account", "kind"]
+        ["url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "kind"]
         + SignInParameter.ofRules.map(\.setting)
 
     /// Makes a rule of what every rule has, to be written.
@@ -76,6 +79,7 @@ public struct Rule: Sendable, Equatable {
         self.authority = try table.authority(authority)
         self.scopes = scopes ?? []
         clientID = try table.clientID()
+        exchange = try table.exchange()
         account = try table.string("account")
         kind = try table.string("kind")
         signIn = try table.signIn()

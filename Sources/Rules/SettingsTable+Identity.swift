@@ -35,6 +35,17 @@ extension SettingsTable {
         return id
     }
 
+    /// The table's `exchange`, checked.
+    func exchange() throws(SettingsError) -> String? {
+        guard let name = try string("exchange") else { return nil }
+        guard name.isScopeToken, name.utf8.count <= 64 else {
+            throw error(
+                "exchange", "`exchange` must be the name of a plugin's [[exchange]]", hint: "such as exchange = \"acr\""
+            )
+        }
+        return name
+    }
+
     /// What shapes a sign-in, checked.
     func signIn() throws(SettingsError) -> SignInParameters {
         var signIn = SignInParameters()

@@ -33,6 +33,8 @@ public struct TokenRequest: Sendable, Equatable {
     public var scopes: [String]
     /// What the token is for, besides its scopes (RFC 8707); only a rule says so.
     public var resourceIndicators: [String] = []
+    /// What the token is turned into for the host; nil if the host takes the token itself.
+    public var exchange: TokenExchange?
     /// What of these the consumer named itself; the rest comes from rules and configuration.
     public var named: Set<Named> = []
     /// The host, with its port, that the token is presented to; nil for a script's own request.
@@ -62,6 +64,26 @@ public struct TokenRequest: Sendable, Equatable {
     }
 }
 
+/// What a token is turned into before it is handed out.
+public struct TokenExchange: Sendable, Equatable {
+    /// The plugin's name for it.
+    public var name: String
+    /// The host that takes the result, with `:port` if that isn't 443.
+    public var audience: String
+    /// The path there, if the result depends on it; empty otherwise.
+    public var path: String
+
+    /// Names an exchange.
+    public init(_ name: String, for audience: String, path: String = "") {
+        self.name = name
+        self.audience = audience
+        self.path = path
+    }
+
+    /// What a manifest says of an exchange: its name, the scopes of the token, and whether the result is for one path only.
+    public typealias Row = (name: String, scopes: [String], isPerPath: Bool)
+}
+
 extension String {
     /// Whether it names a person, and not an organisation as the user name of an Azure DevOps URL does.
     public var isAddress: Bool { utf8.contains(UInt8(ascii: "@")) }
@@ -77,6 +99,8 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case noClientID(authority: String)
     /// The rule names no scopes, and no manifest says which are wanted at its authority.
     case noScopes(authority: String)
+    /// The rule names an exchange that the authority's plugin doesn't do.
+    case unknownExchange(String, authority: String)
     /// What should be a client's id or name is neither at the authority; the names that there are, and the nearest.
     case unknownClient(String, names: [String], nearest: String?)
     /// The system's policy forbids a well-known client, by its name.

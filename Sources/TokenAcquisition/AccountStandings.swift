@@ -65,6 +65,7 @@ extension CredentialRecord {
         case .accessToken(let record): record.realm
         case .idToken(let record): record.realm
         case .account(let record): record.realm
+        case .exchanged(let record): record.realm
         case .refreshToken, .appMetadata: nil
         }
     }
@@ -73,6 +74,7 @@ extension CredentialRecord {
     fileprivate func wasRequested(in realm: String) -> Bool {
         switch self {
         case .accessToken(let record): record.wasRequested(in: realm)
+        case .exchanged(let record): record.wasRequested(in: realm)
         case .account(let record): record.requestedRealm?.lowercased() == realm
         case .idToken, .refreshToken, .appMetadata: false
         }

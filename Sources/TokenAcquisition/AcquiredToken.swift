@@ -29,6 +29,10 @@ public struct AcquiredToken: Sendable, Equatable {
     public var account: AccountRecord?
     /// The user name that it goes with as a password; nil if any will do.
     public var basicUsername: String?
+    /// The parts of a credential that has several; only what a token was exchanged for has them.
+    public var fields: [String: Secret] = [:]
+    /// Whether it is what a token was exchanged for, and no token itself.
+    public var isExchanged = false
     /// Where it came from.
     public var source: Source
 
@@ -40,6 +44,23 @@ public struct AcquiredToken: Sendable, Equatable {
         scopes = record.scopes
         realm = record.realm
         basicUsername = record.basicUsername
+        self.account = account
+        self.source = source
+    }
+}
+
+extension AcquiredToken {
+    /// What a token was exchanged for; one that consists of fields alone has an empty token.
+    init(_ record: ExchangedRecord, account: AccountRecord?, source: Source) {
+        accessToken = record.secret ?? Secret("")
+        tokenType = "Basic"
+        expiresOn = record.expiresOn
+        refreshOn = record.refreshOn
+        scopes = record.scopes
+        realm = record.realm
+        basicUsername = record.username?.reveal()
+        fields = record.fields
+        isExchanged = true
         self.account = account
         self.source = source
     }

@@ -68,10 +68,25 @@ public struct AuthorityPlace: Sendable, Equatable {
 
     /// Whether a token is for this authority and account: of the realm asked, or of the account's home if any will do.
     public func owns(_ token: AccessTokenRecord, of account: AccountRecord) -> Bool {
-        guard aliases.contains(token.environment.lowercased()) else { return false }
-        guard token.homeAccountID.lowercased() == account.homeAccountID.lowercased() else { return false }
-        if sharedRealm != nil, let home = account.homeRealm { return token.realm.lowercased() == home }
-        return token.realm.lowercased() == realm || token.wasRequested(in: realm)
+        guard belongs(.accessToken(token), to: account) else { return false }
+        return isMeant(realm: token.realm, of: account) ?? token.wasRequested(in: realm)
+    }
+
+    /// Whether what a token was exchanged for is of this authority and account, in the same way.
+    func owns(_ result: ExchangedRecord, of account: AccountRecord) -> Bool {
+        guard belongs(.exchanged(result), to: account) else { return false }
+        return isMeant(realm: result.realm, of: account) ?? result.wasRequested(in: realm)
+    }
+
+    private func belongs(_ record: CredentialRecord, to account: AccountRecord) -> Bool {
+        aliases.contains(record.environment.lowercased())
+            && record.homeAccountID?.lowercased() == account.homeAccountID.lowercased()
+    }
+
+    /// Whether a realm by its id is the one that the authority means for an account; nil if only a name can tell.
+    private func isMeant(realm id: String, of account: AccountRecord) -> Bool? {
+        if sharedRealm != nil, let home = account.homeRealm { return id.lowercased() == home }
+        return id.lowercased() == realm ? true : nil
     }
 
     /// How well an account's record stands for it here.

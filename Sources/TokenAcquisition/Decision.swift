@@ -8,8 +8,10 @@ public import TokenStore
 public struct Decision: Sendable {
     /// What will be done first.
     public enum Step: Sendable {
-        /// This token is handed out.
+        /// This token is handed out, or what one was exchanged for.
         case answer(AcquiredToken)
+        /// This token is exchanged for what the host takes.
+        case exchange(AcquiredToken)
         /// These refresh tokens are redeemed, best first, until one helps.
         case renew(by: [RefreshTokenRecord])
         /// Only the person helps.
@@ -30,6 +32,8 @@ public struct Decision: Sendable {
     public var isKnown = true
     /// The stored access token that is to be handed out, or was last.
     public var accessToken: AccessTokenRecord?
+    /// What is stored that a token was exchanged for, if the host takes such a thing.
+    public var exchanged: ExchangedRecord?
     /// Whether a refresh token is there that renewing by may help.
     public var canRenew = false
     /// What will be done first.
@@ -88,6 +92,7 @@ extension TokenAcquirer {
                     records, place: authority.place, account: meant.account, request: request,
                     renewsLate: authority.match.issuer?.revokesOnRenewal ?? false, now: clock())
                 decision.settle(on: meant, SilentAccount(account: meant.account, selection: stored, records: records))
+                if request.exchange != nil { decision.exchange(stored) }
                 decision.isKnown = known.isKnown(meant.account)
             }
             if case .answer = decision.step { return decision }
@@ -113,6 +118,16 @@ extension Decision {
             step = .answer(token)
         } else if canRenew, found.selection.mayRenew {
             step = .renew(by: redeemable)
+        }
+    }
+
+    /// Decides by what tokens were exchanged for, if the host takes no token.
+    mutating func exchange(_ stored: SilentSelection) {
+        exchanged = stored.exchanged
+        if let result = stored.freshExchanged {
+            step = .answer(AcquiredToken(result, account: account, source: .cache))
+        } else if case .answer(let token) = step {
+            step = .exchange(token)
         }
     }
 

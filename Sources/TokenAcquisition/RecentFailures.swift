@@ -23,9 +23,9 @@ struct RecentFailures: Sendable {
     /// What one kind of failure would be filed under.
     struct Key: Sendable {
         /// The authority's environment and the client: who is to be left alone.
-        let throttle: String
+        var throttle: String
         /// All that makes two renewals the same.
-        let renewal: String
+        var renewal: String
 
         init(_ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?) {
             let client = [place.environment, request.clientID].map { $0.lowercased() }

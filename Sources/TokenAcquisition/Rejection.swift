@@ -67,8 +67,11 @@ extension TokenAcquirer {
     ///
     /// The request's claims are those that the server missed in it.
     ///
-    /// See `Rejection` for what becomes of it. A token that isn't stored is no error.
+    /// What a token was exchanged for is dropped, and the token stays: it is exchanged anew.
+    ///
+    /// See `Rejection` for what becomes of a token. A token that isn't stored is no error.
     public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
+        if request.exchange != nil { return try rejectExchanged(token, for: request) }
         let authority = try match(request)
         let records = try load(authority.place)
         let rejection = Rejection(of: token, among: records, request: request, now: clock())

@@ -69,6 +69,18 @@ public struct SilentSelection: Sendable {
         }
     }
 
+    /// What a token was exchanged for, to be handed out; nil if it must be exchanged anew.
+    var freshExchanged: ExchangedRecord? {
+        guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
+        return exchanged.flatMap { $0.isFresh(at: now) ? $0 : nil }
+    }
+
+    /// What a token of the client, account, realm and scopes was last exchanged for, on behalf of the request's host.
+    var exchanged: ExchangedRecord? {
+        records.exchanged.filter { $0.serves(request) && place.owns($0, of: account) }
+            .max { $0.cachedAt < $1.cachedAt }
+    }
+
     /// Whether a renewal would do: not if a prompt is asked for.
     var mayRenew: Bool { request.prompt == nil || request.prompt == "none" }
 
@@ -132,6 +144,22 @@ extension TokenRequest {
     /// The resource indicators as an access token's record has them; nil if there are none.
     var resourceKey: String? {
         resourceIndicators.isEmpty ? nil : Set(resourceIndicators).sorted().joined(separator: " ")
+    }
+}
+
+extension ExchangedRecord {
+    /// Whether it is what the request's exchange gives for its host, client and scopes, whoever's it is.
+    func serves(_ request: TokenRequest) -> Bool {
+        guard let wanted = request.exchange else { return false }
+        return exchange == wanted.name && audience.lowercased() == wanted.audience.lowercased() && path == wanted.path
+            && clientID.lowercased() == request.clientID.lowercased()
+            && Set(request.exchangeScopes.map { $0.lowercased() }) == Set(scopes.map { $0.lowercased() })
+    }
+
+    /// Whether it is handed out without a thought of renewing it.
+    func isFresh(at now: Int) -> Bool {
+        let buffer = SilentSelection.expiryBuffer
+        return lives(after: now + buffer) && cachedAt <= now + buffer && refreshOn.map { $0 > now } ?? true
     }
 }
 

@@ -78,6 +78,9 @@ public struct TokenAcquirer: Sendable {
     public func token(
         for request: TokenRequest, by decision: Decision? = nil, person: @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
+        if let exchange = request.exchange {
+            return try await exchanged(exchange, decision, for: request, person: person)
+        }
         do throws(AcquisitionError) {
             return try await carryOut(decision, for: request, person: person)
         } catch {

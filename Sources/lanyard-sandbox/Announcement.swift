@@ -13,7 +13,7 @@ actor Announcement {
 
     func portOpened() {
         openPorts += 1
-        guard openPorts == 5 else { return }
+        guard openPorts == 6 else { return }
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
@@ -32,6 +32,7 @@ actor Announcement {
     private var description: String {
         var members: [String: JSONValue] = [
             "authority": .string(world.authority), "resource": .string(world.resource),
+            "exchanges": .string(world.exchanges),
             "ca_file": .string(world.home.caFile), "control_token": .string(world.controlToken),
             "client_id": .string(clientID), "b2c_client_id": .string(b2cClientID),
             "config_file": .string(world.home.configuration), "pid": .integer(Int64(getpid())),
@@ -68,7 +69,20 @@ actor Announcement {
         text += rule(
             world.resource + "/v1.0", authority: world.authority + "/common", client: clientID,
             scopes: ["https://graph.microsoft.com/User.Read"])
-        return text + world.hosts.map(rule(of:)).joined()
+        return text + world.hosts.map(rule(of:)).joined() + registryRule
+    }
+
+    /// The registry's, for a client that every tenant has.
+    private var registryRule: String {
+        """
+
+        [[rule]]
+        url = \(quoted(world.exchanges))
+        authority = \(quoted("\(world.authority)/\(world.directory.tenants.first?.domain ?? "")"))
+        client-id = "azure-cli"
+        exchange = "acr"
+
+        """
     }
 
     private func rule(of host: CodeHost) -> String {

@@ -20,6 +20,9 @@ struct Greeting {
           like GitHub    \(world.forge.url)
           like Gitea     \(world.gitea.url)
 
+        A registry, as Azure Container Registry is, has the image hello:
+          registry       \(world.exchanges)
+
         Who can sign in:
         \(people)
         Repositories:

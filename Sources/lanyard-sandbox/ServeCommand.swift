@@ -44,6 +44,9 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp("The port of the host that works as Gitea does; 0 picks a free one.", valueName: "number"))
     var giteaPort = 0
 
+    @Option(help: ArgumentHelp("The registry's port; 0 picks a free one.", valueName: "number"))
+    var exchangePort = 0
+
     @Option(
         help: ArgumentHelp("The people who can sign in, and to what, instead of the built-in ones.", valueName: "file"))
     var users: String?
@@ -143,8 +146,8 @@ struct ServeCommand: AsyncParsableCommand {
             // A request was still open after half a second: it was cut off.
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw SandboxError(
-                "a port is in use: choose others with --port, --resource-port, --issuer-port, --forge-port and "
-                    + "--gitea-port, or 0 for any")
+                "a port is in use: choose others with --port, --resource-port, --issuer-port, --forge-port, "
+                    + "--gitea-port and --exchange-port, or 0 for any")
         }
     }
 
@@ -168,6 +171,7 @@ struct ServeCommand: AsyncParsableCommand {
         return try [
             application(AuthorityResponder(world: world), port: port) { world.setAuthority(port: $0) },
             application(ResourceResponder(world: world, git: git), port: resourcePort) { world.setResource(port: $0) },
+            application(ExchangeResponder(world: world), port: exchangePort) { world.setExchanges(port: $0) },
         ]
             + hosts.map { host, port in
                 let responder = HostResponder(site: HostSite(world: world, host: host), git: git)

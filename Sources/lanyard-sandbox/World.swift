@@ -17,6 +17,8 @@ final class World: Sendable {
         var renewalEndsAccessToken = false
         /// Whether programs may register themselves at the issuer.
         var offersRegistration = true
+        /// Seconds that the registry's refresh tokens live.
+        var registryTokenLifetime = 10_800
     }
 
     let home: Home
@@ -32,7 +34,7 @@ final class World: Sendable {
     let log: RequestLog
     let repositories: Repositories
     let controlToken = newSecret()
-    private let ports = Mutex((authority: 0, resource: 0))
+    private let ports = Mutex((authority: 0, resource: 0, exchanges: 0))
     private let current = Mutex(Settings())
 
     init(home: Home, directory: Directory, key: SigningKey) throws {
@@ -48,8 +50,11 @@ final class World: Sendable {
 
     var authority: String { "https://localhost:\(ports.withLock(\.authority))" }
     var resource: String { "https://localhost:\(ports.withLock(\.resource))" }
+    /// What takes tokens only in exchange for its own.
+    var exchanges: String { "https://localhost:\(ports.withLock(\.exchanges))" }
     func setAuthority(port: Int) { ports.withLock { $0.authority = port } }
     func setResource(port: Int) { ports.withLock { $0.resource = port } }
+    func setExchanges(port: Int) { ports.withLock { $0.exchanges = port } }
 
     /// The issuer of an organization's tokens, or of a B2C tenant's: those end with a slash, as real ones do.
     func issuer(of tenant: Tenant) -> String {

@@ -34,6 +34,12 @@ import Testing
         #expect(Credential(remembered: try #require(endless.remembered)) == endless)
     }
 
+    @Test func `a credential of several parts is read as it was remembered`() throws {
+        var keys = Credential(.accessToken, Secret(""), username: "u", expiresOn: 1_790_000_000)
+        keys.fields = ["ACCESS_KEY_ID": Secret("AKIA"), "SESSION_TOKEN": Secret("a=b=="), "EMPTY": Secret("")]
+        #expect(Credential(remembered: try #require(keys.remembered)) == keys)
+    }
+
     @Test func `only a whole token is remembered`() {
         #expect(Credential(.password, Secret("p"), username: "u", expiresOn: 5).remembered == nil)
         #expect(Credential(.accessToken, Secret("two\nlines"), username: "u", expiresOn: 5).remembered == nil)

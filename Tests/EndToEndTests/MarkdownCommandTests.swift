@@ -31,7 +31,7 @@ import Testing
         "entra 'https://dev.azure.com/": "the sandbox has no such API",
         "entra 'https://management.azure.com/": "the sandbox has no such API",
         "entra https://graph.microsoft.com/v1.0/me/messages": "the sandbox has no such API",
-        "lanyard token https://management.azure.com | tr": "needs a container registry",
+        "lanyard token https://contoso.azurecr.io": "needs a container registry",
         "lanyard export | gpg": "gpg asks for a passphrase in a window of its own",
         "lanyard login https://pkgs.dev.azure.com/contoso": "needs Azure Artifacts; PythonToolTests has another index",
         "read -rs PASSWORD": "a person types a password",

@@ -5,7 +5,11 @@ import Secrets
 
 /// Signs people in at Acme with the code their key fob shows.
 struct Acme: AuthorityPlugin {
-    let description = PluginDescription(name: "acme", version: "1.0.0", protocols: ["v1"], flows: [])
+    var description: PluginDescription {
+        var description = PluginDescription(name: "acme", version: "1.0.0", protocols: ["v1"], flows: [])
+        description.exchanges = ["door"]
+        return description
+    }
 
     func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult {
         switch await person.ask(.prompt(kind: .secret, message: "code shown by your Acme fob")) {
@@ -20,6 +24,14 @@ struct Acme: AuthorityPlugin {
     }
 
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
+
+    func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
+        guard request.exchange == "door", let token = request.accessToken else {
+            throw PluginError(.unsupported, "acme doesn't know this exchange")
+        }
+        // A real plugin asks the host that the result is for: request.audience.
+        return PluginCredential(username: Secret("fob"), secret: Secret("door-" + token.reveal()), expiresIn: 600)
+    }
 
     func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         PluginProbe([.authority])  // a real plugin asks its service here, too

@@ -57,6 +57,7 @@ extension CredentialRecord {
     var word: String {
         switch self {
         case .accessToken(let token): token.secret.reveal()
+        case .exchanged(let result): result.whole.reveal()
         case .refreshToken(let token): token.secret.reveal()
         case .idToken: "ID token"
         case .account(let account): account.username

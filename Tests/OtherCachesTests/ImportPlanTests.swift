@@ -39,7 +39,7 @@ import TokenStore
                 #expect(token.requestedRealm == (token.realm == "organizations" ? nil : token.secret.asked))
             case .account(let account): realms[record.word] = account.realm
             case .idToken(let token): realms["ID token of \(token.clientID.prefix(1))"] = token.realm
-            case .refreshToken, .appMetadata: break
+            case .refreshToken, .appMetadata, .exchanged: break
             }
         }
         let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"

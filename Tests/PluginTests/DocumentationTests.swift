@@ -42,6 +42,10 @@ struct DocumentationTests {
         #expect(result.accessToken == Secret("acme-42"))
         #expect(try await host.describe(plugin).version == "1.0.0")
         try await host.signOut(.sample(.signOut), on: match, person: NobodyThere())
+        var exchange = PluginRequest.sample(.exchange)
+        (exchange.exchange, exchange.audience) = ("door", "front.doors.acme.example")
+        exchange.accessToken = result.accessToken
+        #expect(try await host.exchange(exchange, by: plugin).secret == Secret("door-acme-42"))
         let error = await #expect(throws: PluginError.self) {
             try await host.run(.sample(), on: match, person: NobodyThere())
         }

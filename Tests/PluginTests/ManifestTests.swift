@@ -84,6 +84,15 @@ struct ManifestTests {
         hosts = ["login.microsoftonline.com"]
         redirect-uri = "http://localhost"
         flows = ["browser"]
+
+        [[exchange]]
+        name = "acr"
+        hosts = ["*.azurecr.cn"]
+        scopes = ["https://management.chinacloudapi.cn/.default"]
+        [[exchange]]
+        name = "keys"
+        hosts = ["keys.example"]
+        per-path = true
         """
 
     private func read(_ text: String) throws -> PluginManifest {
@@ -108,13 +117,34 @@ struct ManifestTests {
         #expect(manifest.resources.map(\.clients) == [["azure-cli"]])
     }
 
+    @Test(
+        arguments: [
+            (nil, "contoso.azurecr.io", "https://containerregistry.azure.net/.default"),
+            (nil, "CONTOSO.azurecr.cn", "https://management.chinacloudapi.cn/.default"),
+            ("acr", "contoso.azurecr.cn", "https://management.chinacloudapi.cn/.default"),
+            ("acr", "registry.contoso.com", "https://containerregistry.azure.net/.default"),
+            (nil, "registry.contoso.com", nil), (nil, "azurecr.io", nil), (nil, "a.b.azurecr.io", nil),
+            (nil, "contoso.azurecr.io:8443", nil), (nil, "contoso.azurecr.io.evil.example", nil),
+            (nil, "contosoazurecr.io", nil), ("other", "contoso.azurecr.io", nil),
+        ] as [(String?, String, String?)])
+    func `an exchange is found by its host, or by its name for any host`(
+        _ name: String?, _ host: String, _ scope: String?
+    ) throws {
+        var match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake"))
+        var plugin = match.plugin
+        plugin.exchanges = try read(Self.more).exchanges
+        match = try AuthorityMatch.of(plugin)
+        #expect(match.exchange(named: name, forHost: host)?.scopes.first == scope)
+    }
+
     @Test func `what is needed, signed in, exchanged, and known beforehand is read`() throws {
         let manifest = try read(Self.more)
         #expect(manifest.needs == [.sessionBus])
         #expect(manifest.identities == [.client, .managed])
         #expect(manifest.variables == ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"])
         #expect(manifest.authorities.map(\.path) == [[.rest]])
-        #expect(manifest.exchanges.map(\.name) == ["acr"])
+        #expect(manifest.exchanges.map(\.name) == ["acr", "acr", "keys"])
+        #expect(manifest.exchanges.map(\.isPerPath) == [false, false, true])
         #expect(manifest.kinds == ["oidc", "github"])
         #expect(manifest.bareScopes == nil)
         #expect(try read("bare-scopes = \"https://api.example\"\n" + Self.more).bareScopes == "https://api.example")

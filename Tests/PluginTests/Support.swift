@@ -16,6 +16,9 @@ enum Built {
         var manifest = PluginManifest(name: name)
         manifest.executable = folder + "/" + program
         manifest.arguments = arguments
+        if program == "ExamplePlugin" {
+            manifest.exchanges = [PluginExchange(name: "door", hosts: ["*.doors.acme.example"], scopes: ["open"])]
+        }
         return manifest
     }
 }

@@ -155,6 +155,7 @@ struct WireTests {
         var request = PluginRequest.sample(.exchange)
         request.exchange = "acr"
         request.audience = "registry.example:8443"
+        request.audiencePath = "arn:aws:iam::1:role/a"
         request.accessToken = Secret("AT")
         var block = try request.wire()
         #expect(try PluginRequest(wire: block) == request)
@@ -171,6 +172,7 @@ struct WireTests {
             username: Secret("AKIA0"), secret: Secret("a b/c=="),
             fields: [PluginField("SESSION_TOKEN", Secret("x=y==")), PluginField("REGION", Secret(""))], expiresIn: 900)
         credential.memo = PluginMemo("m", expiresIn: 60)
+        credential.refreshIn = 600
         #expect(try PluginCredential(WireReader(try credential.wire())) == credential)
         credential.secret = nil
         credential.username = nil
@@ -181,6 +183,7 @@ struct WireTests {
     @Test(arguments: [
         [("username", "u")], [("secret", "a\u{7}b")], [("secret", "s"), ("username", "a:b")],
         [("secret", "s"), ("field[]", "=x")], [("secret", "s"), ("expires_in", "x")],
+        [("secret", "s"), ("refresh_in", "-1")],
         [("secret", "s"), ("memo", "m"), ("memo_expires_in", "0")],
         [("secret", "s"), ("memo", "m"), ("memo_expires_in", "2592001")],
         [("secret", "s"), ("memo", String(repeating: "m", count: 16_385)), ("memo_expires_in", "1")],

@@ -174,6 +174,33 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(other?.resourceIndicators.isEmpty == true)
     }
 
+    @Test func `a token is exchanged for a host by the rule's word or a manifest's, and for nothing else`() throws {
+        func mapped(_ exchange: String, _ url: String = "https://r.example:8443/a/b") throws -> TokenRequest? {
+            let configuration = try configuration(
+                """
+                [[rule]]
+                url = "https://*.example:8443"
+                authority = "https://id.example"
+                client-id = "c"
+                \(exchange)
+                """)
+            return try configuration.resolve(
+                request(url),
+                exchanges: { _, name, host in
+                    if name == nil, host.name != "r.example" { return nil }
+                    return name == "acme" ? nil : (name ?? "acr", ["s"], name == "keys")
+                }, wellKnown: { _ in nil })
+        }
+        let byHost = try #require(try mapped(""))
+        #expect(byHost.exchange == TokenExchange("acr", for: "r.example:8443") && byHost.scopes == ["s"])
+        let named = try #require(try mapped("exchange = \"keys\"\nscopes = [\"t\"]"))
+        #expect(named.exchange == TokenExchange("keys", for: "r.example:8443", path: "a/b") && named.scopes == ["t"])
+        #expect(try mapped("scopes = [\"t\"]", "https://other.example:8443/")?.exchange == nil)
+        let error = #expect(throws: ResolutionError.self) { try mapped("exchange = \"acme\"") }
+        #expect(error == .unknownExchange("acme", authority: "https://id.example"))
+        #expect(throws: SettingsError.self) { try mapped("exchange = \"a b\"") }
+    }
+
     @Test(arguments: ["api", "https://api.example/#part", "https://api example", "1:a", "https:"])
     func `what can name no resource is refused`(_ wrong: String) {
         #expect(throws: SettingsError.self) {

@@ -6,7 +6,7 @@ package final class Sandbox: Sendable {
     package struct Request: Decodable, Sendable, CustomStringConvertible {
         /// `GET` or `POST`.
         package let method: String
-        /// `authority`, `resource`, `issuer`, `forge` or `gitea`.
+        /// `authority`, `resource`, `issuer`, `forge`, `gitea` or `exchanges`.
         package let host: String
         /// The URL's path.
         package let path: String
@@ -61,6 +61,8 @@ package final class Sandbox: Sendable {
     package var authority: String { description.authority }
     /// The URL of the resources.
     package var resource: String { description.resource }
+    /// The URL of the registry.
+    package var exchanges: String { description.exchanges }
     /// The certificate to trust.
     package var caFile: String { description.caFile }
     /// The application of workforce tenants.

@@ -6,6 +6,8 @@ package struct SandboxDescription: Decodable, Sendable {
     package let authority: String
     /// The URL of the resources.
     package let resource: String
+    /// The URL of the registry.
+    package let exchanges: String
     /// The file with the certificate to trust.
     package let caFile: String
     /// What opens the control interface.
@@ -44,7 +46,7 @@ package struct SandboxDescription: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case authority, resource, issuer, forge, gitea
+        case authority, resource, exchanges, issuer, forge, gitea
         case caFile = "ca_file"
         case controlToken = "control_token"
         case clientID = "client_id"

@@ -33,6 +33,18 @@ import Testing
         }
     }
 
+    @Test func `sixty-four that need a registry's token exchange one`() async throws {
+        try await World.withRegistry(as: "alice@contoso.example") { world in
+            let answers = try await withThrowingTaskGroup(of: Ended.self) { group in
+                for _ in 0..<Self.many { group.addTask { try await world.docker("get") } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.status == 0 }, "\(answers.filter { $0.status != 0 })")
+            #expect(Set(answers.map(\.output)).count == 1)
+            #expect(try await world.exchanges() == 1)
+        }
+    }
+
     @Test func `where the one that signs in is killed, one of those that waited does`() async throws {
         try await World.with { world in
             // A browser that opens nothing: the first waits for ever.

@@ -48,6 +48,7 @@ import TokenStore
         let step =
             switch decision.step {
             case .answer(let token): token.accessToken == Secret("at") ? "answer" : "another"
+            case .exchange: "exchange"
             case .renew(let tokens): tokens.map(\.secret) == [Secret("rt")] ? "renew" : "another"
             case .askPerson: "ask"
             case .refuse: "refuse"

@@ -5,6 +5,33 @@ import Testing
 @testable import TokenStore
 
 @Suite struct RecordTests {
+    @Test func `what tokens are exchanged for is kept apart by all that decides it`() throws {
+        guard case .accessToken(let token) = Sample.accessToken() else { return }
+        var result = ExchangedRecord(of: token, by: "acr", for: "contoso.azurecr.io", path: "", cachedAt: 1000)
+        result.username = Secret("u")
+        result.secret = Secret("s p")
+        result.fields = ["A": Secret("x=y"), "EMPTY": Secret("")]
+        (result.expiresOn, result.refreshOn, result.requestedRealm) = (4000, 3000, "contoso.com")
+        let record = CredentialRecord.exchanged(result)
+        #expect(CredentialRecord(json: record.json) == record && record.isPlain)
+        #expect(!String(decoding: UnifiedCache([record]).json(), as: UTF8.self).contains("s p"))
+        let others: [(inout ExchangedRecord) -> Void] = [
+            { $0.exchange = "x" }, { $0.audience = "other.azurecr.io" }, { $0.path = "a" }, { $0.clientID = "x" },
+            { $0.homeAccountID = "x.y" }, { $0.realm = "x" }, { $0.target = "Mail.Read" }, { $0.environment = "x" },
+        ]
+        for change in others {
+            var other = result
+            change(&other)
+            #expect(!record.isSameItem(as: .exchanged(other)), "\(other)")
+        }
+        result.secret = Secret("other")
+        #expect(record.isSameItem(as: .exchanged(result)))
+        result.audience = "a b"
+        #expect(!CredentialRecord.exchanged(result).isPlain)
+        let empty = #"{"credential_type":"Exchanged","exchange":"a","audience":"b"}"#
+        #expect(CredentialRecord(json: empty.utf8) == nil)
+    }
+
     @Test(arguments: Sample.all) func `a record survives a round trip`(_ record: CredentialRecord) {
         #expect(CredentialRecord(kind: record.kind, json: record.json) == record)
     }

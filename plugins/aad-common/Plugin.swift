@@ -8,13 +8,15 @@ import PluginWire
 package struct AADCommonPlugin: MicrosoftPlugin {
     /// The client with the profile of authorities for more than one tenant.
     package let client = IdentityClient(
-        AuthorityProfile(name: "aad-common", kind: .aad) { authority in
-            guard authority.audience == .identifier else { return nil }
-            return PluginError(
-                .invalidRequest, "\(authority.url) is one tenant's authority, which aad-common doesn't serve",
-                hint: "use the aad-tenant plugin, or /organizations in place of the tenant")
-        })
+        AuthorityProfile(name: "aad-common", kind: .aad, refuses: Self.objection, exchanges: true))
 
     /// Makes the plugin; proxies and certificates are looked for in the process's environment.
     package init() {}
+
+    private static func objection(to authority: Authority) -> PluginError? {
+        guard authority.audience == .identifier else { return nil }
+        return PluginError(
+            .invalidRequest, "\(authority.url) is one tenant's authority, which aad-common doesn't serve",
+            hint: "use the aad-tenant plugin, or /organizations in place of the tenant")
+    }
 }

@@ -8,13 +8,15 @@ import PluginWire
 package struct AADTenantPlugin: MicrosoftPlugin {
     /// The client with the profile of one tenant's authority.
     package let client = IdentityClient(
-        AuthorityProfile(name: "aad-tenant", kind: .aad) { authority in
-            guard authority.audience != .identifier else { return nil }
-            return PluginError(
-                .invalidRequest, "\(authority.url) names no tenant, and aad-tenant serves nothing else",
-                hint: "use the aad-common plugin, or put the tenant's id or domain into the URL")
-        })
+        AuthorityProfile(name: "aad-tenant", kind: .aad, refuses: Self.objection, exchanges: true))
 
     /// Makes the plugin; proxies and certificates are looked for in the process's environment.
     package init() {}
+
+    private static func objection(to authority: Authority) -> PluginError? {
+        guard authority.audience != .identifier else { return nil }
+        return PluginError(
+            .invalidRequest, "\(authority.url) names no tenant, and aad-tenant serves nothing else",
+            hint: "use the aad-common plugin, or put the tenant's id or domain into the URL")
+    }
 }

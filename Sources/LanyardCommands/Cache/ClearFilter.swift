@@ -72,6 +72,8 @@ struct ClearFilter {
         switch record {
         case .accessToken(let token):
             return token.realm.lowercased() == place.realm || token.wasRequested(in: place.realm)
+        case .exchanged(let result):
+            return result.realm.lowercased() == place.realm || result.wasRequested(in: place.realm)
         case .idToken(let token): return token.realm.lowercased() == place.realm
         case .refreshToken, .account, .appMetadata: return false
         }

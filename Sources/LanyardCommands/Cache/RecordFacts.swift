@@ -16,6 +16,8 @@ struct RecordFacts {
     var storedOn: Int?
     var expiresOn: Int?
     var usableUntil: Int?
+    /// The host that takes it, for what a token was exchanged for.
+    var audience: String?
     /// Whether it is a token that has no known end.
     var isEndless = false
 
@@ -35,6 +37,10 @@ struct RecordFacts {
         case .idToken(let token): tenant = token.realm
         case .account(let account): (username, tenant) = (account.username, account.realm)
         case .appMetadata(let metadata): family = metadata.familyID
+        case .exchanged(let result):
+            (tenant, scopes, audience) = (result.realm, result.scopes, result.audience)
+            (storedOn, expiresOn, usableUntil) = (result.cachedAt, result.expiresOn, result.expiresOn)
+            isEndless = result.expiresOn == nil
         }
         if username.isEmpty { username = usernames[homeAccountID.lowercased()] ?? "" }
     }
@@ -65,6 +71,7 @@ struct RecordFacts {
         case .idToken: "ID token"
         case .account: "account"
         case .appMetadata: "client"
+        case .exchanged: "exchanged"
         }
     }
 
@@ -75,10 +82,10 @@ struct RecordFacts {
         ]
         let texts = [
             "homeAccountId": homeAccountID, "username": username, "clientId": clientID, "tenant": tenant,
-            "family": family ?? "", "tokenType": tokenType ?? "",
+            "family": family ?? "", "tokenType": tokenType ?? "", "audience": audience ?? "",
         ]
         for (name, text) in texts where !text.isEmpty { members[name] = .string(text) }
-        if tokenType != nil { members["scopes"] = JSONValue(strings: scopes) }
+        if tokenType != nil || audience != nil { members["scopes"] = JSONValue(strings: scopes) }
         if let storedOn { members["storedOn"] = .integer(Int64(storedOn)) }
         if let expiresOn {
             members["expiresOn"] = .integer(Int64(expiresOn))

@@ -24,9 +24,9 @@ struct RecordListing {
     }
 
     private static func isBefore(_ one: RecordFacts, _ other: RecordFacts) -> Bool {
-        let order = ["account": 0, "refresh token": 1, "access token": 2, "ID token": 3]
-        return (order[one.what] ?? 4, one.clientID, one.tenant, one.scopes.joined())
-            < (order[other.what] ?? 4, other.clientID, other.tenant, other.scopes.joined())
+        let order = ["account": 0, "refresh token": 1, "access token": 2, "exchanged": 3, "ID token": 4]
+        return (order[one.what] ?? 5, one.clientID, one.tenant, one.scopes.joined())
+            < (order[other.what] ?? 5, other.clientID, other.tenant, other.scopes.joined())
     }
 
     private func lines(_ facts: RecordFacts) -> [String] {
@@ -39,6 +39,7 @@ struct RecordListing {
         if !["", PluginProtocol.realmOfHost].contains(facts.tenant) {
             details.append("tenant \(facts.tenant.displayable(limit: 100))")
         }
+        if let audience = facts.audience { details.append("for \(audience.displayable(limit: 255))") }
         details += Self.wrapped(facts.scopes.map { $0.displayable(limit: 200) })
         let heads = ["  \(facts.what)"] + Array(repeating: "", count: max(0, details.count - 1))
         return zip(heads, details).map { head, detail in head + Self.margin.dropFirst(head.count) + detail }

@@ -57,7 +57,12 @@ struct ConfigurationChecks {
             let failure = Failure(error, in: context)
             return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
         }
-        guard !rule.scopes.isEmpty || match.issuer?.scopes != nil else {
+        let exchange = match.exchange(named: rule.exchange, forHost: rule.pattern.host.text)
+        if let name = rule.exchange, exchange == nil {
+            let failure = Failure(.unknownExchange(name, authority: rule.authority), in: context)
+            return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+        }
+        guard !rule.scopes.isEmpty || match.issuer?.scopes != nil || exchange?.scopes.isEmpty == false else {
             return .fail("rule", "\(name) has no scopes", Hint(place, write: "scopes = [\"…\"]"))
         }
         guard rule.pattern.isTokenPlace else {

@@ -223,7 +223,7 @@ private struct OnlineTarget: Sendable {
     /// The targets of a configuration, each once.
     static func all(of session: Session) -> [OnlineTarget] {
         let byRules = session.configuration.rules.compactMap { rule in
-            session.configuration.request(by: rule).flatMap(session.settled).map { request in
+            session.configuration.request(by: rule).flatMap { session.settled($0, rule) }.map { request in
                 let url = rule.pattern.host.name.hasBytes("*") ? nil : rule.pattern.text
                 return OnlineTarget(request: request, url: url, rulePlace: rule.place(session.context))
             }
@@ -258,14 +258,15 @@ private struct OnlineTarget: Sendable {
 extension Session {
     /// The request with its client's id; nil if no plugin serves the authority or the client won't do, which is told of the
     /// rule.
-    fileprivate func settled(_ request: TokenRequest) -> TokenRequest? {
+    fileprivate func settled(_ request: TokenRequest, _ rule: Rule? = nil) -> TokenRequest? {
         guard let match = registry.match(authority: request.authority, kind: request.kind, isConfigured: true),
             let id = try? configuration.clientID(request.clientID, at: match)
         else { return nil }
         var settled = request
         settled.clientID = id
         settled.judgeUserHint(at: match.issuer)
-        if settled.scopes.isEmpty { settled.scopes = match.issuer?.scopes ?? [] }
+        let exchange = rule.flatMap { match.exchange(named: $0.exchange, forHost: $0.pattern.host.text) }
+        if settled.scopes.isEmpty { settled.scopes = exchange?.scopes ?? match.issuer?.scopes ?? [] }
         return settled
     }
 }

@@ -163,7 +163,11 @@ struct Explainer {
     private func next(_ decision: Decision, _ wanted: TokenRequest) async -> Explanation.Next {
         if explanation.isRemembered { return .init(step: "answer", text: "answer from memory, at once") }
         switch decision.step {
-        case .answer: return .init(step: "answer", text: "answer with the stored access token")
+        case .answer(let token):
+            let what = token.isExchanged ? "what a token was exchanged for" : "the stored access token"
+            return .init(step: "answer", text: "answer with \(what)")
+        case .exchange:
+            return .init(step: "exchange", text: "exchange the stored access token, without asking you, and answer")
         case .renew: return renewal(decision, wanted)
         case .refuse(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted, nil)
         case .askPerson: return await signIn(wanted, decision.account)
@@ -181,7 +185,8 @@ struct Explainer {
     /// A renewal; a tenant at which the account has never been may refuse it.
     private func renewal(_ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
         guard let account = decision.account, !decision.isKnown else {
-            return .init(step: "renew", text: "renew the access token, without asking you, and answer with it")
+            let answer = wanted.exchange == nil ? "answer with it" : "exchange it"
+            return .init(step: "renew", text: "renew the access token, without asking you, and \(answer)")
         }
         return .init(
             step: "try-renewal",

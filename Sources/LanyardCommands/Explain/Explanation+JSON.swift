@@ -29,6 +29,7 @@ extension Explanation {
             members["clientName"] = (decision?.match?.client(wanted.clientID)?.name).map(JSONValue.string) ?? .null
             members["scopes"] = JSONValue(strings: wanted.scopes)
             members["resourceIndicators"] = JSONValue(strings: wanted.resourceIndicators)
+            members["exchange"] = (wanted.exchange?.name).map(JSONValue.string) ?? .null
         }
         if let decision { members.merge(decisionJSON(decision)) { $1 } }
         if let server { members["server"] = server.json }
@@ -59,6 +60,7 @@ extension Explanation {
             "stored": [
                 "accessTokenExpiresOn": decision.accessToken?.expiresOn.map { .integer(Int64($0)) } ?? .null,
                 "refreshToken": .bool(decision.canRenew),
+                "exchangedExpiresOn": decision.exchanged?.expiresOn.map { .integer(Int64($0)) } ?? .null,
             ],
         ]
         if let plugin = decision.match?.plugin {

@@ -31,6 +31,7 @@ extension Explanation {
             if !wanted.resourceIndicators.isEmpty {
                 facts.append(("for", wanted.resourceIndicators.map { $0.displayable() }))
             }
+            if let exchange = wanted.exchange { facts.append(("exchange", [exchange.forPeople])) }
         }
         if let decision {
             facts.append(("account", account(decision)))
@@ -101,7 +102,8 @@ extension Explanation {
         let access =
             decision.accessToken.map { "access token, \(Lifetime(end: $0.expiresOn, now: now).text)" }
             ?? "no usable access token"
-        return "\(access); \(decision.canRenew ? "refresh token" : "no refresh token")"
+        let result = decision.exchanged.map { "exchanged, \(Lifetime(end: $0.expiresOn, now: now).text); " } ?? ""
+        return "\(result)\(access); \(decision.canRenew ? "refresh token" : "no refresh token")"
     }
 
     /// What would make it work, or work better.
@@ -152,6 +154,14 @@ extension Explanation {
 
     private var userFile: String {
         context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
+    }
+}
+
+extension TokenExchange {
+    /// `acr, for what contoso.azurecr.io takes`.
+    fileprivate var forPeople: String {
+        let place = (path.isEmpty ? audience : "\(audience)/\(path)").displayable(limit: 300)
+        return "\(name.displayable(limit: 64)), for what \(place) takes"
     }
 }
 

@@ -29,7 +29,7 @@ struct Explanation: Sendable {
 
     /// What `get` would do.
     struct Next: Sendable {
-        /// `answer`, `renew`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
+        /// `answer`, `exchange`, `renew`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
         let step: String
         /// For people, after "get would".
         let text: String

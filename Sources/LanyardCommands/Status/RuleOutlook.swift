@@ -71,6 +71,8 @@ struct RuleOutlook {
         case .answer(let token):
             step = .answer
             expiresOn = token.expiresOn
+        case .exchange:
+            step = .renew
         case .renew:
             step = decision.isKnown ? .renew : .tryRenewal
         case .askPerson:

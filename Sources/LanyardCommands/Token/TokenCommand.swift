@@ -1,5 +1,7 @@
 import ArgumentParser
 import ConsumerProtocols
+import CredentialEngine
+import Glibc
 import JSON
 import Rules
 import Secrets
@@ -55,10 +57,16 @@ struct TokenCommand: TokenNamingCommand {
                 acquired.accessToken, type: acquired.tokenType, tenant: acquired.realm, expiresOn: acquired.expiresOn)
             console.print(JSONValue.object(members).encoded(pretty: true))
         } else if header {
-            console.print("Authorization: \(acquired.tokenType) \(acquired.accessToken.reveal())")
+            console.print("Authorization: \(Self.authorization(acquired))")
         } else {
             console.print(acquired.accessToken.reveal())
         }
+    }
+
+    /// What a server takes a token as, or what one was exchanged for.
+    private static func authorization(_ token: AcquiredToken) -> String {
+        guard token.isExchanged else { return "\(token.tokenType) \(token.accessToken.reveal())" }
+        return Credential(token, at: nil).authorizationHeader
     }
 
     /// Prints what the token says of itself.

@@ -35,6 +35,9 @@ package struct HTTPAnswer: Sendable, Equatable {
     /// When it was sent, by the authority's clock.
     var date: Date? { headers.first(name: "date").flatMap(HTTPDate.parse) }
 
+    /// The same, in seconds since 1970.
+    package var time: Int? { date.map { Int($0.timeIntervalSince1970) } }
+
     /// Seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; a date is seen from the answer's own.
     var retryAfter: Int? {
         guard let text = headers.first(name: "retry-after") else { return nil }

@@ -23,6 +23,24 @@ public struct AuthorityMatch: Sendable, Equatable {
     public var isSeparate = false
 }
 
+extension AuthorityMatch {
+    /// What the plugin turns tokens into for a host, with `:port` if that isn't 443; nil if the host takes tokens themselves.
+    ///
+    /// The row of a name that a rule has for it counts for any host, otherwise the one that names the host most exactly.
+    public func exchange(named name: String?, forHost host: String) -> PluginExchange? {
+        let ranked = plugin.exchanges.compactMap { row in
+            row.rank(host.lowercased()).map { (row, $0) }
+        }
+        let best = ranked.filter { name == nil || $0.0.name == name }.max { $0.1 < $1.1 }?.0
+        return best ?? name.flatMap { name in plugin.exchanges.first { $0.name == name } }
+    }
+}
+
+extension PluginExchange {
+    /// How exactly a host is named; nil if it isn't.
+    func rank(_ host: String) -> Int? { hosts.compactMap { HostPattern.rank($0, host, isConfigured: false) }.max() }
+}
+
 extension AuthorityPattern {
     /// What a URL's path says, and how well the pattern fits it.
     struct Fit {

@@ -110,10 +110,11 @@ struct ManifestReader {
                 scopes: try row.requiredList("scopes", .scope), gitHosts: try row.list("git-hosts", .host),
                 clients: try row.list("clients", .pluginName))
         }
-        manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes"]) { row throws(SettingsError) in
+        manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes", "per-path"]) {
+            row throws(SettingsError) in
             PluginExchange(
                 name: try row.requiredText("name", .pluginName), hosts: try row.hosts(),
-                scopes: try row.requiredList("scopes", .scope))
+                scopes: try row.list("scopes", .scope), isPerPath: try row.boolean("per-path") ?? false)
         }
         manifest.issuers = try rows.read(
             "issuer",

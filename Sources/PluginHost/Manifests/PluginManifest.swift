@@ -180,6 +180,8 @@ public struct PluginExchange: Sendable, Equatable {
     public let hosts: [String]
     /// The scopes of the token that is turned.
     public let scopes: [String]
+    /// Whether what comes is for one path of a host only, which requests name then.
+    public var isPerPath = false
 }
 
 /// What a client ID may look like.

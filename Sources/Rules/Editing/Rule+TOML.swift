@@ -7,6 +7,7 @@ extension Rule {
         var lines = ["[[rule]]", "url       = \(pattern.text.inTOML)", "authority = \(authority.inTOML)"]
         if let clientID { lines.append("client-id = \(clientID.inTOML)") }
         if !scopes.isEmpty { lines.append("scopes    = \(scopes.inTOML)") }
+        if let exchange { lines.append("exchange  = \(exchange.inTOML)") }
         if !resourceIndicators.isEmpty { lines.append("resource-indicators = \(resourceIndicators.inTOML)") }
         if let account { lines.append("account   = \(account.inTOML)") }
         if let kind { lines.append("kind      = \(kind.inTOML)") }

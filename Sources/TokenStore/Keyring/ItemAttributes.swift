@@ -47,6 +47,11 @@ extension ItemAttributes {
             setOwner(account.homeAccountID, account.environment, realm: account.realm)
         case .appMetadata(let metadata):
             setOwner("", metadata.environment, client: metadata.clientID)
+        case .exchanged(let result):
+            setOwner(result.homeAccountID, result.environment, client: result.clientID, realm: result.realm)
+            // A path may be private.
+            let path = result.path.isEmpty ? "" : " " + result.path.shortDigest
+            target = "\(result.target.sortedScopes) \(result.exchange):\(result.audience.lowercased())\(path)"
         }
     }
 

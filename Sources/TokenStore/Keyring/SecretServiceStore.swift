@@ -175,6 +175,7 @@ extension CredentialRecord {
         case .idToken: "lanyard: ID token for \(host)"
         case .account: "lanyard: account at \(host)"
         case .appMetadata: "lanyard: client at \(host)"
+        case .exchanged(let result): "lanyard: credential for \(result.audience.displayable(limit: 100))"
         }
     }
 }

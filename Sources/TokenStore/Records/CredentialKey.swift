@@ -30,6 +30,7 @@ extension CredentialKey {
         case .idToken(let token): self.init(idToken: token)
         case .account(let account): self.init(account: account)
         case .appMetadata(let metadata): self.init(appMetadata: metadata)
+        case .exchanged(let result): self.init(exchanged: result)
         }
     }
 
@@ -76,6 +77,16 @@ extension CredentialKey {
             unified: Self.key(["appmetadata", metadata.environment, metadata.clientID]),
             account: metadata.environment.lowercased(), service: Self.key(["appmetadata", metadata.clientID]),
             generic: metadata.familyID?.lowercased(), type: 3001)
+    }
+
+    /// Keys in MSAL's manner, for what it doesn't have.
+    private init(exchanged result: ExchangedRecord) {
+        let generic = ["exchanged", result.clientID, result.realm]
+        self.init(
+            unified: Self.key(
+                [result.homeAccountID, result.environment] + generic + [result.exchange, result.audience, result.path]),
+            account: Self.key([result.homeAccountID, result.environment]),
+            service: Self.key(generic + [result.exchange, result.audience]), generic: Self.key(generic))
     }
 
     private static func key(_ parts: [String]) -> String {

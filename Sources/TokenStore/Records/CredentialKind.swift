@@ -12,4 +12,6 @@ public enum CredentialKind: String, Sendable, Hashable, CaseIterable {
     case account = "account"
     /// What is known of a client at an authority: its family.
     case appMetadata = "appmetadata"
+    /// What a token was exchanged for; MSAL has no such thing.
+    case exchanged = "exchanged"
 }

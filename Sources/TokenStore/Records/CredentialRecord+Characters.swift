@@ -22,6 +22,15 @@ extension CredentialRecord {
             ([account.homeAccountID, account.environment, account.realm, account.policy ?? "", account.authority ?? ""]
                 + account.homeRealms).allSatisfy(Self.isVisible)
                 && [account.username, account.name ?? "", account.kind ?? ""].allSatisfy(Self.isDisplayName)
+        case .exchanged(let result):
+            // What is presented may be any text on one line; a record that names no place is none.
+            Self.isSpaced(result.target) && Self.isSpaced(result.path)
+                && [result.homeAccountID, result.environment, result.clientID, result.realm, result.exchange]
+                    .allSatisfy(Self.isVisible)
+                && Self.isVisible(result.audience)
+                && ([result.username, result.secret].compactMap(\.self) + result.fields.values)
+                    .allSatisfy { Self.isDisplayName($0.reveal()) }
+                && result.fields.keys.allSatisfy(Self.isVisible)
         case .appMetadata(let metadata):
             [metadata.environment, metadata.clientID, metadata.familyID ?? ""].allSatisfy(Self.isVisible)
         }

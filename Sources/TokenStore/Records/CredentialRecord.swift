@@ -20,6 +20,8 @@ public enum CredentialRecord: Sendable, Equatable {
     case account(AccountRecord)
     /// A client's metadata.
     case appMetadata(AppMetadataRecord)
+    /// What a token was exchanged for.
+    case exchanged(ExchangedRecord)
 }
 
 extension CredentialRecord {
@@ -48,6 +50,7 @@ extension CredentialRecord {
             case .idToken: IDTokenRecord(members: members).map(Self.idToken)
             case .account: AccountRecord(members: members).map(Self.account)
             case .appMetadata: AppMetadataRecord(members: members).map(Self.appMetadata)
+            case .exchanged: ExchangedRecord(members: members).map(Self.exchanged)
             }
         guard let record else { return nil }
         self = record
@@ -61,6 +64,7 @@ extension CredentialRecord {
         case .idToken: .idToken
         case .account: .account
         case .appMetadata: .appMetadata
+        case .exchanged: .exchanged
         }
     }
 
@@ -75,6 +79,7 @@ extension CredentialRecord {
         case .idToken(let record): record.members
         case .account(let record): record.members
         case .appMetadata(let record): record.members
+        case .exchanged(let record): record.members
         }
     }
 }
@@ -89,6 +94,7 @@ extension CredentialRecord {
             case .idToken(let record): record.environment
             case .account(let record): record.environment
             case .appMetadata(let record): record.environment
+            case .exchanged(let record): record.environment
             }
         }
         set {
@@ -108,6 +114,9 @@ extension CredentialRecord {
             case .appMetadata(var record):
                 record.environment = newValue
                 self = .appMetadata(record)
+            case .exchanged(var record):
+                record.environment = newValue
+                self = .exchanged(record)
             }
         }
     }
@@ -119,6 +128,7 @@ extension CredentialRecord {
         case .refreshToken(let record): record.homeAccountID
         case .idToken(let record): record.homeAccountID
         case .account(let record): record.homeAccountID
+        case .exchanged(let record): record.homeAccountID
         case .appMetadata: nil
         }
     }
@@ -134,6 +144,7 @@ extension CredentialRecord {
         case .accessToken(let record): record.secret
         case .refreshToken(let record): record.secret
         case .idToken(let record): record.secret
+        case .exchanged(let record): record.whole
         case .account, .appMetadata: nil
         }
     }
@@ -145,6 +156,7 @@ extension CredentialRecord {
         case .refreshToken(let record): record.clientID
         case .idToken(let record): record.clientID
         case .appMetadata(let record): record.clientID
+        case .exchanged(let record): record.clientID
         case .account: nil
         }
     }

@@ -36,6 +36,13 @@ struct Members {
         guard let text = optionalText(name), !text.isEmpty else { return nil }
         return Secret(text)
     }
+
+    /// Takes an object of secrets; empty if it is absent or holds anything else.
+    mutating func secrets(_ name: String) -> [String: Secret] {
+        guard let members = rest[name]?.members, members.values.allSatisfy({ $0.string != nil }) else { return [:] }
+        rest[name] = nil
+        return members.compactMapValues { $0.string.map { Secret($0) } }
+    }
 }
 
 extension [String: JSONValue] {

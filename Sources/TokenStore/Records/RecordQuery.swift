@@ -44,6 +44,8 @@ public struct StoredRecords: Sendable, Equatable {
     public var accounts: [AccountRecord] = []
     /// The metadata of clients.
     public var appMetadata: [AppMetadataRecord] = []
+    /// What tokens were exchanged for.
+    public var exchanged: [ExchangedRecord] = []
     /// Why items that match were skipped: one short text each, without secrets.
     public var unreadable: [String] = []
     /// Whether some of those hold no record that could be used; `deleteDamaged` removes them.
@@ -61,7 +63,7 @@ public struct StoredRecords: Sendable, Equatable {
     public var all: [CredentialRecord] {
         accessTokens.map(CredentialRecord.accessToken) + refreshTokens.map(CredentialRecord.refreshToken)
             + idTokens.map(CredentialRecord.idToken) + accounts.map(CredentialRecord.account)
-            + appMetadata.map(CredentialRecord.appMetadata)
+            + appMetadata.map(CredentialRecord.appMetadata) + exchanged.map(CredentialRecord.exchanged)
     }
 
     /// Adds a record that was read from an item.
@@ -78,6 +80,7 @@ public struct StoredRecords: Sendable, Equatable {
         case .idToken(let record): idTokens.append(record)
         case .account(let record): accounts.append(record)
         case .appMetadata(let record): appMetadata.append(record)
+        case .exchanged(let record): exchanged.append(record)
         }
     }
 }

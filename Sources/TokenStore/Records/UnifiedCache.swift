@@ -48,11 +48,13 @@ public struct UnifiedCache: Sendable, Equatable {
 
     /// The cache as JSON, secrets included; equal caches are equal bytes.
     ///
+    /// What tokens were exchanged for has no place in it: it is exchanged anew.
+    ///
     /// - Parameter pretty: whether to indent it for people.
     /// - Returns: the document in UTF-8.
     public func json(pretty: Bool = false) -> [UInt8] {
         var document = other
-        for record in records {
+        for record in records where record.kind != .exchanged {
             let name = Self.sectionName(of: record.kind)
             var section = document[name]?.members ?? [:]
             section[CredentialKey(record).unified] = .object(record.members)

@@ -9,7 +9,7 @@ import SystemPackage
 
 /// What was asked of this sandbox, with secrets replaced by short digests of them.
 final class RequestLog: Sendable {
-    enum Host: String, Sendable { case authority, resource, issuer, forge, gitea }
+    enum Host: String, Sendable { case authority, resource, issuer, forge, gitea, exchanges }
 
     private static let mostEntries = 20_000
     private static let secrets: Set<String> = [

@@ -159,6 +159,12 @@ enum DefaultUsers {
         scopes = ["user_impersonation", "vso.code_write"]
 
         [[resource]]
+        id = "6a1c3f08-0000-4000-8000-0000000ac917"
+        name = "Azure Container Registry"
+        identifiers = ["https://containerregistry.azure.net"]
+        scopes = ["user_impersonation"]
+
+        [[resource]]
         id = "61740000-0000-4000-8000-0000000b2c17"
         name = "Sandbox git for customers"
         identifiers = ["https://contosob2c.onmicrosoft.example/sandbox-git"]

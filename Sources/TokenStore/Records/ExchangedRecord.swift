@@ -1,0 +1,118 @@
+import Addresses
+public import JSON
+public import Secrets
+
+/// What a token was exchanged for, such as a registry's own token; lanyard's own kind of record, which MSAL doesn't have.
+public struct ExchangedRecord: Sendable, Equatable {
+    /// The account whose token it was.
+    public var homeAccountID: String
+    /// The host of the authority that issued the token.
+    public var environment: String
+    /// The client that the token was issued to.
+    public var clientID: String
+    /// The realm that the token was for.
+    public var realm: String
+    /// The scopes of the token, separated by spaces.
+    public var target: String
+    /// The plugin's name for the exchange.
+    public var exchange: String
+    /// The host that takes it, with `:port` if that isn't 443.
+    public var audience: String
+    /// The path there, if the exchange depends on it; empty otherwise.
+    public var path = ""
+    /// The user name that it goes with; nil if it has none.
+    public var username: Secret?
+    /// The password or token; nil if it consists of fields alone.
+    public var secret: Secret?
+    /// The parts of what has several, by name.
+    public var fields: [String: Secret] = [:]
+    /// When it was stored, in seconds since 1970.
+    public var cachedAt: Int
+    /// When it ends, in seconds since 1970; nil if it lives until it is revoked.
+    public var expiresOn: Int?
+    /// When it should be renewed though it still lives, in seconds since 1970.
+    public var refreshOn: Int?
+    /// The realms named in the authorities that were asked, as access tokens have them.
+    public var requestedRealm: String?
+    /// Members nobody here knows; they survive.
+    public var other: [String: JSONValue] = [:]
+
+    /// Makes a record of what a token was exchanged for, without the result itself.
+    public init(of token: AccessTokenRecord, by exchange: String, for audience: String, path: String, cachedAt: Int) {
+        homeAccountID = token.homeAccountID
+        environment = token.environment
+        clientID = token.clientID
+        realm = token.realm
+        target = token.target
+        requestedRealm = token.requestedRealm
+        self.exchange = exchange
+        self.audience = audience
+        self.path = path
+        self.cachedAt = cachedAt
+    }
+
+    /// Whether it lives after a time in seconds since 1970, as far as its end is known.
+    package func lives(after time: Int) -> Bool { expiresOn.map { $0 > time } ?? true }
+
+    /// Whether an authority that was asked for the token named its realm so.
+    package func wasRequested(in realm: String) -> Bool {
+        requestedRealm?.lowercased().pieces(between: " ").contains { $0.isSame(as: realm.lowercased()) } ?? false
+    }
+
+    /// The scopes in `target`.
+    public var scopes: [String] { target.pieces(between: " ").map(String.init) }
+
+    /// All that is secret, as one; tells one result from another.
+    package var whole: Secret {
+        let parts = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.reveal())" }
+        return Secret(([secret?.reveal() ?? ""] + parts).joined(separator: "\n"))
+    }
+}
+
+extension ExchangedRecord: MSALRecord {
+    init?(members: [String: JSONValue]) {
+        var members = Members(members)
+        guard let exchange = members.optionalText("exchange"), let audience = members.optionalText("audience") else {
+            return nil
+        }
+        homeAccountID = members.text("home_account_id")
+        environment = members.text("environment")
+        clientID = members.text("client_id")
+        realm = members.text("realm")
+        target = members.text("target")
+        self.exchange = exchange
+        self.audience = audience
+        path = members.text("path")
+        username = members.secret("username")
+        secret = members.secret("secret")
+        fields = members.secrets("fields")
+        guard secret != nil || !fields.isEmpty else { return nil }
+        cachedAt = members.number("cached_at") ?? 0
+        expiresOn = members.number("expires_on")
+        refreshOn = members.number("refresh_on")
+        requestedRealm = members.optionalText("requested_realm")
+        _ = members.optionalText("credential_type")
+        other = members.rest
+    }
+
+    var members: [String: JSONValue] {
+        var members = other
+        members.put("credential_type", "Exchanged")
+        members.put("home_account_id", homeAccountID)
+        members.put("environment", environment)
+        members.put("client_id", clientID)
+        members.put("realm", realm)
+        members.put("target", target)
+        members.put("exchange", exchange)
+        members.put("audience", audience)
+        members.put("path", path.isEmpty ? nil : path)
+        members.put("username", username?.reveal())
+        members.put("secret", secret?.reveal())
+        if !fields.isEmpty { members["fields"] = .object(fields.mapValues { .string($0.reveal()) }) }
+        members.put("cached_at", seconds: cachedAt)
+        members.put("expires_on", seconds: expiresOn)
+        members.put("refresh_on", seconds: refreshOn)
+        members.put("requested_realm", requestedRealm)
+        return members
+    }
+}

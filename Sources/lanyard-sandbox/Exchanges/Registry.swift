@@ -1,0 +1,147 @@
+import Addresses
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import JSON
+import NIOCore
+
+/// A registry of containers that belongs to the first organization, as an Azure Container Registry belongs to its tenant.
+///
+/// It takes one of Entra's tokens for a refresh token of its own, that for an access token, and that for its only image.
+struct Registry: Sendable {
+    let world: World
+
+    /// The user name that says that the password is a refresh token.
+    private static let nobody = "00000000-0000-0000-0000-000000000000"
+
+    /// The name that it gives itself, as its clients know it.
+    private var service: String { String(world.exchanges.dropFirst("https://".count)) }
+
+    func route(_ visit: Visit) async throws -> Response {
+        switch (visit.method, visit.segments) {
+        case (.post, ["oauth2", "exchange"]): return try await exchange(visit)
+        case (.post, ["oauth2", "token"]), (.get, ["oauth2", "token"]): return try await token(visit)
+        case (.get, let path) where path.first == "v2", (.head, let path) where path.first == "v2":
+            return await content(visit, Array(path.dropFirst()))
+        default: return refusal("NAME_UNKNOWN", "there is nothing here", .notFound)
+        }
+    }
+
+    // MARK: - Tokens
+
+    private func exchange(_ visit: Visit) async throws -> Response {
+        guard visit.form["grant_type"] == "access_token", visit.form["service"] == service,
+            let token = visit.form["access_token"]
+        else { return refusal("BAD_REQUEST", "grant_type, service and access_token are wrong", .badRequest) }
+        guard let claims = await entra(token), let tenant = claims["tid"]?.string, let name = claims["oid"]?.string
+        else {
+            return refusal("UNAUTHORIZED", "authentication required, the token is not for registries", .unauthorized)
+        }
+        visit.user = claims["preferred_username"]?.string
+        guard tenant == visit.form["tenant"], tenant == world.directory.tenants.first?.id else {
+            return refusal("UNAUTHORIZED", "authentication required, the token is of another tenant", .unauthorized)
+        }
+        let lifetime = Int64(world.settings.registryTokenLifetime)
+        let refreshToken = try await world.key.sign(
+            makeClaims(
+                of: name, for: visit, lifetime: lifetime,
+                [
+                    "grant_type": "refresh_token", "tenant": .string(tenant),
+                    "name": claims["preferred_username"] ?? .null,
+                ]))
+        return .json(["refresh_token": .string(refreshToken)])
+    }
+
+    /// The claims of one of Entra's tokens that is alive and for registries.
+    private func entra(_ token: String) async -> Claims? {
+        guard let claims = await world.key.verify(token), let end = claims["exp"]?.integer, end > Date.now.unix,
+            let audience = claims["aud"]?.string,
+            world.directory.resource("https://containerregistry.azure.net")?.identifiers.contains(audience) == true
+        else { return nil }
+        return claims
+    }
+
+    /// An access token for a refresh token, which comes in a form or as a password (docs.docker.com, token authentication).
+    private func token(_ visit: Visit) async throws -> Response {
+        var presented = visit.form["refresh_token"]
+        if case .basic(let name, let password) = visit.authorization, name == Self.nobody { presented = password }
+        guard let presented, let claims = await own(presented, "refresh_token"), let name = claims["sub"]?.string else {
+            return refusal("UNAUTHORIZED", "authentication required", .unauthorized)
+        }
+        visit.user = claims["name"]?.string
+        let accessToken = try await world.key.sign(
+            makeClaims(
+                of: name, for: visit, lifetime: 4500, ["grant_type": "access_token", "name": claims["name"] ?? .null]))
+        return .json(["access_token": .string(accessToken), "token": .string(accessToken), "expires_in": 4500])
+    }
+
+    private func makeClaims(
+        of name: String, for visit: Visit, lifetime: Int64, _ further: [String: JSONValue]
+    ) -> Claims {
+        let now = visit.arrived.unix
+        let members: [String: JSONValue] = [
+            "iss": "Sandbox Container Registry", "aud": .string(service), "sub": .string(name), "iat": .integer(now),
+            "nbf": .integer(now), "exp": .integer(now + lifetime), "jti": .string(newIdentifier()),
+        ]
+        return Claims(members.merging(further) { $1 })
+    }
+
+    /// The claims of a token of its own of a kind; nil for anything else.
+    private func own(_ token: String, _ kind: String) async -> Claims? {
+        guard let claims = await world.key.verify(token), claims["aud"]?.string == service,
+            claims["grant_type"]?.string == kind, let end = claims["exp"]?.integer, end > Date.now.unix
+        else { return nil }
+        return claims
+    }
+
+    // MARK: - Content
+
+    private func content(_ visit: Visit, _ path: [String]) async -> Response {
+        guard case .bearer(let token) = visit.authorization, let claims = await own(token, "access_token") else {
+            return challenge
+        }
+        visit.user = claims["name"]?.string
+        switch path {
+        case []: return .json([:])
+        case ["hello", "tags", "list"]: return .json(["name": "hello", "tags": ["latest"]])
+        case ["hello", "manifests", "latest"], ["hello", "manifests", Image.digest(Image.manifest)]:
+            return blob(Image.manifest, "application/vnd.oci.image.manifest.v1+json", visit)
+        case ["hello", "blobs", Image.digest(Image.configuration)]:
+            return blob(Image.configuration, "application/octet-stream", visit)
+        default: return refusal("NAME_UNKNOWN", "there is only hello:latest", .notFound)
+        }
+    }
+
+    private func blob(_ text: String, _ type: String, _ visit: Visit) -> Response {
+        var response = Response(status: .ok, headers: [.contentType: type, .contentLength: String(text.utf8.count)])
+        if let name = HTTPField.Name("Docker-Content-Digest") { response.headers[name] = Image.digest(text) }
+        if visit.method != .head { response.body = .init(byteBuffer: ByteBuffer(string: text)) }
+        return response
+    }
+
+    private var challenge: Response {
+        var response = refusal("UNAUTHORIZED", "authentication required", .unauthorized)
+        response.headers[.wwwAuthenticate] =
+            "Bearer realm=\"\(world.exchanges)/oauth2/token\",service=\"\(service)\",scope=\"repository:hello:pull\""
+        return response
+    }
+
+    private func refusal(_ code: String, _ message: String, _ status: HTTPResponse.Status) -> Response {
+        .json(["errors": [["code": .string(code), "message": .string(message)]]], status: status)
+    }
+
+    /// An image of nothing.
+    private enum Image {
+        static let configuration =
+            #"{"architecture":"amd64","os":"linux","config":{},"rootfs":{"type":"layers","diff_ids":[]}}"#
+        static let manifest =
+            #"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"#
+            + #""mediaType":"application/vnd.oci.image.config.v1+json","digest":"\#(digest(configuration))","#
+            + #""size":\#(configuration.utf8.count)},"layers":[]}"#
+
+        static func digest(_ text: String) -> String {
+            "sha256:" + SHA256.hash(data: Data(text.utf8)).hexadecimal
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Hosts that take tokens only in exchange for their own: the sandbox's registry, asked for as docker and others do.
+@Suite struct ExchangeTests {
+    /// What docker reads.
+    private struct DockerAnswer: Decodable {
+        var Username: String
+        var Secret: String
+    }
+
+    private static let nobody = "00000000-0000-0000-0000-000000000000"
+
+    @Test func `docker gets a registry's own token, which opens the registry`() async throws {
+        try await World.withRegistry(as: "alice@contoso.example") { world in
+            let answer = try await Self.docker(world)
+            #expect(answer.Username == Self.nobody)
+            #expect(claims(of: answer.Secret)?["aud"] as? String == world.registry)
+
+            let token = try await Self.curl(
+                world, "\(world.sandbox.exchanges)/oauth2/token?service=\(world.registry)",
+                "user = \"\(answer.Username):\(answer.Secret)\"\n")
+            let access = try #require(
+                try JSONSerialization.jsonObject(with: Data(token.output.utf8)) as? [String: Any])
+            let manifest = try await Self.curl(
+                world, "\(world.sandbox.exchanges)/v2/hello/manifests/latest",
+                "header = \"Authorization: Bearer \(access["access_token"] as? String ?? "")\"\n")
+            #expect(manifest.output.contains(#""schemaVersion":2"#), "\(manifest)")
+        }
+    }
+
+    @Test func `what was exchanged is kept and shown, and dropped if it is refused`() async throws {
+        try await World.withRegistry(as: "alice@contoso.example") { world in
+            let url = world.sandbox.exchanges
+            let before = try await world.lanyard(["explain", url])
+            #expect(before.output.contains("exchange   acr, for what \(world.registry) takes\n"), "\(before)")
+            #expect(before.output.contains("get would exchange the stored access token"), "\(before)")
+            let first = try await Self.docker(world)
+            for _ in 0..<3 { #expect(try await Self.docker(world).Secret == first.Secret) }
+            #expect(try await world.exchanges() == 1)
+
+            let listed = try await world.lanyard(["cache", "list"])
+            #expect(listed.output.contains("exchanged"), "\(listed)")
+            #expect(listed.output.contains("for \(world.registry)\n"), "\(listed)")
+            let explained = try await world.lanyard(["explain", "--json", url])
+            #expect(explained.output.contains(#""exchange" : "acr""#), "\(explained)")
+            let exported = try await world.lanyard(["export"])
+            #expect(exported.status == 0 && !exported.output.contains(first.Secret), "\(exported.status)")
+
+            let refused = try await world.docker("erase")
+            #expect(refused.status == 0 && refused.output.isEmpty, "\(refused)")
+            #expect(try await Self.docker(world).Secret != first.Secret)
+            #expect(try await world.exchanges() == 2)
+            #expect(try await world.sandbox.authorityRequests().renewals.isEmpty)
+        }
+    }
+
+    @Test func `git and lanyard token get the same, as a password`() async throws {
+        try await World.withRegistry(as: "alice@contoso.example") { world in
+            let url = world.sandbox.exchanges
+            let answer = try await world.lanyard(["get"], input: "url=\(url)\ncapability[]=authtype\n")
+            #expect(answer.value("username") == Self.nobody && answer.value("authtype") == nil, "\(answer)")
+            let secret = try #require(answer.value("password"))
+            #expect(try await world.lanyard(["token", url]).output == secret + "\n")
+            let basic = Data("\(Self.nobody):\(secret)".utf8).base64EncodedString()
+            let header = try await world.lanyard(["token", "--header", url])
+            #expect(header.output == "Authorization: Basic \(basic)\n", "\(header)")
+            #expect(try await world.exchanges() == 1)
+
+            let out = try await world.lanyard(["logout", "--client-id", "azure-cli"])
+            #expect(out.status == 0, "\(out)")
+            let gone = try await world.docker("get")
+            #expect(gone.status == 1 && gone.output.contains("lanyard login \(url)"), "\(gone)")
+            #expect(try await world.lanyard(["cache", "list"]).output.contains("exchanged") == false)
+        }
+    }
+
+    @Test func `guests bring a token of the registry's tenant`() async throws {
+        try await World.withRegistry(as: "carol@fabrikam.example", guest: true) { world in
+            #expect(try await Self.docker(world).Username == Self.nobody)
+            let requests = try await world.sandbox.requests()
+            let tenants = requests.filter { $0.path == "/oauth2/exchange" }.map { $0.form?["tenant"] }
+            #expect(tenants == ["c0a70500-0000-4000-8000-00000c0a7050"], "\(requests)")
+        }
+    }
+
+    @Test func `a token of another tenant is refused in the registry's words, and nobody loops`() async throws {
+        try await World.withRegistry(as: "carol@fabrikam.example", authority: "organizations") { world in
+            let refused = try await world.docker("get")
+            #expect(refused.status == 1, "\(refused)")
+            #expect(refused.output.contains("\(world.registry) refuses the token: authentication"), "\(refused)")
+            #expect(refused.output.contains("the rule's authority must be the registry's tenant"), "\(refused)")
+            // Once with what was stored, once with a new one.
+            #expect(try await world.exchanges() == 2)
+        }
+    }
+
+    @Test func `what is near its end is exchanged anew, and serves while the registry is down`() async throws {
+        try await World.withRegistry(as: "alice@contoso.example") { world in
+            try await world.sandbox.set(#"{"registry_token_lifetime": 200}"#)
+            let first = try await Self.docker(world)
+            let second = try await Self.docker(world)
+            #expect(first.Secret != second.Secret)
+            #expect(try await world.exchanges() == 2)
+            try await world.sandbox.fault(#"{"path": "/oauth2/exchange", "status": 503}"#)
+            #expect(try await Self.docker(world).Secret == second.Secret)
+        }
+    }
+
+    @Test func `a rule can't name an exchange that there isn't`() async throws {
+        try await World.with { world in
+            try world.configure(rule: world.sandbox.exchanges, at: "contoso.example", #"exchange = "acme""#)
+            let refused = try await world.lanyard(["get"], input: "url=\(world.sandbox.exchanges)\n")
+            #expect(refused.status == 1 && refused.errors.contains("has no exchange acme"), "\(refused)")
+            let doctor = try await world.lanyard(["doctor"])
+            #expect(doctor.output.contains("has no exchange acme"), "\(doctor)")
+        }
+    }
+
+    private static func docker(_ world: World) async throws -> DockerAnswer {
+        let ended = try await world.docker("get")
+        #expect(ended.status == 0, "\(ended)")
+        return try JSONDecoder().decode(DockerAnswer.self, from: Data(ended.output.utf8))
+    }
+
+    private static func curl(_ world: World, _ url: String, _ configuration: String) async throws -> Ended {
+        try await world.runInside(
+            "/usr/bin/curl",
+            ["--silent", "--show-error", "--fail", "--cacert", world.sandbox.caFile, "--config", "-", url],
+            input: configuration)
+    }
+}
