@@ -31,7 +31,7 @@ struct ServedTool: Sendable {
         (.program("bazel-credential-lanyard"), { arguments, _ in BazelConsumer(arguments) }),
         (.command("goauth"), { arguments, _ in GoConsumer(arguments) }),
         (.command(AzureCLIConsumer.program), azureCLI), (.standIn(AzureCLIConsumer.program), azureCLI),
-        (.program(NuGetConsumer.program), { arguments, _ in NuGetConsumer(arguments) }),
+        (.program("nuget-plugin-lanyard"), { arguments, _ in NuGetConsumer(arguments) }),
     ]
 
     private static let azureCLI: Maker = { arguments, environment in
