@@ -173,7 +173,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "PluginOAuth", dependencies: ["OAuth", "PluginKit", "PluginWire", "Secrets"], swiftSettings: strict),
+            name: "PluginOAuth", dependencies: ["Addresses", "OAuth", "PluginKit", "PluginWire", "Secrets"],
+            swiftSettings: strict),
         .target(
             name: "OAuth",
             dependencies: [
@@ -276,7 +277,7 @@ let package = Package(
             name: "OpenIDConnectTests",
             dependencies: [
                 "Addresses", "AuthorityFixture", "Claims", "JSON", "OAuth", "OpenIDConnect", "PluginKit",
-                "PluginWire", "Secrets", "Vectors", crypto,
+                "PluginOAuth", "PluginWire", "Secrets", "Vectors", crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "X509", package: "swift-certificates"),

@@ -124,7 +124,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 name: "Protocol",
                 subcommands: [
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, GoAuthCommand.self,
-                    KubectlCommand.self, PnpmCommand.self, AzureCLICommand.self, CompleteCommand.self,
+                    KubectlCommand.self, PnpmCommand.self, AWSCommand.self, GoogleCommand.self, AzureCLICommand.self,
+                    CompleteCommand.self,
                 ]),
         ])
 

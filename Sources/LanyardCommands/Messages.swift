@@ -29,7 +29,7 @@ extension Failure {
         case .noToken(let error, let request, let place): self.init(error, request: request, url: place, in: context)
         case .severalParts(let names, let place):
             self.init(
-                "what \(place ?? "the host") takes has several parts: \(Self.list(names))",
+                "what \(place ?? "the host") takes has several parts: \(names.joined(separator: ", "))",
                 hints: ["only a tool's own protocol has room for them; see lanyard(1)"])
         case .store(let error): self.init(error)
         }

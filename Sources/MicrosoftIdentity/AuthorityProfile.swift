@@ -12,7 +12,7 @@ package struct AuthorityProfile: Sendable {
     /// The plugin's own reading of a refusal, before the one that all share.
     package let explains: @Sendable (EntraRefusal, Authority) -> PluginError?
 
-    /// Whether it turns its tokens into what registries take.
+    /// Whether it turns its tokens into what registries and AWS take.
     package let exchanges: Bool
     /// Whether a refusal means that the person has forgotten the password and wants another.
     package let isForgottenPassword: @Sendable (PluginError) -> Bool
@@ -24,7 +24,7 @@ package struct AuthorityProfile: Sendable {
     ///   - kind: the kind of authority.
     ///   - refuses: why an authority isn't served, or nil.
     ///   - explains: an error for a refusal that only this kind of authority knows, or nil.
-    ///   - exchanges: whether its tokens can be exchanged at registries.
+    ///   - exchanges: whether its tokens can be exchanged at registries and AWS.
     ///   - isForgottenPassword: whether an error of `explains` asks for a reset of the password.
     package init(
         name: String, kind: Authority.Kind, refuses: @escaping @Sendable (Authority) -> PluginError? = { _ in nil },
@@ -45,7 +45,7 @@ package struct AuthorityProfile: Sendable {
         var description = PluginDescription(
             name: name, version: FirstParty.version, protocols: [PluginProtocol.version],
             flows: [.browser, .deviceCode, .paste])
-        if exchanges { description.exchanges = [RegistryExchange.name] }
+        if exchanges { description.exchanges = [RegistryExchange.name, STSExchange.name] }
         return description
     }
 }

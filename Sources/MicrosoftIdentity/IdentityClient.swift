@@ -81,20 +81,19 @@ package struct IdentityClient: Sendable {
         }
     }
 
-    /// Turns a token into what a registry takes.
+    /// Turns a token into what a registry or AWS takes.
     ///
     /// - Parameter request: an `exchange` request.
-    /// - Returns: what the registry gave.
+    /// - Returns: what they gave.
     /// - Throws: `unsupported` for another exchange; why there is nothing else.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
-        guard profile.exchanges, request.exchange == RegistryExchange.name, let registry = request.audience,
-            let token = request.accessToken
-        else {
-            throw PluginError(
-                .unsupported, "\(profile.name) has no exchange \((request.exchange ?? "").displayable(limit: 64))")
+        let name = request.exchange ?? ""
+        guard profile.exchanges, [RegistryExchange.name, STSExchange.name].contains(name) else {
+            throw PluginError(.unsupported, "\(profile.name) has no exchange \(name.displayable(limit: 64))")
         }
         return try await connector.connected(request) { transport throws(PluginError) in
-            try await RegistryExchange(registry: registry, token: token, transport: transport).credential()
+            if name == STSExchange.name { return try await STSExchange(request, over: transport).credential() }
+            return try await RegistryExchange(request, over: transport).credential()
         }
     }
 

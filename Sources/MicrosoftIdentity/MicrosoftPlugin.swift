@@ -23,7 +23,7 @@ extension MicrosoftPlugin {
         try await client.renew(request)
     }
 
-    /// Turns a token into what a registry takes.
+    /// Turns a token into what a registry or AWS takes.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         try await client.exchange(request)
     }

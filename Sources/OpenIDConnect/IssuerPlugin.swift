@@ -3,15 +3,20 @@ package import OAuth
 package import PluginKit
 import PluginOAuth
 package import PluginWire
+import Secrets
 
 /// Any issuer that follows OAuth 2.0 or OpenID Connect: `https://{host}/{path}`.
 package struct IssuerPlugin: AuthorityPlugin {
     private let connector: AuthorityConnector
 
     /// Name, version, protocol versions and flows.
-    package let description = PluginDescription(
-        name: "oauth", version: FirstParty.version, protocols: [PluginProtocol.version],
-        flows: [.browser, .deviceCode, .paste])
+    package var description: PluginDescription {
+        var description = PluginDescription(
+            name: "oauth", version: FirstParty.version, protocols: [PluginProtocol.version],
+            flows: [.browser, .deviceCode, .paste])
+        description.exchanges = [STSExchange.name]
+        return description
+    }
 
     /// Makes the plugin.
     ///
@@ -56,6 +61,16 @@ package struct IssuerPlugin: AuthorityPlugin {
         let refreshToken = try request.requiredRefreshToken()
         try await connector.connected(request) { transport throws(PluginError) in
             try await IssuerSession.open(request, over: transport).revoke(refreshToken)
+        }
+    }
+
+    /// Turns a token into temporary keys of AWS's.
+    package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
+        guard request.exchange == STSExchange.name else {
+            throw PluginError(.unsupported, "oauth has no exchange \((request.exchange ?? "").displayable(limit: 64))")
+        }
+        return try await connector.connected(request) { transport throws(PluginError) in
+            try await STSExchange(request, over: transport).credential()
         }
     }
 

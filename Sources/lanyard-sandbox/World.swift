@@ -19,6 +19,8 @@ final class World: Sendable {
         var offersRegistration = true
         /// Seconds that the registry's refresh tokens live.
         var registryTokenLifetime = 10_800
+        /// Seconds that temporary keys live.
+        var keyLifetime = 3600
     }
 
     let home: Home
@@ -30,6 +32,8 @@ final class World: Sendable {
     let gitea = CodeHost(.gitea)
     /// Those three.
     var hosts: [CodeHost] { [issuer, forge, gitea] }
+    /// The temporary keys that were given out, by their identifiers.
+    let keys = Mutex<[String: TokenService.Keys]>([:])
     let faults = Faults()
     let log: RequestLog
     let repositories: Repositories

@@ -56,6 +56,65 @@ import Vectors
         }
     }
 
+    private static func exchanging(_ name: String = "acr", for host: String = "r.example", _ path: String = "")
+        -> TokenRequest
+    {
+        var request = request(["s"])
+        request.exchange = TokenExchange(name, for: host, path: path)
+        return request
+    }
+
+    private static func exchanged(lives: Int? = 3600, refresh: Int? = nil) -> StoredRecords {
+        var result = ExchangedRecord(of: token(["s"]), by: "acr", for: "r.example", path: "", cachedAt: now)
+        result.secret = Secret("x")
+        result.expiresOn = lives.map { now + $0 }
+        result.refreshOn = refresh.map { now + $0 }
+        var records = StoredRecords()
+        records.append(.exchanged(result))
+        return records
+    }
+
+    @Test(
+        arguments: [
+            (3600, nil, true), (301, nil, true), (299, nil, false), (nil, nil, true), (3600, 1, true),
+            (3600, -1, false),
+        ] as [(Int?, Int?, Bool)])
+    func `what a token was exchanged for serves until five minutes before its end, or until it is to be renewed`(
+        _ lives: Int?, _ refresh: Int?, _ serves: Bool
+    ) {
+        let selection = Self.selection(Self.exchanged(lives: lives, refresh: refresh), Self.exchanging())
+        #expect((selection.freshExchanged != nil) == serves)
+        #expect(selection.exchanged != nil && selection.freshToken == nil)
+    }
+
+    @Test func `what a token was exchanged for serves the same exchange, host, path, client, scopes and account only`()
+    {
+        func serves(_ request: TokenRequest, _ place: AuthorityPlace = Self.place) -> Bool {
+            SilentSelection(
+                Self.exchanged(), place: place, account: Self.account, request: request, now: Self.now
+            ).freshExchanged != nil
+        }
+        #expect(serves(Self.exchanging()) && serves(Self.exchanging(for: "R.example")))
+        #expect(!serves(Self.exchanging("other")) && !serves(Self.exchanging(for: "other.example")))
+        #expect(!serves(Self.exchanging(for: "r.example:8443")) && !serves(Self.exchanging(for: "r.example", "a")))
+        #expect(!serves(Self.request(["s"])))
+        var request = Self.exchanging()
+        request.clientID = "other"
+        #expect(!serves(request))
+        request = Self.exchanging()
+        request.scopes = ["s", "t"]
+        #expect(!serves(request))
+        request = Self.exchanging()
+        request.resourceIndicators = ["https://a.example"]
+        #expect(!serves(request))
+        request = Self.exchanging()
+        request.claims = "{}"
+        #expect(!serves(request))
+        var other = Self.place
+        other.realm = "fabrikam"
+        #expect(!serves(Self.exchanging(), other))
+    }
+
     @Test func `a token for another resource doesn't serve, whatever its scopes`() {
         var token = Self.token(["s"])
         token.resourceIndicators = "https://a.example https://b.example"

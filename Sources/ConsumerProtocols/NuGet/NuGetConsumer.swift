@@ -12,9 +12,6 @@ public struct NuGetConsumer: Consumer {
     /// NuGet waits for five.
     public static var timeLimit: Int? { 4 }
 
-    /// The name that it is run by: NuGet runs each `nuget-plugin-*` in `PATH`.
-    public static let program = "nuget-plugin-lanyard"
-
     private static let version = "2.0.0"
     /// The id of the only request that goes out.
     private static let handshakeID = "lanyard-handshake"
@@ -39,7 +36,7 @@ public struct NuGetConsumer: Consumer {
         guard arguments.contains(where: { $0.lowercased() == "-plugin" }) else {
             return Turn(
                 complaint: .other(
-                    "\(Self.program) is run by NuGet 6.13 and later, and by dotnet, which find it in PATH"),
+                    "nuget-plugin-lanyard is run by NuGet 6.13 and later, and by dotnet, which find it in PATH"),
                 .end(64))
         }
         let hello = NuGetMessage(

@@ -32,6 +32,8 @@ struct ServedTool: Sendable {
         (.command("goauth"), { arguments, _ in GoConsumer(arguments) }),
         (.command(AzureCLIConsumer.program), azureCLI), (.standIn(AzureCLIConsumer.program), azureCLI),
         (.program("nuget-plugin-lanyard"), { arguments, _ in NuGetConsumer(arguments) }),
+        (.command("aws"), { arguments, _ in AWSConsumer(arguments) }),
+        (.command("gcloud"), { arguments, environment in GoogleConsumer(arguments, environment) }),
     ]
 
     private static let azureCLI: Maker = { arguments, environment in

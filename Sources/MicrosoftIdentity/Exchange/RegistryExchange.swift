@@ -17,9 +17,16 @@ struct RegistryExchange: Sendable {
     /// Seconds that a token is taken to live if it can't be read; registries give three hours.
     private static let assumedLifetime = 3600
 
-    let registry: String
-    let token: Secret
-    let transport: Transport
+    private let registry: String
+    private let token: Secret
+    private let transport: Transport
+
+    init(_ request: PluginRequest, over transport: Transport) throws(PluginError) {
+        guard let registry = request.audience, let token = request.accessToken else {
+            throw PluginError(.invalidRequest, "the request brings no token to exchange")
+        }
+        (self.registry, self.token, self.transport) = (registry, token, transport)
+    }
 
     func credential() async throws(PluginError) -> PluginCredential {
         var form: [FormEncoding.Field] = [("grant_type", "access_token"), ("service", registry)]

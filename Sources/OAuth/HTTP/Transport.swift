@@ -17,6 +17,9 @@ package struct HTTPAnswer: Sendable, Equatable {
         try? JSONDecoder().decode(type, from: body)
     }
 
+    /// The body as text; nil if it isn't UTF-8.
+    package var text: String? { String(validating: body, as: UTF8.self) }
+
     /// A header that is there once.
     package func header(_ name: String) -> String? {
         let values = headers[name]

@@ -102,11 +102,11 @@ extension AuthorityPattern {
 enum HostPattern {
     /// How exactly the pattern names the host: 2 by name, 1 with wildcards, 0 as `*`; nil if it doesn't.
     ///
-    /// Each `*` before a dot stands for exactly one label: what is deeper down belongs to somebody else as often as not.
+    /// Each `*` between dots stands for exactly one label: what is deeper down belongs to somebody else as often as not.
     static func rank(_ pattern: String, _ host: String, isConfigured: Bool) -> Int? {
         if pattern == host { return 2 }
         if pattern == "*" { return isConfigured ? 0 : nil }
-        guard pattern.utf8.starts(with: "*.".utf8) else { return nil }
+        guard pattern.hasBytes("*") else { return nil }
         let wanted = pattern.pieces(between: ".", omittingEmpty: false)
         let labels = host.pieces(between: ".", omittingEmpty: false)
         guard wanted.count == labels.count else { return nil }

@@ -113,7 +113,8 @@ struct ManifestReader {
         manifest.exchanges = try rows.read("exchange", ["name", "hosts", "scopes", "per-path"]) {
             row throws(SettingsError) in
             PluginExchange(
-                name: try row.requiredText("name", .pluginName), hosts: try row.hosts(),
+                name: try row.requiredText("name", .pluginName),
+                hosts: try row.requiredList("hosts", .exchangeHost).map { $0.lowercased() },
                 scopes: try row.list("scopes", .scope), isPerPath: try row.boolean("per-path") ?? false)
         }
         manifest.issuers = try rows.read(
@@ -275,6 +276,13 @@ extension WireForm {
         var name = pattern.lowercased()[...]
         while name.utf8.starts(with: "*.".utf8) { name = Substring(name.utf8.dropFirst(2)) }
         return HostName.isCanonical(String(name))
+    }
+    /// A host with `*` for any labels but the last two, such as `sts.*.amazonaws.com`.
+    static let exchangeHost = WireForm(limit: 261) { pattern in
+        let labels = pattern.lowercased().pieces(between: ".", omittingEmpty: false)
+        return HostName.isCanonical(labels.map { $0.isSame(as: "*") ? "x" : String($0) }.joined(separator: "."))
+            && (labels.count == 1 || !labels.suffix(2).contains { $0.isSame(as: "*") })
+            && !labels.allSatisfy { $0.isSame(as: "*") }
     }
     /// An authority's URL with `{realm}` for its last segment.
     static let realmAuthority = WireForm(limit: 2048) { text in

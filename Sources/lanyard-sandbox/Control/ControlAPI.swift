@@ -49,6 +49,7 @@ extension World {
             case ("id_token_at_renewal", let number?): change { $0.sendsIDTokenAtRenewal = number != 0 }
             case ("renewal_ends_access_token", let number?): change { $0.renewalEndsAccessToken = number != 0 }
             case ("registry_token_lifetime", let number?): change { $0.registryTokenLifetime = number }
+            case ("key_lifetime", let number?): change { $0.keyLifetime = number }
             case ("registration", let number?): change { $0.offersRegistration = number != 0 }
             default: throw SandboxError("there is no setting \(name)")
             }

@@ -15,6 +15,7 @@ final class RequestLog: Sendable {
     private static let secrets: Set<String> = [
         "code", "code_verifier", "refresh_token", "device_code", "client_secret", "client_assertion", "assertion",
         "passwd", "new_passwd", "id_token_hint", "access_token", "token", "ctx",
+        "WebIdentityToken",
     ]
 
     private let entries = Mutex<[JSONValue]>([])

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// The port of what takes Entra's tokens only in exchange for its own: a registry as Azure has them.
+/// The port of what takes Entra's tokens only in exchange for its own: a registry as Azure has them, and AWS's token service.
 struct ExchangeResponder: HTTPResponder {
     let world: World
 
@@ -14,7 +14,8 @@ struct ExchangeResponder: HTTPResponder {
         return try await world.faults.applied(
             to: visit, on: context.channel, log: { world.log.note(visit, host: .exchanges, status: $0) }
         ) {
-            try await Registry(world: world).route(visit)
+            if TokenService.isMeant(visit) { return try await TokenService(world: world).answer(visit) }
+            return try await Registry(world: world).route(visit)
         }
     }
 }

@@ -1,0 +1,65 @@
+import Addresses
+import CredentialEngine
+import FoundationEssentials
+import JSON
+import Rules
+import Secrets
+
+/// The AWS CLI and SDKs: `credential_process = lanyard aws URL`, whose path is the role's ARN.
+///
+/// They run it without a terminal, read all that it prints, and run it again when less than fifteen minutes are left.
+public struct AWSConsumer: Consumer {
+    private enum Words {
+        static let usage = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
+    }
+
+    private let arguments: [String]
+
+    /// Serves what stands in `credential_process`: one URL.
+    public init(_ arguments: [String]) {
+        self.arguments = arguments
+    }
+
+    /// Asks the engine at once: nothing comes on stdin.
+    public mutating func begin() -> Turn {
+        guard arguments.count == 1 else { return fail(Words.usage, status: 64) }
+        do throws(RequestError) {
+            var request = CredentialRequest(try RequestURL(arguments[0]))
+            request.isUnattended = true
+            request.takesFields = true
+            request.reach = .above
+            return Turn(.ask(.get(request)))
+        } catch {
+            return fail("the URL can't be one: \(arguments[0].displayable(limit: 200))", status: 64)
+        }
+    }
+
+    /// Answers with what the engine has.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .credential(let credential): answer(credential)
+        case .refused(let refusal): Turn(complaint: .refusal, .end(refusal.status))
+        case .nothing, .input:
+            fail("no rule maps \(arguments[0].displayable(limit: 300))", remedy: "lanyard rule add; see lanyard-aws(1)")
+        }
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        let fields = credential.fields
+        guard let identifier = fields["AccessKeyId"], let key = fields["SecretAccessKey"] else {
+            return fail("what \(arguments[0].displayable(limit: 300)) takes are no keys of AWS's")
+        }
+        var answer: [String: JSONValue] = [
+            "Version": 1, "AccessKeyId": .string(identifier.reveal()), "SecretAccessKey": .string(key.reveal()),
+        ]
+        answer["SessionToken"] = fields["SessionToken"].map { .string($0.reveal()) }
+        answer["Expiration"] = credential.expiresOn.map {
+            .string(Date(timeIntervalSince1970: Double($0)).formatted(.iso8601))
+        }
+        return Turn(output: JSONValue.object(answer).encoded() + [0x0A], .end(0))
+    }
+
+    private func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
+        Turn(complaint: .other(message, remedy: remedy), .end(status))
+    }
+}

@@ -1,0 +1,70 @@
+import Addresses
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// gcloud and Google's SDKs: executable-sourced credentials of identity federation, version 1.
+///
+/// They read all that it prints, errors too, if it ends with status 0. They tell in the environment whether a person may be asked.
+public struct GoogleConsumer: Consumer {
+    private let arguments: [String]
+    private let environment: [String: String]
+
+    /// Serves what stands in the credential configuration's `command`: one URL.
+    public init(_ arguments: [String], _ environment: [String: String]) {
+        self.arguments = arguments
+        self.environment = environment
+    }
+
+    /// Asks the engine at once: nothing comes on stdin.
+    public mutating func begin() -> Turn {
+        guard arguments.count == 1 else { return fail("INVALID_REQUEST", "usage: lanyard gcloud URL") }
+        do throws(RequestError) {
+            var request = CredentialRequest(try RequestURL(arguments[0]))
+            request.isUnattended = environment["GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE"] != "1"
+            request.reach = .above
+            return Turn(.ask(.get(request)))
+        } catch {
+            return fail("INVALID_REQUEST", "the URL can't be one: \(arguments[0].displayable(limit: 200))")
+        }
+    }
+
+    /// Answers with what the engine has.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .credential(let credential): answer(credential)
+        case .refused(let refusal): fail(refusal.cause == .keyring ? "UNAVAILABLE" : "UNAUTHENTICATED", refusal.text)
+        case .nothing, .input:
+            fail("NOT_FOUND", "no rule maps \(arguments[0].displayable(limit: 300))")
+        }
+    }
+
+    private func answer(_ credential: Credential) -> Turn {
+        guard case .accessToken = credential.kind else {
+            return fail("NOT_FOUND", "what is stored for \(arguments[0].displayable(limit: 300)) is no token")
+        }
+        var answer: [String: JSONValue] = [
+            "version": 1, "success": true, "token_type": .string(tokenType),
+            "id_token": .string(credential.secret.reveal()),
+        ]
+        answer["expiration_time"] = credential.expiresOn.map { .integer(Int64($0)) }
+        return Turn(output: JSONValue.object(answer).encoded() + [0x0A], .end(0))
+    }
+
+    /// What Google is told that the token is; a token of OpenID Connect's if it asks for one.
+    private var tokenType: String {
+        let asked = environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] ?? ""
+        return asked == Self.idToken ? asked : Self.jsonWebToken
+    }
+
+    private static let idToken = "urn:ietf:params:oauth:token-type:id_token"
+    private static let jsonWebToken = "urn:ietf:params:oauth:token-type:jwt"
+
+    private func fail(_ code: String, _ message: String) -> Turn {
+        let answer: JSONValue = [
+            "version": 1, "success": false, "code": .string(code), "message": .string(message),
+        ]
+        return Turn(output: answer.encoded() + [0x0A], .end(0))
+    }
+}

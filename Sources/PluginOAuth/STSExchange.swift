@@ -1,0 +1,204 @@
+import Addresses
+import FoundationEssentials
+package import OAuth
+package import PluginWire
+import Secrets
+
+/// Turns a token into temporary keys for Amazon Web Services: STS's AssumeRoleWithWebIdentity.
+///
+/// The audience is STS's host, and the path the role's ARN. IAM must know the token's issuer and audience, and the role trust them.
+package struct STSExchange: Sendable {
+    /// What manifests call it.
+    package static let name = "aws-sts"
+
+    /// Seconds before their end in which SDKs want other keys, and a few minutes more.
+    private static let earliness = 1200
+    /// The longest name that AWS takes for a session.
+    private static let longestSessionName = 64
+
+    private let host: String
+    private let role: String
+    private let token: Secret
+    private let transport: Transport
+
+    /// Makes an exchange of an `exchange` request.
+    ///
+    /// - Throws: `invalid-request` if the request names no role.
+    package init(_ request: PluginRequest, over transport: Transport) throws(PluginError) {
+        guard let host = request.audience, let token = request.accessToken else {
+            throw PluginError(.invalidRequest, "the request brings no token to exchange")
+        }
+        guard let role = request.audiencePath, Self.isRole(role) else {
+            throw PluginError(
+                .invalidRequest, "the URL's path is not a role",
+                hint: "write it as https://\(host)/arn:aws:iam::ACCOUNT:role/NAME")
+        }
+        (self.host, self.role, self.token, self.transport) = (host, role, token, transport)
+    }
+
+    /// Whether a text is a role's ARN: `arn:aws:iam::123456789012:role/path/name`.
+    package static func isRole(_ text: String) -> Bool {
+        let parts = text.pieces(between: ":", maxSplits: 5, omittingEmpty: false)
+        guard parts.count == 6, parts[0] == "arn", parts[1].utf8.starts(with: "aws".utf8), parts[2] == "iam",
+            parts[3].isEmpty, parts[5].utf8.starts(with: "role/".utf8), !parts[5].utf8.elementsEqual("role/".utf8)
+        else { return false }
+        return parts[4].utf8.count == 12 && parts[4].utf8.allSatisfy { (0x30...0x39).contains($0) }
+            && text.utf8.count <= 2048 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// Has STS give keys for the role.
+    package func credential() async throws(PluginError) -> PluginCredential {
+        let form: [FormEncoding.Field] = [
+            ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
+            ("RoleSessionName", sessionName), ("WebIdentityToken", token.reveal()),
+        ]
+        let answer: HTTPAnswer
+        do throws(OAuthError) {
+            answer = try await transport.post("https://\(host)/", form, .harmless)
+        } catch {
+            throw error.plain
+        }
+        guard answer.status == 200 else { throw refusal(answer) }
+        return try keys(STSAnswer(answer), at: answer.time ?? Int(Date.now.timeIntervalSince1970))
+    }
+
+    private func keys(_ answer: STSAnswer, at now: Int) throws(PluginError) -> PluginCredential {
+        let names = ["AccessKeyId", "SecretAccessKey", "SessionToken"]
+        let fields = names.compactMap { name in answer[name].map { PluginField(name, Secret($0)) } }
+        guard fields.count == names.count, fields.allSatisfy({ WireForm.secret.accepts($0.value.reveal()) }),
+            let end = answer["Expiration"].flatMap(Self.time)
+        else { throw PluginError(.internal, "\(host) gave no keys that can be used") }
+        let lifetime = min(max(end - now, 0), Lifetime.range.upperBound)
+        var credential = PluginCredential(fields: fields, expiresIn: lifetime)
+        credential.refreshIn = max(lifetime - Self.earliness, lifetime / 2)
+        return credential
+    }
+
+    /// Seconds since 1970, from such a number or a date (ISO 8601).
+    private static func time(_ text: String) -> Int? {
+        if let seconds = Double(text) { return Int(exactly: seconds.rounded()) }
+        return (try? Date(text, strategy: .iso8601)).map { Int($0.timeIntervalSince1970) }
+    }
+
+    /// Who the session is of, for AWS's logs: the user name, as far as AWS takes its letters.
+    private var sessionName: String {
+        let claims = token.unverifiedClaims(Claims.self)
+        let names = [claims?.preferredUsername, claims?.upn, claims?.uniqueName, claims?.email, claims?.sub]
+        let usable = names.compactMap(\.self).map { name in
+            String(decoding: name.utf8.filter(Self.isOfSessionName).prefix(Self.longestSessionName), as: UTF8.self)
+        }
+        return usable.first { $0.utf8.count > 1 } ?? "lanyard"
+    }
+
+    private static func isOfSessionName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "_+=,.@-".utf8.contains(byte)
+        }
+    }
+
+    private func refusal(_ answer: HTTPAnswer) -> PluginError {
+        let refusal = STSAnswer(answer)
+        let code = refusal["Code"] ?? "HTTP \(answer.status)"
+        let words = (refusal["Message"] ?? code).displayable(limit: 300)
+        var error =
+            switch code {
+            case "ExpiredTokenException", "ExpiredToken", "InvalidIdentityToken", "InvalidIdentityTokenException",
+                "IDPRejectedClaim":
+                PluginError(
+                    .interactionRequired, "\(host) refuses the token: \(words)",
+                    hint:
+                        "IAM needs an identity provider with the token's issuer and audience; see lanyard token --decode"
+                )
+            case "AccessDenied":
+                PluginError(
+                    .invalidRequest, "\(host) refuses the role: \(words)",
+                    hint: "the role's trust policy must let the identity provider assume it with web identity")
+            case "IDPCommunicationError": PluginError(.unavailable, "\(host) can't ask the token's issuer: \(words)")
+            default: PluginError(.invalidRequest, "\(host) refuses: \(words)")
+            }
+        error.error = code.displayable(limit: 100)
+        return error
+    }
+
+    private struct Claims: Decodable {
+        var preferredUsername: String?
+        var upn: String?
+        var uniqueName: String?
+        var email: String?
+        var sub: String?
+
+        enum CodingKeys: String, CodingKey {
+            case upn, email, sub
+            case preferredUsername = "preferred_username"
+            case uniqueName = "unique_name"
+        }
+    }
+}
+
+/// What STS answers, in JSON if it heeds what it is asked for, else in XML: the members of the innermost object that has some of those
+/// that are looked for.
+private struct STSAnswer {
+    private let text: String
+    private let members: [String: String]?
+
+    init(_ answer: HTTPAnswer) {
+        text = answer.text ?? ""
+        members = answer.json(Success.self)?.members ?? answer.json(Failure.self)?.members
+    }
+
+    subscript(name: String) -> String? { members == nil ? element(name) : members?[name] }
+
+    /// The text of the first element of a name, if it is the only thing in it; none that is looked for has anything to escape.
+    private func element(_ name: String) -> String? {
+        guard let start = text.utf8.firstRange(of: "<\(name)>".utf8)?.upperBound,
+            let end = text.utf8[start...].firstRange(of: "</\(name)>".utf8)?.lowerBound
+        else { return nil }
+        let value = text[start..<end]
+        return value.utf8.contains(UInt8(ascii: "<")) ? nil : String(value.trimmed())
+    }
+
+    private struct Success: Decodable {
+        struct Response: Decodable { var AssumeRoleWithWebIdentityResult: Result }
+        struct Result: Decodable { var Credentials: Keys }
+        struct Keys: Decodable {
+            var AccessKeyId: String
+            var SecretAccessKey: String
+            var SessionToken: String
+            var Expiration: Moment
+        }
+
+        var AssumeRoleWithWebIdentityResponse: Response
+
+        var members: [String: String] {
+            let keys = AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult.Credentials
+            return [
+                "AccessKeyId": keys.AccessKeyId, "SecretAccessKey": keys.SecretAccessKey,
+                "SessionToken": keys.SessionToken, "Expiration": keys.Expiration.text,
+            ]
+        }
+    }
+
+    /// A time, as a number or a text.
+    private struct Moment: Decodable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            text = try (try? value.decode(Double.self)).map { "\($0)" } ?? value.decode(String.self)
+        }
+    }
+
+    private struct Failure: Decodable {
+        struct Reason: Decodable {
+            var Code: String
+            var Message: String?
+        }
+
+        var Error: Reason
+
+        var members: [String: String] {
+            ["Code": Error.Code, "Message": Error.Message ?? Error.Code]
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Addresses
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import JSON
+import NIOCore
+import Synchronization
+
+/// The Security Token Service of Amazon Web Services, as far as temporary keys for Entra's tokens go.
+///
+/// It trusts tokens for the sandbox's git, and knows every role but those that are called `denied`.
+struct TokenService: Sendable {
+    /// Keys that were given out.
+    struct Keys: Sendable {
+        let secret: String
+        let session: String
+        let role: String
+        let name: String
+        let end: Int64
+    }
+
+    let world: World
+
+    /// Whether a request is one of its.
+    static func isMeant(_ visit: Visit) -> Bool { visit.method == .post && visit.segments.isEmpty }
+
+    func answer(_ visit: Visit) async throws -> Response {
+        switch visit.form["Action"] {
+        case "AssumeRoleWithWebIdentity": return try await assumeRole(visit)
+        case "GetCallerIdentity": return callerIdentity(visit)
+        default: return refusal("InvalidAction", "Could not find operation", visit, .badRequest)
+        }
+    }
+
+    private func assumeRole(_ visit: Visit) async throws -> Response {
+        guard let token = visit.form["WebIdentityToken"], let claims = await world.key.verify(token),
+            let audience = claims["aud"]?.string,
+            world.directory.resource("api://sandbox-git")?.identifiers.contains(audience) == true
+        else { return refusal("InvalidIdentityToken", "Incorrect token audience", visit, .badRequest) }
+        visit.user = claims["preferred_username"]?.string
+        guard let end = claims["exp"]?.integer, end > Date.now.unix else {
+            return refusal("ExpiredTokenException", "Token expired", visit, .badRequest)
+        }
+        guard let role = visit.form["RoleArn"], let name = visit.form["RoleSessionName"], !role.hasSuffix("/denied")
+        else {
+            let words = "Not authorized to perform sts:AssumeRoleWithWebIdentity"
+            return refusal("AccessDenied", words, visit, .forbidden)
+        }
+        let identifier = "ASIA" + newIdentifier().uppercased().filter { $0 != "-" }.prefix(16)
+        let keys = Keys(
+            secret: newSecret(), session: newSecret(bytes: 64), role: role, name: name,
+            end: Date.now.unix + Int64(world.settings.keyLifetime))
+        world.keys.withLock { $0[identifier] = keys }
+        return answer("AssumeRoleWithWebIdentity", credentials(identifier, keys, visit), visit)
+    }
+
+    private func credentials(_ identifier: String, _ keys: Keys, _ visit: Visit) -> JSONValue {
+        let end = Date(timeIntervalSince1970: Double(keys.end)).formatted(.iso8601)
+        return [
+            "Credentials": [
+                "AccessKeyId": .string(identifier), "SecretAccessKey": .string(keys.secret),
+                "SessionToken": .string(keys.session),
+                "Expiration": wantsJSON(visit) ? .integer(keys.end) : .string(end),
+            ]
+        ]
+    }
+
+    /// Who has signed a request; the signature itself is nobody's business here.
+    private func callerIdentity(_ visit: Visit) -> Response {
+        let signed = visit.header("Authorization")?.split(separator: "Credential=").last?.prefix { $0 != "/" }
+        guard let keys = world.keys.withLock({ $0[String(signed ?? "")] }), keys.end > Date.now.unix,
+            visit.header("X-Amz-Security-Token") == keys.session
+        else { return refusal("InvalidClientTokenId", "The security token is invalid", visit, .forbidden) }
+        visit.user = keys.name
+        let account = keys.role.split(separator: ":").dropFirst(3).first.map(String.init) ?? ""
+        let identity: JSONValue = [
+            "Arn": .string("\(keys.role)/\(keys.name)"), "UserId": .string("AROA:\(keys.name)"),
+            "Account": .string(account),
+        ]
+        return answer("GetCallerIdentity", identity, visit)
+    }
+
+    // MARK: - Format
+
+    private func wantsJSON(_ visit: Visit) -> Bool { visit.header("Accept")?.contains("json") == true }
+
+    private func answer(_ action: String, _ result: JSONValue, _ visit: Visit) -> Response {
+        let members: JSONValue = ["\(action)Response": ["\(action)Result": result]]
+        return wantsJSON(visit) ? .json(members) : .xml(members, status: .ok)
+    }
+
+    private func refusal(
+        _ code: String, _ message: String, _ visit: Visit, _ status: HTTPResponse.Status
+    ) -> Response {
+        let reason: JSONValue = ["Type": "Sender", "Code": .string(code), "Message": .string(message)]
+        return wantsJSON(visit)
+            ? .json(["Error": reason], status: status) : .xml(["ErrorResponse": ["Error": reason]], status: status)
+    }
+}
+
+extension Response {
+    /// Objects and texts as elements.
+    fileprivate static func xml(_ value: JSONValue, status: HTTPResponse.Status) -> Response {
+        Response(
+            status: status, headers: [.contentType: "text/xml"],
+            body: .init(byteBuffer: ByteBuffer(string: elements(value))))
+    }
+
+    private static func elements(_ value: JSONValue) -> String {
+        guard let members = value.members else { return value.string?.htmlEscaped ?? "" }
+        return members.sorted { $0.key < $1.key }.map { "<\($0)>\(elements($1))</\($0)>" }.joined()
+    }
+}
