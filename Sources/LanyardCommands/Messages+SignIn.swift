@@ -1,3 +1,4 @@
+import Addresses
 import PluginWire
 import Rules
 import Secrets
@@ -45,20 +46,45 @@ extension Failure {
     }
 
     /// Another account than the one that was named; its sign-in is kept.
-    init(signedIn account: AccountRecord, insteadOf wanted: String, request: TokenRequest, url: String?) {
+    init(
+        signedIn account: AccountRecord, insteadOf wanted: String, known: [AccountRecord], request: TokenRequest,
+        url: String?
+    ) {
         let name = account.nameForPeople
+        let typed = known.distinctName(of: account)
+        let again = Hint(
+            "sign in again and pick it",
+            run: "\(Self.login(request.naming(wanted), url: url)) --prompt select_account")
         self.init(
             "\(name) signed in instead of \(wanted.displayable(limit: 100))",
-            hints: [
-                Hint(
-                    "sign in again and pick it",
-                    run: "\(Self.login(request.naming(wanted), url: url)) --prompt select_account"),
-                Hint("\(name) stays signed in; to use it", run: account.useCommand),
-                Hint("to sign it out", run: account.logoutCommand),
-            ])
+            hints: [again, Self.keeping(account, typed: typed, request, url: url)].compactMap(\.self)
+                + [Hint("\(name) stays signed in; to sign it out", run: "lanyard logout\(last: typed, limit: 200)")])
+    }
+
+    /// How to go on as the account that signed in: where hosts have names of their own, it may well be the one that was meant.
+    ///
+    /// A name in the URL counts before any choice, so nothing but another URL helps.
+    private static func keeping(
+        _ account: AccountRecord, typed: String, _ request: TokenRequest, url: String?
+    ) -> Hint? {
+        let isHostsOwn = account.hasUsername && !account.username.isAddress
+        let host = account.environment.displayable(limit: 255)
+        let calls = "if that is you, \(host) calls you \(account.nameForPeople)"
+        guard request.account == nil else {
+            return Hint(isHostsOwn ? "\(calls); to use it" : "to use it", run: .using(account: typed))
+        }
+        guard isHostsOwn, let named = url?.naming(user: account.username) else { return nil }
+        return Hint("\(calls); name that in the URL", write: named.displayable(limit: 500))
     }
 }
 
-extension AccountRecord {
-    fileprivate var logoutCommand: ShellCommand { "lanyard logout\(last: nameForPeople)" }
+extension String {
+    /// The URL with another user name, or with one; nil if it has no scheme.
+    fileprivate func naming(user: String) -> String? {
+        guard let scheme = StrictURL.scheme(of: self) else { return nil }
+        let rest = String(decoding: utf8.dropFirst(scheme.utf8.count + "://".utf8.count), as: UTF8.self)
+        let place = rest.cut(at: "/").map { (host: $0.0, path: "/\($0.1)") } ?? (host: Substring(rest), path: "")
+        let host = String(place.host).cut(atLast: "@")?.1 ?? place.host
+        return "\(scheme)://\(user.percentEncoded)@\(host)\(place.path)"
+    }
 }

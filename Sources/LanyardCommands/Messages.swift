@@ -190,8 +190,8 @@ extension Failure {
                 status: .interactionRequired)
         case .interactionRequired(let cause, let account):
             self.init(lackingInteraction: cause, of: account, request: request, url: url)
-        case .wrongAccount(let wanted, let signedIn):
-            self.init(signedIn: signedIn, insteadOf: wanted, request: request, url: url)
+        case .wrongAccount(let wanted, let signedIn, let known):
+            self.init(signedIn: signedIn, insteadOf: wanted, known: known, request: request, url: url)
         case .scopesDeclined(let granted, let declined):
             self.init(
                 "declined: \(Self.list(declined)); granted: \(Self.list(granted))",

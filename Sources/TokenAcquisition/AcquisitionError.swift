@@ -14,8 +14,8 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     /// Only the person can go on, and nobody is there; with what the authority said, where it was asked, and the account
     /// that is meant, if it has signed in.
     case interactionRequired(PluginError?, account: AccountRecord? = nil)
-    /// Another account signed in than the one that was named; it is kept.
-    case wrongAccount(wanted: String, signedIn: AccountRecord)
+    /// Another account signed in than the one that was named; it is kept, with all that are known.
+    case wrongAccount(wanted: String, signedIn: AccountRecord, known: [AccountRecord])
     /// The authority granted less than was asked; what it granted is kept.
     case scopesDeclined(granted: [String], declined: [String])
     /// The authority wants the client's secret, and none is stored.

@@ -183,7 +183,8 @@ public struct TokenAcquirer: Sendable {
         let token = try await keep(result, request, authority, redeemed: nil)
         guard let signedIn = token.account else { return token }
         if let wanted = request.expectedAccount, !request.admits(signedIn) {
-            throw .wrongAccount(wanted: wanted, signedIn: signedIn)
+            let known = (try? allRecords()).map { accounts(among: $0).accounts.map(\.account) }
+            throw .wrongAccount(wanted: wanted, signedIn: signedIn, known: known ?? [signedIn])
         }
         settle(on: signedIn, insteadOf: account, request, authority)
         tell(.signedIn(signedIn))

@@ -123,9 +123,9 @@ import Testing
             #expect(other.status == 1 && other.output.isEmpty, "\(other)")
             let wrong = "alice@contoso.example signed in instead of dave@outlook.example"
             #expect(other.errors.contains(wrong), "\(other)")
-            let kept = "alice@contoso.example stays signed in; to use it: lanyard use alice@contoso.example"
-            let signOut = "lanyard: hint: to sign it out: lanyard logout alice@contoso.example\n"
-            #expect(other.errors.contains("lanyard: hint: \(kept)\n\(signOut)"), "\(other)")
+            let use = "lanyard: hint: to use it: lanyard use alice@contoso.example\n"
+            let kept = "alice@contoso.example stays signed in; to sign it out: lanyard logout alice@contoso.example\n"
+            #expect(other.errors.contains("\(use)lanyard: hint: \(kept)"), "\(other)")
             let nobody = try await world.get("common/hello.git", lines: "account=zoe@contoso.example\n")
             #expect(nobody.status == 2)
             #expect(nobody.errors.hasPrefix("lanyard: error: the account zoe@contoso.example has not signed in"))

@@ -288,6 +288,13 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             let wrong = try await world.git(["clone", "-q", named(Self.bob), "of bob"], world.browser(as: Self.alice))
             let instead = "\(Self.alice) signed in instead of \(Self.bob)\n"
             #expect(wrong.status == 128 && wrong.errors.contains(instead), "\(wrong)")
+            let address = host.url.dropFirst("https://".count)
+            let inURL = "calls you \(Self.alice); name that in the URL: https://\(Self.alice)@\(address)/"
+            #expect(wrong.errors.contains(inURL) && !wrong.errors.contains("lanyard use"), "\(wrong)")
+            let typed = try await world.lanyard(
+                ["login", url, "--account", "alice@contoso.example"], world.browser(as: Self.alice))
+            let calls = "calls you \(Self.alice); to use it: lanyard use \(Self.alice)\n"
+            #expect(typed.status == 1 && typed.errors.contains(calls), "\(typed)")
             try await world.sandbox.clearLog()
             let right = try await world.git(["clone", "-q", named(Self.bob), "of bob"], world.browser(as: Self.bob))
             #expect(right.status == 0, "\(right)")
@@ -391,6 +398,13 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             }
             let chosen = try await world.lanyard(["use", "--authority", world.sandbox.gitea.url, Self.bob])
             #expect(chosen.status == 0 && !chosen.errors.contains("stays in use"), "\(chosen)")
+            // So do the hints of other commands.
+            let foreign = "\(Self.bob)@\(world.sandbox.gitea.url.dropFirst("https://".count))"
+            let only = try await world.lanyard(["logout", "--client-id", "none", foreign])
+            let client = world.sandbox.gitea.clientID.lowercased()
+            let there = "sign it out there: lanyard logout --client-id \(client) \(foreign)\n"
+            #expect(only.status == 1 && only.errors.contains(there), "\(only)")
+            #expect(only.errors.hasSuffix("or everywhere: lanyard logout --forget \(foreign)\n"), "\(only)")
             let forAll = try await world.lanyard(["use", "alice@contoso.example"])
             #expect(forAll.status == 0 && !forAll.errors.contains("stays in use"), "\(forAll)")
 

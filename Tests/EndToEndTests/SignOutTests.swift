@@ -31,7 +31,13 @@ import Testing
             #expect(
                 again.errors.hasPrefix("lanyard: error: only other clients have signed \(Self.alice) in: "), "\(again)")
             // One of a family takes the family's refresh token with it: the other has its access token and no more.
+            let one = "sign one of them out: lanyard logout --client-id ID \(Self.alice)\n"
+            #expect(again.errors.contains(one), "\(again)")
             #expect(try await world.lanyard(["logout", "--client-id", Self.family[0].uppercased()]).status == 0)
+            let only = try await world.lanyard(["logout", Self.alice])
+            let it = "sign it out there: lanyard logout --client-id \(Self.family[1]) \(Self.alice)\n"
+            #expect(only.status == 1 && only.errors.contains(it), "\(only)")
+            #expect(only.errors.hasSuffix("or everywhere: lanyard logout --forget \(Self.alice)\n"), "\(only)")
             let left = try #require(try await AccountChoiceTests.accounts(world).first)
             #expect(left["clientIds"] as? [String] == [Self.family[1]])
             #expect(left["canRenew"] as? Bool == false)

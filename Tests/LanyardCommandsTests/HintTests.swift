@@ -36,7 +36,7 @@ import TokenStore
     }
 
     @Test func `what an authority calls an account can't become a command of its own`() throws {
-        #expect(Self.hostile.useCommand.text == "lanyard use 'bob;$(reboot)@x.example'")
+        #expect(ShellCommand.using(account: Self.hostile.username).text == "lanyard use 'bob;$(reboot)@x.example'")
         let request = TokenRequest(
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
@@ -154,12 +154,47 @@ import TokenStore
             origin: .consumer, authority: "https://login.example/b", authorityIsConfigured: true, clientID: "c",
             scopes: [])
         let failure = Failure(
-            .wrongAccount(wanted: "zoe", signedIn: Self.hostile), request: request, url: "https://git.example",
-            in: .ofProcess())
+            .wrongAccount(wanted: "zoe", signedIn: Self.hostile, known: [Self.hostile]), request: request,
+            url: "https://git.example", in: .ofProcess())
         #expect(
             failure.hints.dropFirst().map(\.line) == [
-                "bob;$(reboot)@x.example stays signed in; to use it: lanyard use 'bob;$(reboot)@x.example'",
-                "to sign it out: lanyard logout 'bob;$(reboot)@x.example'",
+                "bob;$(reboot)@x.example stays signed in; to sign it out: lanyard logout 'bob;$(reboot)@x.example'"
+            ])
+    }
+
+    @Test func `a host's own name for who signed in is given where it is to be typed`() {
+        func account(at host: String) -> AccountRecord {
+            AccountRecord(homeAccountID: "7.\(host)", environment: host, realm: "r", username: "bob_contoso")
+        }
+        let known = [account(at: "a.example"), account(at: "b.example")]
+        var request = TokenRequest(
+            origin: .consumer, authority: "https://a.example", authorityIsConfigured: true, clientID: "c", scopes: [])
+        func hints(_ url: String?, known: [AccountRecord]) -> [String] {
+            Failure(
+                .wrongAccount(wanted: "bob", signedIn: known[0], known: known), request: request, url: url,
+                in: .ofProcess()
+            ).hints.dropFirst().map(\.line)
+        }
+        let calls = "if that is you, a.example calls you bob_contoso"
+        let logout = "bob_contoso stays signed in; to sign it out: lanyard logout"
+        // In a URL the name counts before any choice.
+        for (url, named) in [
+            ("https://a.example/x/y@z", "https://bob_contoso@a.example/x/y@z"),
+            ("https://bob@a.example", "https://bob_contoso@a.example"),
+        ] {
+            #expect(
+                hints(url, known: known) == [
+                    "\(calls); name that in the URL: \(named)", "\(logout) bob_contoso@a.example",
+                ])
+        }
+        request.account = "bob"
+        #expect(
+            hints("https://a.example", known: [known[0]]) == [
+                "\(calls); to use it: lanyard use bob_contoso", "\(logout) bob_contoso",
+            ])
+        #expect(
+            hints(nil, known: known) == [
+                "\(calls); to use it: lanyard use bob_contoso@a.example", "\(logout) bob_contoso@a.example",
             ])
     }
 

@@ -18,7 +18,7 @@ import TokenStore
     private static func hints(naming name: String) -> [Hint] {
         let place = Place(name)
         return place.failures.flatMap(\.hints) + [
-            Hint("to use it", run: place.account.useCommand), Hint("a tunnel", run: place.tunnel),
+            Hint("to use it", run: .using(account: place.name)), Hint("a tunnel", run: place.tunnel),
         ]
     }
 
@@ -86,7 +86,7 @@ import TokenStore
 
     @Test func `a name that looks like an option is none`() {
         let place = Place("--forget")
-        #expect(place.account.useCommand.text == "lanyard use -- --forget")
+        #expect(ShellCommand.using(account: place.name).text == "lanyard use -- --forget")
         let hint = Failure(
             .noSuchAccount("--forget", known: []), request: place.request, url: "https://h", in: .ofProcess()
         ).hints.first
@@ -143,7 +143,8 @@ private struct Place {
         var errors: [AcquisitionError] = [
             .unknownAuthority(name), .ambiguousAccount([account]), .ambiguousAccount([account], isShared: true),
             .noAccountChosen, .noSuchAccount(name, known: [account]), .interactionRequired(nil, account: account),
-            .wrongAccount(wanted: name, signedIn: account), .scopesDeclined(granted: [name], declined: [name]), .busy,
+            .wrongAccount(wanted: name, signedIn: account, known: [account]),
+            .scopesDeclined(granted: [name], declined: [name]), .busy,
         ]
         errors += codes.map { .plugin(PluginError($0, name), name: "plain") }
         return [nil, "https://git.example/\(name)"].flatMap { url in

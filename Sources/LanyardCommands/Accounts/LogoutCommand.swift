@@ -53,10 +53,12 @@ struct LogoutCommand: Command {
         let known = try session.accounts(at: try place.place(nil, in: session))
         guard !known.all.isEmpty else { throw Failure(Failure.nobodyIsSignedIn.message) }
         let chosen = try await chosen(among: known, in: session)
+        // Any account anywhere may have the name of one that is signed out at one authority only.
+        let everybody = try session.accounts()
         var failed: Failure?
         for account in chosen {
             do throws(Failure) {
-                try await signOut(account, in: session)
+                try await signOut(account, typed: everybody.name(of: account), in: session)
             } catch {
                 guard chosen.count > 1 else { throw error }
                 session.context.console.report(error)
@@ -66,7 +68,7 @@ struct LogoutCommand: Command {
         if let failed { throw ExitCode(failed.status.rawValue) }
     }
 
-    private func signOut(_ known: KnownAccount, in session: Session) async throws(Failure) {
+    private func signOut(_ known: KnownAccount, typed: String, in session: Session) async throws(Failure) {
         let name = known.account.nameForPeople
         let clients = clients(in: session)
         let done = try session.acquiring { () throws(AcquisitionError) in
@@ -75,10 +77,7 @@ struct LogoutCommand: Command {
         guard done.removed > 0 else {
             throw Failure(
                 "only other clients have signed \(name) in: \(Self.list(done.remaining))",
-                hints: [
-                    Hint("sign one of them out", run: "lanyard logout --client-id ID\(last: name)"),
-                    Hint("or every one", run: "lanyard logout --forget\(last: name)"),
-                ])
+                hints: hints(signingOut: typed, of: done.remaining))
         }
         let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
         session.context.console.note("signed out \(name)\(others)")
@@ -87,6 +86,19 @@ struct LogoutCommand: Command {
         guard browser else { return }
         let client = clientId == nil ? nil : clients?.first
         try await remote.end(known, idTokens: done.idTokens, clientID: client)
+    }
+
+    private func hints(signingOut account: String, of clients: [String]) -> [Hint] {
+        let command: ShellCommand = "lanyard logout\(flag: "--browser", if: browser)"
+        let only = clients.count == 1 ? clients.first : nil
+        return [
+            Hint(
+                only == nil ? "sign one of them out" : "sign it out there",
+                run: "\(command)\(option: "--client-id", only ?? "ID", limit: 64)\(last: account, limit: 200)"),
+            Hint(
+                only == nil ? "or every one" : "or everywhere",
+                run: "\(command) --forget\(last: account, limit: 200)"),
+        ]
     }
 
     /// The clients that the sign-out is for; nil for all.

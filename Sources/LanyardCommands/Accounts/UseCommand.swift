@@ -91,14 +91,14 @@ struct UseCommand: Command {
             let place = other.place.urlForPeople
             let text = "\(other.account.account.nameForPeople) stays in use for \(place); to change that"
             session.context.console.note(
-                Hint(text, run: "lanyard use\(option: "--authority", place)\(last: account.nameForPeople)"))
+                Hint(text, run: "lanyard use\(option: "--authority", place)\(last: known.name(of: own), limit: 200)"))
         }
     }
 }
 
-extension AccountRecord {
-    /// The command that chooses it.
-    var useCommand: ShellCommand { "lanyard use\(last: nameForPeople)" }
+extension ShellCommand {
+    /// The command that chooses an account, by a name that is no other's.
+    static func using(account name: String) -> ShellCommand { "lanyard use\(last: name, limit: 200)" }
 }
 
 extension Failure {
@@ -107,7 +107,7 @@ extension Failure {
         guard known.all.contains(where: known.isUsed) else {
             self.init(
                 "no account has been chosen yet",
-                hints: known.byUse.map { Hint("choose one", run: $0.account.useCommand) })
+                hints: known.byUse.map { Hint("choose one", run: .using(account: known.name(of: $0))) })
             return
         }
         self.init(
