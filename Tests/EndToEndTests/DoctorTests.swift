@@ -89,6 +89,42 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, "https://git.contoso.example"])
+    func `a helper that git can't find is told with its remedy`(place: String?) async throws {
+        try await Home.with(.unlocked) { home in
+            let url = place ?? "https://git.contoso.example"
+            let end = place.map { " \($0)" } ?? ""
+            let folders = ["alone", "own"].map { "\(home.folder)/\($0)" }
+            for (folder, name) in zip(folders, ["lanyard", "git-credential-lanyard"]) {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try FileManager.default.createSymbolicLink(
+                    atPath: "\(folder)/\(name)", withDestinationPath: Built.lanyard)
+            }
+            let configure = ["configure", "git", "--yes"] + [place].compactMap(\.self)
+            #expect(try await home.lanyard(configure).status == 0)
+            let alone = ["PATH": "\(folders[0]):/usr/bin:/bin"]
+            let remedy = "lanyard unconfigure git\(end) && lanyard configure git\(end)"
+            let (report, ended) = try await doctor(home, alone)
+            let finding = try #require(report.check("git.helpers"))
+            #expect(finding.level == "fail" && finding.remedies == [remedy], "\(finding)")
+            #expect(finding.text.hasPrefix("git can't find git-credential-lanyard, "), "\(finding)")
+            #expect(ended.status == 1, "\(ended)")
+            let explained = try await home.lanyard(["explain", url], alone)
+            #expect(explained.output.contains("asks lanyard, but can't find git-credential-lanyard"), "\(explained)")
+            #expect((explained.output + explained.errors).contains(remedy), "\(explained)")
+
+            // git looks among its own programs first.
+            let own = alone.merging(["GIT_EXEC_PATH": folders[1]]) { $1 }
+            #expect(try await doctor(home, own).0.check("git.helpers")?.level == "pass")
+            let among = try await home.lanyard(["explain", url], own)
+            #expect(!among.output.contains("can't find"), "\(among)")
+
+            #expect(try await home.lanyard(["unconfigure"] + configure.dropFirst(), alone).status == 0)
+            #expect(try await home.lanyard(configure, alone).status == 0)
+            #expect(try await doctor(home, alone).0.check("git.helpers")?.level == "pass")
+        }
+    }
+
     @Test func `what is wrong with git is told with its remedy`() async throws {
         try await Home.with(.unlocked) { home in
             #expect(try await doctor(home).0.check("git.helpers")?.remedies == ["lanyard configure git"])

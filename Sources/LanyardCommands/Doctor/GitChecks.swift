@@ -20,7 +20,7 @@ struct GitChecks {
                 return [.fail("git", "\(version) is too old, 2.8 is needed", Package.git.hint())]
             }
             let entries = try await GitConfiguration.everything()
-            return [program(version), helpers(entries, version)] + (await paths()) + interaction(entries)
+            return [program(version), await helpers(entries, version)] + (await paths()) + interaction(entries)
         } catch {
             return [.fail("git", error)]
         }
@@ -52,7 +52,7 @@ struct GitChecks {
         return examination.registry.gitHosts.first
     }
 
-    private func helpers(_ entries: [GitConfiguration.Entry], _ version: GitVersion) -> Finding {
+    private func helpers(_ entries: [GitConfiguration.Entry], _ version: GitVersion) async -> Finding {
         let name = "git.helpers"
         let everywhere = GitHelpers(entries, for: nil)
         if let leak = leak(entries, version, everywhere) { return leak }
@@ -60,10 +60,11 @@ struct GitChecks {
         guard everywhere.hasLanyard || !places.isEmpty else {
             return .warn(name, "git does not ask lanyard", Hint(run: "lanyard configure git"))
         }
-        if let missing = everywhere.all.first(where: \.isLanyard)?.missingProgram(context) {
+        for place in [nil] + places {
+            guard let missing = await GitHelpers.missing(entries, at: place, context) else { continue }
+            let place = missing.place.map { " for \($0.displayable(limit: 200))" } ?? ""
             return .fail(
-                name, "git can't find \(missing), the helper it is to run",
-                Hint(run: "lanyard unconfigure git && lanyard configure git"))
+                name, "git can't find \(missing.program), the helper it is to run\(place)", Hint(run: missing.remedy))
         }
         guard everywhere.hasLanyard, let first = everywhere.beforeLanyard.first else {
             let text = everywhere.hasLanyard ? everywhere.names : "lanyard for \(places.joined(separator: ", "))"
@@ -154,16 +155,5 @@ struct GitChecks {
                 "credential.interactive is \(off.value.displayable(limit: 20)): git's requests never ask you",
                 Hint(run: "git config --global --unset credential.interactive"))
         ]
-    }
-}
-
-extension GitHelpers.Helper {
-    /// The program that git would look for and not find; nil if it is there.
-    fileprivate func missingProgram(_ context: CommandContext) -> String? {
-        guard !value.hasPrefix("!"), !value.hasBytes("\\"), let word = value.pieces(between: " ").first else {
-            return nil
-        }
-        let program = word.hasPrefix("/") ? String(word) : "git-credential-\(word)"
-        return context.program(program) == nil ? program.displayable() : nil
     }
 }

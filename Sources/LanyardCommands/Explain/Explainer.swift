@@ -109,7 +109,8 @@ struct Explainer {
     private func gitView() async -> Explanation.GitView? {
         guard let entries = try? await GitConfiguration.everything() else { return nil }
         let sendsPath = await GitConfiguration.sendsPath(for: request.url)
-        return .init(helpers: GitHelpers(entries, for: request), sendsPath: sendsPath)
+        let missing = await GitHelpers.missing(entries, at: request.url.placeOfURL, session.context)
+        return .init(helpers: GitHelpers(entries, for: request), missing: missing, sendsPath: sendsPath)
     }
 
     /// What the URL's server says by itself; nil unless that was asked for.

@@ -43,7 +43,7 @@ extension Explanation {
                 (
                     "git",
                     [
-                        "asks \(git.helpers.names)",
+                        "asks \(git.helpers.names)\(git.missing.map { ", but can't find \($0.program)" } ?? "")",
                         git.sendsPath ? "sends the path" : "does not send the path",
                     ]
                 ))
@@ -139,6 +139,9 @@ extension Explanation {
         if !git.helpers.hasLanyard {
             hints.append(Hint("git does not ask lanyard here", run: "lanyard configure git \(place)"))
         }
+        if let missing = git.missing {
+            hints.append(Hint("git can't find \(missing.program); to tell it where lanyard is", run: missing.remedy))
+        }
         if let first = git.helpers.beforeLanyard.first, git.helpers.hasLanyard {
             hints.append(
                 Hint("git asks \(first.name) first; for lanyard alone", run: "lanyard configure git \(place) --only"))
@@ -194,7 +197,7 @@ extension AuthenticateChallenge {
 
 extension String {
     /// A URL's scheme and host.
-    fileprivate var placeOfURL: String {
+    var placeOfURL: String {
         let parts = utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).prefix(3)
         return String(decoding: Array(parts.joined(separator: "/".utf8)), as: UTF8.self)
     }

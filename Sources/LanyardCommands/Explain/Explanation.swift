@@ -24,6 +24,8 @@ struct Explanation: Sendable {
     /// How git stands to the URL.
     struct GitView: Sendable {
         let helpers: GitHelpers
+        /// The lanyard among them that git doesn't find.
+        let missing: GitHelpers.Missing?
         let sendsPath: Bool
     }
 

@@ -1,6 +1,7 @@
 import Addresses
 import Rules
 import Secrets
+import Terminal
 
 /// The helpers that git asks, in its order.
 struct GitHelpers: Sendable, Equatable {
@@ -73,6 +74,49 @@ struct GitHelpers: Sendable, Equatable {
         if place.hasSuffix("://") { return place.dropLast(3) == request.scheme ?? "" }
         let pattern = URLPattern(StrictURL.scheme(of: place) != nil ? place : "\(request.scheme ?? "https")://\(place)")
         return pattern?.fit(request) != nil
+    }
+}
+
+extension GitHelpers {
+    /// A lanyard that git is to run and doesn't find.
+    struct Missing: Sendable, Equatable {
+        let program: String
+        /// The URL that it is configured for; nil for all.
+        let place: String?
+
+        /// What has git's configuration name where lanyard is.
+        var remedy: ShellCommand { "lanyard unconfigure git\(last: place) && lanyard configure git\(last: place)" }
+    }
+
+    /// The first such one of those that git asks about a URL, or about every URL.
+    static func missing(
+        _ entries: [GitConfiguration.Entry], at place: String?, _ context: CommandContext
+    ) async -> Missing? {
+        let request = place.flatMap { try? CredentialRequest(url: $0.hasBytes("://") ? $0 : "https://\($0)") }
+        for helper in GitHelpers(entries, for: request).all where helper.isLanyard {
+            guard let program = await helper.missingProgram(context) else { continue }
+            let isEverywhere = GitHelpers(entries, for: nil).all.contains(helper)
+            return Missing(program: program, place: isEverywhere ? nil : place)
+        }
+        return nil
+    }
+}
+
+extension GitHelpers.Helper {
+    /// The program that git would look for, on `PATH` and among its own, and not find; nil if it is there, or a shell finds it.
+    fileprivate func missingProgram(_ context: CommandContext) async -> String? {
+        guard !value.hasPrefix("!"), !value.hasBytes("\\"), let word = value.pieces(between: " ").first else {
+            return nil
+        }
+        let isPath = word.hasPrefix("/")
+        let program = isPath ? String(word) : "git-credential-\(word)"
+        guard context.program(program) == nil else { return nil }
+        if !isPath, let own = try? await Git.run(["--exec-path"]).output.pieces(between: "\n").first,
+            context.program("\(own)/\(program)") != nil
+        {
+            return nil
+        }
+        return program.displayable(limit: 200)
     }
 }
 
