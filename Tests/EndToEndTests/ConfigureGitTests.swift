@@ -53,6 +53,21 @@ import Testing
         }
     }
 
+    @Test func `taking one URL out brings up no other, and nothing that is recorded`() async throws {
+        try await Home.with { home in
+            let urls = ["https://a.example", "https://b.example"]
+            for url in urls { try await home.lanyard(["configure", "git", "--yes", url]) }
+            let shown = try await home.lanyard(["unconfigure", "git", "--dry-run"])
+            #expect(shown.status == 0 && !shown.errors.contains("still names"), "\(shown)")
+            try await home.git(["config", "--global", "credential.https://c.example.helper", "lanyard"])
+            let one = try await home.lanyard(["unconfigure", "git", "--yes", urls[0]])
+            #expect(one.status == 0 && !one.errors.contains("still names"), "\(one)")
+            #expect(try await home.git(["config", "credential.\(urls[1]).helper"]).lines == ["lanyard"])
+            let own = try await home.lanyard(["unconfigure", "git", "--yes", "https://C.example/x"])
+            #expect(own.errors.contains("credential.https://c.example.helper still names lanyard"), "\(own)")
+        }
+    }
+
     @Test func `what the user moved to another file is theirs, and they are told how to remove it`() async throws {
         try await Home.with { home in
             try await home.lanyard(["configure", "git", "--yes"])

@@ -8,6 +8,11 @@ struct GitRecord: Sendable {
         let change: GitChange
         /// Nil while it is being written: it is in the scope's own file then, if anywhere.
         var file: String?
+
+        /// Whether this is what a file says there.
+        func isOf(_ entry: GitConfiguration.Entry) -> Bool {
+            (file == nil || file == entry.file.absolute) && change.stands(as: entry)
+        }
     }
 
     let file: RecordFile

@@ -38,7 +38,7 @@ struct UnconfigureGitCommand: Command {
         let record = try GitRecord(scope.scope, context)
         let written = try await written(record, place)
         guard try await take(back: written, record, context) else { return }
-        try await tellWhatIsLeft(context)
+        try await tellWhatIsLeft(place, record, context)
         tellRules(place, context)
     }
 
@@ -89,9 +89,17 @@ struct UnconfigureGitCommand: Command {
         try record.file.requireWritable()
     }
 
-    private func tellWhatIsLeft(_ context: CommandContext) async throws(Failure) {
+    /// Tells of what git still has of lanyard for a place, or for all, and no record has.
+    private func tellWhatIsLeft(
+        _ place: String?, _ record: GitRecord, _ context: CommandContext
+    ) async throws(Failure) {
+        var recorded = try record.entries()
+        // A user's git reads what was written for everybody, too.
+        if !scope.system { recorded += (try? GitRecord(.system, context).entries()) ?? [] }
         for entry in try await scope.scope.whatCounts() {
-            guard entry.place(of: "helper") != nil, GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard
+            guard let own = entry.place(of: "helper"), place == nil || place == (try? Self.place(own)),
+                GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard,
+                !recorded.contains(where: { $0.isOf(entry) })
             else { continue }
             let key = entry.key.displayable(limit: 200)
             context.console.note(
