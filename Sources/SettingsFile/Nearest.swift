@@ -1,8 +1,11 @@
 extension Sequence<String> {
-    /// The member that differs least from a mistyped word, or nil if none is near.
+    /// The member that differs least from a mistyped word, or nil if none is near; of several, the one that begins most like it.
     public func nearest(to word: String) -> String? {
         guard word.utf8.count <= 128 else { return nil }
-        let ranked = map { (name: $0, distance: $0.editDistance(to: word)) }.min { $0.distance < $1.distance }
+        let ranked = map { name in
+            let start = zip(name.utf8, word.utf8).prefix { $0 == $1 }.count
+            return (name: name, distance: name.editDistance(to: word), start: start)
+        }.min { ($0.distance, -$0.start) < ($1.distance, -$1.start) }
         guard let ranked, ranked.distance <= Swift.max(2, ranked.name.count / 3) else { return nil }
         return ranked.name
     }

@@ -240,6 +240,12 @@ import Testing
             #expect(refused.status == 64 && refused.errors.contains("no plugin knows the kind gitlabb\n"), "\(refused)")
             #expect(refused.errors.contains("did you mean: --kind gitlab\n"), "\(refused)")
             #expect(refused.errors.contains("the kinds are aad, adfs, b2c, "), "\(refused)")
+            for mistyped in ["gitla", "gitlba", "GITLA"] {
+                let near = try await home.lanyard(add + ["--kind", mistyped])
+                #expect(near.errors.contains("did you mean: --kind gitlab\n"), "\(near)")
+            }
+            let empty = try await home.lanyard(add + ["--kind", ""])
+            #expect(empty.status == 64 && empty.errors.contains("error: the kind is empty\n"), "\(empty)")
             let misplaced = try await home.lanyard(add + ["--authority", "gitlab"])
             #expect(misplaced.status == 64 && misplaced.errors.contains(": --kind gitlab\n"), "\(misplaced)")
             #expect(!FileManager.default.fileExists(atPath: home.configFile))

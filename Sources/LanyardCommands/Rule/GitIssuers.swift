@@ -23,9 +23,9 @@ extension Session {
     func requireKind(_ kind: String) throws(Failure) {
         let kinds = Set(registry.plugins.flatMap(\.kinds)).sorted()
         guard !kinds.contains(kind) else { return }
-        let meant = kinds.nearest(to: kind).map { Hint("did you mean", write: "--kind \($0)") }
+        let meant = kinds.nearest(to: kind.lowercased()).map { Hint("did you mean", write: "--kind \($0)") }
         throw Failure(
-            "no plugin knows the kind \(kind.displayable(limit: 60))",
+            kind.isEmpty ? "the kind is empty" : "no plugin knows the kind \(kind.displayable(limit: 60))",
             hints: [meant, Hint("the kinds are \(kinds.joined(separator: ", "))")].compactMap(\.self), status: .usage)
     }
 }
