@@ -117,6 +117,7 @@ import Testing
             #expect(try home.text(home.configFile).contains("url       = \"\(url)\"\n"))
             let twice = try await home.lanyard(["configure", "git", "--yes", url] + options)
             #expect(twice.status == 1 && twice.errors.contains("there is a rule for \(url) already"), "\(twice)")
+            #expect(twice.errors.contains("remove it first: lanyard rule remove \(url)\n"), "\(twice)")
             #expect(try await home.lanyard(["unconfigure", "git", "--yes", url]).status == 0)
             #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
         }

@@ -142,14 +142,16 @@ extension Failure {
         let id = request.clientID.displayable(limit: 100)
         let place = if case .rule = request.origin { " in the rule" } else { "" }
         let check: Hint = "check the client ID\(place): \(request.authority.displayable(limit: 255)) may not know \(id)"
-        guard let session = try? Session(context, options: .init(isInteractive: false)),
+        let session = try? Session(context, options: .init(isInteractive: false))
+        let checks = [check] + [session?.remaking(ruleOf: request)].compactMap(\.self)
+        guard let session,
             let match = session.registry.match(
                 authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured),
             match.plugin.takesClientSecrets
-        else { return [check] }
+        else { return checks }
         let store = ShellCommand.storingSecret(for: request)
         guard let stored = try? session.clientSecrets.secret(of: request.clientID, at: match) else {
-            return [check, Hint("if the app has a secret, store it", run: store)]
+            return checks + [Hint("if the app has a secret, store it", run: store)]
         }
         if let end = stored.end(ifOverAt: Int(context.now)) {
             var rule: String?

@@ -120,9 +120,11 @@ struct ConfigureGitCommand: Command {
             do { try session.requireRoom(for: pattern) } catch { return nil }
             guard await prompt.accepts("\(shown) has no rule yet; make one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
-            throw Failure(
-                taken: other, session.context,
-                hint: "leave out the options that make a rule, or edit \(other.place(session.context))")
+            let hint =
+                other.file == session.rulesFile
+                ? Hint("leave out the options that make a rule, or remove it first", run: session.removal(of: other))
+                : "leave out the options that make a rule, or edit \(other.place(session.context))"
+            throw Failure(taken: other, session.context, hint: hint)
         } else if !scope.dryRun {
             try session.requireRoom(for: pattern)
         }

@@ -54,6 +54,14 @@ extension Session {
         "lanyard rule remove\(flag: "--system", if: scope == .system) \(rule.pattern.text)"
     }
 
+    /// How to be rid of the rule that a request comes from, to make it anew; nil if it is another's, or no rule's.
+    func remaking(ruleOf request: TokenRequest) -> Hint? {
+        guard case .rule(let pattern) = request.origin,
+            let rule = configuration.rules.first(where: { $0.pattern.text == pattern }), rule.file == rulesFile
+        else { return nil }
+        return Hint("or to make the rule anew, remove it", run: removal(of: rule))
+    }
+
     private func taken(by other: Rule) -> Failure {
         Failure(taken: other, context, hint: Hint("change it there, or remove it first", run: removal(of: other)))
     }
