@@ -156,8 +156,9 @@ import Testing
 
     @Test(arguments: [
         ("nobody's", "s", "no rule has the client ID nobody's"), ("mine", "", "no client secret was given"),
-        ("mine", "two\nlines\n", "standard input holds no valid client secret"),
-        ("mine", "caf\u{E9}", "that is not a client secret"), ("entra", "s", "takes no client secrets"),
+        ("mine", "two\nlines\n", "it must be one line of printable ASCII, of at most 4096 bytes"),
+        ("mine", "caf\u{E9}", "that is not a client secret, which is printable ASCII only"),
+        ("entra", "s", "takes no client secrets"),
     ])
     func `what can be no secret, and whose nobody can tell, is refused`(
         _ client: String, _ input: String, _ message: String

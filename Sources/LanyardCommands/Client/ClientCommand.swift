@@ -51,7 +51,8 @@ struct ClientSecretCommand: Command {
         if remove {
             try await session.removeSecret(of: owner, name)
         } else {
-            let input = SecretInput(name: "client secret", command: .storingSecret(of: clientId))
+            let input = SecretInput(
+                name: "client secret", command: .storingSecret(of: clientId), alphabet: "printable ASCII")
             try await session.keep(
                 try await input.read(session.context, asking: ["client secret of \(name)"]), of: owner, name)
         }
@@ -80,7 +81,7 @@ extension Session {
         // RFC 6749, A.2.
         guard secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Failure(
-                "that is not a client secret: it holds characters that none has",
+                "that is not a client secret, which is printable ASCII only",
                 hints: ["copy it from the app's registration once more"])
         }
         try await unlocking(for: nil) { () throws(Failure) in
