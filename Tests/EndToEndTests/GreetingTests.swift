@@ -112,11 +112,11 @@ import Testing
                         ], environment: home.environment)
                     #expect(asked.output == "401", "\(repository): \(asked)")
                 }
-                // The configuration has a rule for each, and one for Graph.
+                // The configuration has a rule for each, one for Graph and one for the registry.
                 let rules = try home.text(folder + "/config.toml").split(separator: "\n").filter {
                     $0.hasPrefix("url = ")
                 }
-                #expect(named.count == rules.count - 1 && Set(named).count == named.count, "\(text)")
+                #expect(named.count == rules.count - 2 && Set(named).count == named.count, "\(text)")
                 #expect(try home.text(folder + "/ca.pem").hasSuffix("-----END CERTIFICATE-----\n"))
             }
         }
