@@ -28,7 +28,7 @@ enum UvTool: ConfigurableTool {
     static let purpose = "uv use lanyard as its keyring"
     static let discussion = """
         Has uv run the program `keyring`, and makes `~/.local/bin/keyring` a link to lanyard, unless another is there. uv asks for indexes \
-        whose URL has a user name, such as https://me@pkgs.dev.azure.com/…, or that are marked with `authenticate = "always"`.
+        whose URL has a user name, such as https://me@python.contoso.com/…, or that are marked with `authenticate = "always"`.
         """
     static let url = ToolURL.none
 
