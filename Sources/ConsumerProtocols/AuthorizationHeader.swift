@@ -9,8 +9,8 @@ extension Credential {
     public var authorizationHeader: String {
         switch kind {
         case .accessToken where takesBearer: "Bearer \(secret.reveal())"
-        case .accessToken: Self.basic(basicUsername ?? username ?? "token", secret.reveal())
-        case .password: Self.basic(username ?? "", secret.reveal())
+        case .accessToken, .password:
+            "Basic \(Data("\(passwordUsername):\(secret.reveal())".utf8).base64EncodedString())"
         case .authorization(""): secret.reveal()
         case .authorization(let scheme): "\(scheme) \(secret.reveal())"
         }
@@ -31,9 +31,5 @@ extension Credential {
         case .password: false
         case .authorization(let scheme): scheme.lowercased() == "bearer"
         }
-    }
-
-    private static func basic(_ username: String, _ password: String) -> String {
-        "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
     }
 }
