@@ -56,7 +56,9 @@ public struct CredentialSources: Sendable {
                     plugins.registry.match(authority: authority, kind: kind, isConfigured: true)?.issuer?.scopes
                 },
                 exchanges: { token, name, host in
-                    plugins.registry
+                    // Most hosts take the token itself, and matching its authority takes longer than that look.
+                    guard name != nil || plugins.registry.exchanges(forHost: host.text) else { return nil }
+                    return plugins.registry
                         .match(
                             authority: token.authority, kind: token.kind,
                             isConfigured: token.authorityIsConfigured

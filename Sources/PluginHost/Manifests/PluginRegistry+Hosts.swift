@@ -26,6 +26,12 @@ extension PluginRegistry {
         return plugins.contains { $0.name != plugin?.name && $0.names(host: host) }
     }
 
+    /// Whether some manifest says what tokens are turned into for a host, with `:port` if that isn't 443.
+    public func exchanges(forHost host: String) -> Bool {
+        let host = host.lowercased()
+        return plugins.contains { $0.exchanges.contains { $0.rank(host) != nil } }
+    }
+
     /// The host that a manifest names and that people could take another for.
     ///
     /// It differs in few letters or in its port, or the other has the name of its domain somewhere.
