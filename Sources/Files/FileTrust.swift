@@ -1,8 +1,8 @@
 internal import Addresses
 internal import Glibc
 
-/// Whether a file is nobody's but root's and the user's to write.
-package enum FileTrust {
+/// Whether files are nobody's but root's and the user's to write; a value judges each folder above them once.
+package struct FileTrust {
     package enum Verdict: Equatable {
         /// The path without symbolic links; nobody else could have written it.
         case trusted(String)
@@ -12,20 +12,29 @@ package enum FileTrust {
         case writable(String)
     }
 
+    /// The folders that can be trusted, with all that are above them.
+    private var folders: Set<String> = []
+
+    package init() {}
+
     /// Judges a file and every folder above it, once symbolic links are resolved.
     ///
     /// A sticky folder of root's (`/tmp`) may be above it: nobody can put another file in its place there.
-    package static func judge(_ path: String) -> Verdict {
-        guard let resolved = realPath(path) else { return .missing }
+    package mutating func judge(_ path: String) -> Verdict {
+        // Most that are asked about are not there, which one call tells.
+        guard let status = FileStatus(of: path), let resolved = Self.realPath(path) else { return .missing }
+        guard Self.isTrusted(status, mayBeSticky: false) else { return .writable(resolved) }
+        var judged: [String] = []
         var current = resolved
-        var isFile = true
-        while true {
+        while current != "/" {
+            current = Self.parent(of: current)
+            if folders.contains(current) { break }
             guard let status = FileStatus(of: current) else { return .missing }
-            guard isTrusted(status, mayBeSticky: !isFile) else { return .writable(current) }
-            guard current != "/" else { return .trusted(resolved) }
-            current = parent(of: current)
-            isFile = false
+            guard Self.isTrusted(status, mayBeSticky: true) else { return .writable(current) }
+            judged.append(current)
         }
+        folders.formUnion(judged)
+        return .trusted(resolved)
     }
 
     /// The path without symbolic links, or nil if it doesn't exist.

@@ -5,6 +5,11 @@ import Testing
 
 /// Who could have written a file.
 @Suite struct FileTrustTests {
+    private func judge(_ path: String) -> FileTrust.Verdict {
+        var trust = FileTrust()
+        return trust.judge(path)
+    }
+
     private static func withProgram(_ body: (_ folder: String, _ program: String) async throws -> Void) async throws {
         try await ScratchDirectory.with { scratch in
             try await body(scratch.path + "/home", try scratch.write("", to: "home/program"))
@@ -15,10 +20,10 @@ import Testing
         async throws
     {
         try await Self.withProgram { folder, program in
-            #expect(FileTrust.judge(program) == .trusted(program))
+            #expect(judge(program) == .trusted(program))
             #expect(symlink("program", folder + "/link") == 0)
-            #expect(FileTrust.judge(folder + "/link") == .trusted(program))
-            #expect(FileTrust.judge(folder + "/none") == .missing)
+            #expect(judge(folder + "/link") == .trusted(program))
+            #expect(judge(folder + "/none") == .missing)
         }
     }
 
@@ -28,10 +33,10 @@ import Testing
             #expect(chmod(program, mode_t(file)) == 0 && chmod(folder, mode_t(mode)) == 0)
             // A sticky folder of root's is as good as root's own.
             guard mode != 0o1777 || geteuid() != 0 else {
-                #expect(FileTrust.judge(program) == .trusted(program))
+                #expect(judge(program) == .trusted(program))
                 return
             }
-            #expect(FileTrust.judge(program) == .writable(file == 0o600 ? folder : program))
+            #expect(judge(program) == .writable(file == 0o600 ? folder : program))
         }
     }
 
@@ -40,7 +45,19 @@ import Testing
         try await Self.withProgram { folder, program in
             let foreign = name.isEmpty ? folder : program
             #expect(chown(foreign, 65_534, 65_534) == 0)
-            #expect(FileTrust.judge(program) == .writable(foreign))
+            #expect(judge(program) == .writable(foreign))
+        }
+    }
+
+    @Test func `a folder is judged once, and one that others can write to each time`() async throws {
+        try await Self.withProgram { folder, program in
+            var trust = FileTrust()
+            #expect(chmod(folder, 0o777) == 0)
+            #expect(trust.judge(program) == .writable(folder) && trust.judge(program) == .writable(folder))
+            #expect(chmod(folder, 0o700) == 0)
+            #expect(trust.judge(program) == .trusted(program))
+            #expect(chmod(folder, 0o777) == 0)
+            #expect(trust.judge(program) == .trusted(program))
         }
     }
 

@@ -15,8 +15,8 @@ struct PluginFolder {
     }
 
     /// The plugin, or nil if the folder has no `plugin.toml`.
-    func load(_ places: PluginPlaces) throws(PluginProblem) -> PluginManifest? {
-        guard let manifestFile = try trusted(file) else { return nil }
+    func load(_ places: PluginPlaces, _ trust: inout FileTrust) throws(PluginProblem) -> PluginManifest? {
+        guard let manifestFile = try trusted(file, &trust) else { return nil }
         let (declared, executable) = try ManifestReader(try text(of: manifestFile), file: file).read()
         var manifest = declared
         guard manifest.name == name else {
@@ -31,13 +31,16 @@ struct PluginFolder {
                 hint: "install a version of the plugin, or of lanyard, that fits the other")
         }
         manifest.folder = FileTrust.parent(of: manifestFile)
-        manifest.executable = try program(executable, places.candidates(for: executable, in: manifest.folder))
+        manifest.executable = try program(
+            executable, places.candidates(for: executable, in: manifest.folder), &trust)
         return manifest
     }
 
-    private func program(_ executable: String, _ candidates: [String]) throws(PluginProblem) -> String {
+    private func program(
+        _ executable: String, _ candidates: [String], _ trust: inout FileTrust
+    ) throws(PluginProblem) -> String {
         for candidate in candidates {
-            guard let path = try trusted(candidate), FileTrust.isProgram(path) else { continue }
+            guard let path = try trusted(candidate, &trust), FileTrust.isProgram(path) else { continue }
             guard isInside(candidate, path, executable) else { continue }
             return path
         }
@@ -56,8 +59,8 @@ struct PluginFolder {
         return path.hasPrefix(root + "/")
     }
 
-    private func trusted(_ path: String) throws(PluginProblem) -> String? {
-        switch FileTrust.judge(path) {
+    private func trusted(_ path: String, _ trust: inout FileTrust) throws(PluginProblem) -> String? {
+        switch trust.judge(path) {
         case .trusted(let resolved): return resolved
         case .missing: return nil
         case .writable(let culprit):

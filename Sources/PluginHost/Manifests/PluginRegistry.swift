@@ -136,6 +136,7 @@ private struct PluginDiscovery {
     let places: PluginPlaces
     var plugins: [PluginManifest] = []
     var problems: [PluginProblem] = []
+    private var trust = FileTrust()
 
     init(places: PluginPlaces) {
         self.places = places
@@ -151,7 +152,8 @@ private struct PluginDiscovery {
 
     private mutating func visit(_ name: String, in place: String) {
         do throws(PluginProblem) {
-            guard let plugin = try PluginFolder(place + "/" + name, name: name).load(places) else { return }
+            let folder = PluginFolder(place + "/" + name, name: name)
+            guard let plugin = try folder.load(places, &trust) else { return }
             if !plugins.contains(where: { $0.name == plugin.name }) { plugins.append(plugin) }
         } catch {
             problems.append(error)
