@@ -16,9 +16,12 @@ extension KeyringSession {
     package func search(_ attributes: [String: String]) throws(ServiceFailure) -> Paths {
         let table = try HashTable(attributes: attributes)
         var unlocked, locked: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        let service = provider.service
+        let reply = provider.reply {
+            secret_service_search_for_dbus_paths(service, nil, table.pointer, watchdog.cancellable, $0, $1)
+        }
         try watchdog.succeeding {
-            secret_service_search_for_dbus_paths_sync(
-                provider.service, nil, table.pointer, $0, &unlocked, &locked, $1)
+            secret_service_search_for_dbus_paths_finish(service, reply.result, &unlocked, &locked, $1)
         }
         return Paths(unlocked: TextList.take(unlocked), locked: TextList.take(locked))
     }

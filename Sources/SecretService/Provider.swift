@@ -46,6 +46,16 @@ final class Provider: Sendable {
         watchdog.extend()
     }
 
+    /// Makes a call that doesn't block, and waits for the reply; a session that was asked for is opened meanwhile.
+    func reply(to call: ReplyContext.Call) -> ReplyContext.Reply {
+        opening.withLock { opening in
+            let replies = opening?.replies ?? ReplyContext()
+            let reply = replies.begin(call)
+            replies.wait(for: reply)
+            return reply
+        }
+    }
+
     /// Has the next operation begin anew, as it must if another process provides the service now.
     static func forget() { current.withLock { $0 = nil } }
 }
