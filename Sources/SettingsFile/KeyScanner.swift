@@ -45,9 +45,12 @@ struct KeyScanner {
     private var index = 0
     private var line = 1
 
-    init(_ text: String, notesLines: Bool = false) {
+    init(_ text: String, notesLines: Bool = false) { self.init(Array(text.utf8), notesLines: notesLines) }
+
+    /// Takes the bytes of the text.
+    init(_ bytes: [UInt8], notesLines: Bool = false) {
         self.notesLines = notesLines
-        bytes = Array(text.utf8)
+        self.bytes = bytes
     }
 
     /// Notes every line, up to a fault.

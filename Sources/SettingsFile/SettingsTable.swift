@@ -147,22 +147,32 @@ public struct SettingsTable: Sendable {
     }
 
     private static func values(of table: TOMLTable) -> [String: Value] {
-        var values: [String: Value] = [:]
-        for key in table.keys { values[key] = table[key].map(value(of:)) ?? .other }
+        let keys = table.keys
+        var values = [String: Value](minimumCapacity: keys.count)
+        for key in keys { values[key] = table[key].map(value(of:)) ?? .other }
         return values
     }
 
     private static func value(of value: any TOMLValueConvertible) -> Value {
-        if let text = value.string { return .string(text) }
-        if let truth = value.bool { return .boolean(truth) }
-        if let number = value.int { return .integer(number) }
-        if let table = value.table { return .table(values(of: table)) }
-        guard let array = value.array else { return .other }
+        let known: Value? =
+            switch value.type {
+            case .string: value.string.map(Value.string)
+            case .bool: value.bool.map(Value.boolean)
+            case .int: value.int.map(Value.integer)
+            case .table: value.table.map { .table(values(of: $0)) }
+            case .array: value.array.map(self.value(of:))
+            default: nil
+            }
+        return known ?? .other
+    }
+
+    private static func value(of array: TOMLArray) -> Value {
+        if array.first?.type == .table {
+            let tables = array.compactMap { $0.table }
+            if tables.count == array.count { return .tables(tables.map(values(of:))) }
+        }
         // Closures: a key path of a protocol's property is looked up anew each time.
         let texts = array.compactMap { $0.string }
-        if texts.count == array.count { return .strings(texts) }
-        let tables = array.compactMap { $0.table }
-        guard tables.count < array.count else { return .tables(tables.map(values(of:))) }
-        return .mixed(array.firstIndex { $0.string == nil } ?? 0)
+        return texts.count == array.count ? .strings(texts) : .mixed(array.firstIndex { $0.string == nil } ?? 0)
     }
 }

@@ -23,11 +23,12 @@ enum TOMLGuard {
     /// - Throws: the first fault, if the parser may not read the text.
     static func scan(_ text: String) throws(Fault) -> KeyLines {
         if text.utf8.starts(with: byteOrderMark) { throw Fault(line: 1, message: "a second byte order mark") }
-        if let cut = text.utf8.firstIndex(of: 0) {
-            let line = 1 + text.utf8[..<cut].count { $0 == UInt8(ascii: "\n") }
+        let bytes = Array(text.utf8)
+        if let cut = bytes.firstIndex(of: 0) {
+            let line = 1 + bytes[..<cut].count { $0 == UInt8(ascii: "\n") }
             throw Fault(line: line, message: "a NUL character")
         }
-        var scanner = KeyScanner(text)
+        var scanner = KeyScanner(bytes)
         scanner.scan()
         if let fault = scanner.fault { throw fault }
         return KeyLines(text, headers: scanner.headers)

@@ -49,7 +49,7 @@ struct ManifestTests {
         realm-domain = "orgs.example"
         identities = ["client", "managed"]
         variables = ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"]
-
+        placeholder-usernames = ["git"]
         [[authority]]
         hosts = ["*"]
         path = "/{path}"
@@ -75,7 +75,7 @@ struct ManifestTests {
         registration-page = "/settings/applications/new"
         registration = "tick the box"
         redirect-uri = "http://127.0.0.1"
-        placeholder-usernames = ["git", "Personal Access Token"]
+        placeholder-usernames = ["Personal Access Token"]
 
         [[client]]
         name = "azure-cli"
@@ -190,7 +190,10 @@ struct ManifestTests {
             old: "/settings/applications/new", new: "http://github.com/x", line: 36,
             message: "`registration-page` has a value that can't be used"),
         Fault(
-            old: "[\"git\"", new: "[\"g:t\"", line: 39,
+            old: "Personal", new: "Personal:", line: 39,
+            message: "`placeholder-usernames` holds a value that can't be used"),
+        Fault(
+            old: "\"git\"", new: "\"g:t\"", line: 13,
             message: "`placeholder-usernames` holds a value that can't be used"),
         Fault(old: "= true", new: "= 1", line: 33, message: "`revokes-on-renewal` must be true or false"),
         Fault(old: "\"/{path}\"", new: "\"/{path}/x\"", line: 16, message: pathFault),

@@ -14,7 +14,7 @@ struct ManifestReader {
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
         "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "registers",
-        "revokes", "client-secrets", "redirect-uri",
+        "revokes", "client-secrets", "redirect-uri", "placeholder-usernames",
     ]
 
     /// The keys of an issuer's endpoints.
@@ -117,13 +117,17 @@ struct ManifestReader {
                 hosts: try row.requiredList("hosts", .exchangeHost).map { $0.lowercased() },
                 scopes: try row.list("scopes", .scope), isPerPath: try row.boolean("per-path") ?? false)
         }
+        let placeholders = try table.list("placeholder-usernames", .basicUsername)
         manifest.issuers = try rows.read(
             "issuer",
             [
                 "kind", "hosts", "scopes", "flows", "secret-flows", "username", "placeholder-usernames", "bearer",
                 "revokes-on-renewal", "name", "git-hosts", "realms", "registration-page", "registration",
                 "redirect-uri",
-            ] + Self.endpointKeys, issuer)
+            ] + Self.endpointKeys
+        ) { row throws(SettingsError) in
+            try issuer(row, placeholders: placeholders)
+        }
         manifest.clients = try rows.read(
             "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
         manifest.notes += rows.notes
@@ -152,7 +156,8 @@ struct ManifestReader {
         return realm
     }
 
-    private func issuer(_ table: SettingsTable) throws(SettingsError) -> PluginIssuer {
+    /// Reads an `[[issuer]]` table, given the user names that are nobody's at any of them.
+    private func issuer(_ table: SettingsTable, placeholders: [String]) throws(SettingsError) -> PluginIssuer {
         var issuer = PluginIssuer(
             kind: try table.requiredText("kind", .pluginName),
             hosts: try table.list("hosts", .hostPattern).map { $0.lowercased() })
@@ -165,7 +170,7 @@ struct ManifestReader {
         issuer.username = try table.text("username", .basicUsername)
         issuer.placeholderUsernames =
             try table.strings("placeholder-usernames") == nil
-            ? nil : table.list("placeholder-usernames", .basicUsername)
+            ? nil : placeholders + table.list("placeholder-usernames", .basicUsername)
         issuer.takesBearer = try table.boolean("bearer") ?? (issuer.username == nil)
         issuer.revokesOnRenewal = try table.boolean("revokes-on-renewal") ?? false
         issuer.name = try table.text("name", .text(64)) ?? ""
