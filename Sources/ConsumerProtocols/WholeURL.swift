@@ -1,6 +1,5 @@
 import Addresses
 import CredentialEngine
-import FoundationEssentials
 import Rules
 import Secrets
 
@@ -28,6 +27,6 @@ extension Credential {
 
     /// When it ends, as RFC 3339 writes it; nil for never, or if that isn't known.
     var expiry: String? {
-        expiresOn.map { Date(timeIntervalSince1970: Double(min($0, Self.lastSecond))).formatted(.iso8601) }
+        expiresOn.map { Moment.utc(min($0, Self.lastSecond)) }
     }
 }

@@ -1,6 +1,5 @@
 import Addresses
 import CredentialEngine
-import FoundationEssentials
 import JSON
 import Rules
 import Secrets
@@ -53,9 +52,7 @@ public struct AWSConsumer: Consumer {
             "Version": 1, "AccessKeyId": .string(identifier.reveal()), "SecretAccessKey": .string(key.reveal()),
         ]
         answer["SessionToken"] = fields["SessionToken"].map { .string($0.reveal()) }
-        answer["Expiration"] = credential.expiresOn.map {
-            .string(Date(timeIntervalSince1970: Double($0)).formatted(.iso8601))
-        }
+        answer["Expiration"] = credential.expiry.map { .string($0) }
         return Turn(output: JSONValue.object(answer).encoded() + [0x0A], .end(0))
     }
 

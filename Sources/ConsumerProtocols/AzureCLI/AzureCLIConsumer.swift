@@ -1,6 +1,5 @@
 import Addresses
 import CredentialEngine
-import Glibc
 public import JSON
 import Rules
 public import Secrets
@@ -129,15 +128,5 @@ public struct AzureCLIConsumer: Consumer {
     /// What the errors of Entra ID begin with; SDKs look for it, too.
     private static let refusedByAuthority = "AADSTS"
 
-    private static func localTime(_ seconds: Int) -> String {
-        var moment = time_t(seconds)
-        var parts = tm()
-        guard localtime_r(&moment, &parts) != nil else { return "" }
-        var buffer = [UInt8](repeating: 0, count: 64)
-        let count = buffer.withUnsafeMutableBytes { bytes in
-            strftime(
-                bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, "%Y-%m-%d %H:%M:%S.000000", &parts)
-        }
-        return String(decoding: buffer[..<count], as: UTF8.self)
-    }
+    private static func localTime(_ seconds: Int) -> String { Moment.local(seconds, "%Y-%m-%d %H:%M:%S.000000") }
 }

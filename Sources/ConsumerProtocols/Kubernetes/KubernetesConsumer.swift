@@ -1,6 +1,5 @@
 import Addresses
 import CredentialEngine
-import FoundationEssentials
 import JSON
 import Rules
 import Secrets
@@ -82,10 +81,7 @@ public struct KubernetesConsumer: Consumer {
             return fail("what is stored for \(request.url) is no token, and clusters take no passwords")
         }
         var status: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
-        if let end = credential.expiresOn {
-            let time = Date(timeIntervalSince1970: Double(end)).formatted(.iso8601)
-            status["expirationTimestamp"] = .string(time)
-        }
+        if let expiry = credential.expiry { status["expirationTimestamp"] = .string(expiry) }
         let answer: JSONValue = [
             "apiVersion": .string(version), "kind": .string(Self.kind), "status": .object(status),
         ]

@@ -1,5 +1,5 @@
 import Addresses
-import Glibc
+import ConsumerProtocols
 import JSON
 import Secrets
 import Terminal
@@ -84,7 +84,7 @@ struct DecodedToken {
     /// The claims for programs: as they are in the token, with the times in words besides.
     var json: JSONValue {
         let times = Self.times.compactMap { name in
-            time(of: name).map { (name, JSONValue.string(Self.utc($0))) }
+            time(of: name).map { (name, JSONValue.string(Moment.utc($0))) }
         }
         return [
             "header": .object(header), "claims": .object(claims),
@@ -93,20 +93,7 @@ struct DecodedToken {
     }
 
     /// A time by this computer's clock, for people.
-    static func local(_ time: Int) -> String { formatted(time, "%Y-%m-%d %H:%M:%S %z", localtime_r) }
-    private static func utc(_ time: Int) -> String { formatted(time, "%Y-%m-%dT%H:%M:%SZ", gmtime_r) }
-
-    private static func formatted(
-        _ time: Int, _ format: String,
-        _ cut: (UnsafePointer<time_t>, UnsafeMutablePointer<tm>) -> UnsafeMutablePointer<tm>?
-    ) -> String {
-        var moment = time_t(time)
-        var parts = tm()
-        guard cut(&moment, &parts) != nil else { return String(time) }
-        var buffer = [CChar](repeating: 0, count: 64)
-        let count = strftime(&buffer, buffer.count, format, &parts)
-        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+    static func local(_ time: Int) -> String { Moment.local(time, "%Y-%m-%d %H:%M:%S %z") }
 }
 
 extension Failure {

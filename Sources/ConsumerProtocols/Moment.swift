@@ -1,0 +1,22 @@
+import Glibc
+
+/// Seconds since 1970 as text, by the C library: Foundation's calendars take a tenth of a remembered answer's time to load.
+package enum Moment {
+    /// The date and time in UTC, as RFC 3339 writes them.
+    package static func utc(_ seconds: Int) -> String { text(seconds, "%Y-%m-%dT%H:%M:%SZ", gmtime_r) }
+
+    /// The date and time by this computer's clock, in a format of strftime(3)'s.
+    package static func local(_ seconds: Int, _ format: String) -> String { text(seconds, format, localtime_r) }
+
+    private static func text(
+        _ seconds: Int, _ format: String,
+        _ cut: (UnsafePointer<time_t>, UnsafeMutablePointer<tm>) -> UnsafeMutablePointer<tm>?
+    ) -> String {
+        var moment = time_t(seconds)
+        var parts = tm()
+        guard cut(&moment, &parts) != nil else { return String(seconds) }
+        var buffer = [CChar](repeating: 0, count: 64)
+        let count = strftime(&buffer, buffer.count, format, &parts)
+        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
