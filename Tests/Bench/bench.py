@@ -1,9 +1,11 @@
-"""Measures lanyard against git-credential-libsecret; script/bench runs it."""
+"""Measures lanyard against git-credential-libsecret and others; script/bench runs it."""
 
 import argparse
+import json
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -13,16 +15,19 @@ from world import World
 
 PASSWORD = "protocol=https\nhost=example.com\nusername=somebody\n"
 MISSING = "protocol=https\nhost=nothing.example.com\n"
-ROWS = ["cached", "token", "password", "miss", "store", "memory", "calls", "stampede", "growth", "size"]
+ROWS = ["cached", "token", "password", "miss", "store", "memory", "consumers", "calls", "stampede", "growth", "size"]
 MANY = 64
+# What clusters' certificates are as long as.
+CERTIFICATE = "QUJD" * 500
 
 
 class Bench:
     """The rows, each of which prints its lines of the table."""
 
-    def __init__(self, world, runs):
+    def __init__(self, world, runs, az):
         self.world = world
         self.runs = runs
+        self.az = az
         self.failed = False
         resource = world.sandbox["resource"]
         self.token = self.file("token", f"url={resource}/contoso/hello.git\n")
@@ -47,18 +52,26 @@ class Bench:
     # --- Measuring
 
     def pairs(self, *what, verb="get"):
-        """Median milliseconds of each of the (program, request, environment), run in turn."""
+        """Median milliseconds of each of the (program, request, environment), run in turn; arguments may follow."""
         times = [[] for _ in what]
         for number in range(self.runs + 3):
-            for index, (program, request, environment) in enumerate(what):
-                elapsed = milliseconds(program, request, environment, verb)
+            for index, (program, request, environment, *arguments) in enumerate(what):
+                elapsed = milliseconds(program, request, environment, *(arguments or [verb]))
                 if number >= 3:
                     times[index].append(elapsed)
         return [statistics.median(one) for one in times]
 
     def row(self, figure, measured, limit, fine, lanyard="", peer=""):
         self.failed = self.failed or not fine
-        print(f"| {figure} | {lanyard} | {peer} | {measured} | {limit} | {'ok' if fine else 'over'} |", flush=True)
+        verdict = "" if limit == "" else "ok" if fine else "over"
+        print(f"| {figure} | {lanyard} | {peer} | {measured} | {limit} | {verdict} |", flush=True)
+
+    def compare(self, figure, ours, theirs, limit=None):
+        """A row of two programs, each as `pairs` takes them; without a limit it only tells."""
+        ours, theirs = self.pairs(ours, theirs)
+        ratio = ours / theirs
+        self.row(figure, f"{ratio:.2f}", "" if limit is None else f"≤ {limit}", limit is None or ratio <= limit,
+                 f"{ours:.1f} ms", f"{theirs:.1f} ms")
 
     def ratio(self, figure, request, environment, limit, theirs=None, verb="get"):
         world = self.world
@@ -91,6 +104,40 @@ class Bench:
         theirs = peak(world.peer, self.password, world.environment)
         self.row("peak memory, cached token", f"{ours / theirs:.2f}", "≤ 1.75", ours / theirs <= 1.75,
                  f"{ours / 1000:.1f} MB", f"{theirs / 1000:.1f} MB")
+
+    def consumers(self):
+        world = self.world
+        url = self.token.read_text().strip().removeprefix("url=")
+        helper = f"{world.folder}/usr/bin/docker-credential-lanyard"
+        git = (world.lanyard, self.token, world.environment)
+        docker = (helper, self.file("docker", url), world.environment)
+        info = {"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "spec": {
+            "interactive": False, "cluster": {"server": url, "certificate-authority-data": CERTIFICATE, "config": None}}}
+        kubectl = (world.lanyard, os.devnull, world.environment | {"KUBERNETES_EXEC_INFO": json.dumps(info)}, "kubectl")
+        self.compare("cached token for docker, against git's", docker, git, 1.15)
+        self.compare("cached token for kubectl, against git's", kubectl, git, 1.15)
+        if theirs := world.fetch_docker_helper():
+            self.compare_passwords(helper, theirs, docker)
+        else:
+            print("bench: docker-credential-secretservice can't be fetched: not compared", file=sys.stderr)
+        az = (shutil.which(self.az) or "", os.devnull, dict(os.environ), "account", "get-access-token")
+        if az[0] and subprocess.run([az[0], *az[3:]], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0:
+            self.compare("cached token, against az's", git, az)
+        else:
+            print("bench: no az that somebody is signed in at: not compared", file=sys.stderr)
+
+    def compare_passwords(self, helper, theirs, cached):
+        """Compares docker's two helpers, which one password is stored with."""
+        world = self.world
+        server = "registry.example:5000"
+        login = self.file("login", json.dumps({"ServerURL": server, "Username": "somebody", "Secret": "correct horse"}))
+        for program in (helper, theirs):
+            milliseconds(program, login, world.environment, "store")
+        request = self.file("server", server)
+        peer = (theirs, request, world.environment)
+        self.compare("cached token for docker, against docker-credential-secretservice's password", cached, peer)
+        self.compare("password for docker, against docker-credential-secretservice's",
+                     (helper, request, world.environment), peer)
 
     def calls(self):
         world = self.world
@@ -158,18 +205,18 @@ class Bench:
             self.row(f"size of {pathlib.Path(place).name}", f"{megabytes:.1f} MB", f"≤ {limit} MB", megabytes <= limit)
 
 
-def milliseconds(program, request, environment, verb="get"):
+def milliseconds(program, request, environment, *arguments):
     source = os.open(request, os.O_RDONLY)
     sink = os.open(os.devnull, os.O_WRONLY)
     files = [(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, sink, 1)]
     start = time.perf_counter_ns()
-    process = os.posix_spawn(program, [program, verb], environment, file_actions=files)
+    process = os.posix_spawn(program, [program, *(arguments or ["get"])], environment, file_actions=files)
     _, status = os.waitpid(process, 0)
     elapsed = time.perf_counter_ns() - start
     os.close(source)
     os.close(sink)
     if status != 0:
-        raise SystemExit(f"bench: error: {program} {verb} failed")
+        raise SystemExit(f"bench: error: {' '.join([program, *arguments])} failed")
     return elapsed / 1e6
 
 
@@ -198,11 +245,12 @@ def main():
     parser = argparse.ArgumentParser(prog="script/bench", description=__doc__)
     parser.add_argument("binaries", help=argparse.SUPPRESS)
     parser.add_argument("--runs", type=int, default=40, help="runs of each program in a row")
+    parser.add_argument("--az", default="az", metavar="PATH", help="the Azure CLI to compare with")
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS, metavar="NAME", help="only these rows")
     options = parser.parse_args()
     with World(options.binaries) as world:
-        bench = Bench(world, options.runs)
-        print("| figure | lanyard | git-credential-libsecret | measured | must be | |\n|---|---|---|---|---|---|")
+        bench = Bench(world, options.runs, options.az)
+        print("| figure | lanyard | the other | measured | must be | |\n|---|---|---|---|---|---|")
         for name in ROWS:
             if name in options.rows:
                 {"token": bench.token_row, "password": bench.password_row}.get(name, getattr(bench, name, None))()
