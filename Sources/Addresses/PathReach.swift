@@ -7,6 +7,6 @@ public enum PathReach: Sendable, Equatable {
     case place
     /// At the nearest place at or above it, whole segments of the path compared.
     case above
-    /// At the host itself, else at the only place below it that has one.
+    /// At the host itself, else at the only place below it that has one; not below `.well-known`, where each place is a protocol's.
     case below
 }

@@ -16,8 +16,8 @@ public protocol Consumer: Sendable {
     mutating func begin() -> Turn
     /// What is done next, now that this has come.
     mutating func take(_ event: ConsumerEvent) -> Turn
-    /// What is done next, now that the passwords are listed: what follows in the labels, and whose each is.
-    mutating func take(labels: [String: String]) -> Turn
+    /// What is done next, now that there is a list: servers, and whose what is kept for each is.
+    mutating func take(list: [String: String]) -> Turn
 }
 
 extension Consumer {
@@ -27,7 +27,7 @@ extension Consumer {
     public static var triesAgain: Bool { false }
 
     /// Most tools never ask for a list.
-    public mutating func take(labels: [String: String]) -> Turn { take(.nothing) }
+    public mutating func take(list: [String: String]) -> Turn { take(.nothing) }
 }
 
 /// What comes of a turn.
@@ -71,6 +71,8 @@ public struct Turn: Sendable, Equatable {
     public var output: [UInt8] = []
     /// What a person is told on stderr.
     public var complaint: Complaint?
+    /// What a person is told there though nothing failed.
+    public var note: String?
     /// How it goes on.
     public var next: Step
 
@@ -99,9 +101,10 @@ public struct Turn: Sendable, Equatable {
     }
 
     /// Makes a turn.
-    public init(output: [UInt8] = [], complaint: Complaint? = nil, _ next: Step) {
+    public init(output: [UInt8] = [], complaint: Complaint? = nil, note: String? = nil, _ next: Step) {
         self.output = output
         self.complaint = complaint
+        self.note = note
         self.next = next
     }
 }

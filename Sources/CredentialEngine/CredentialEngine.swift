@@ -21,7 +21,7 @@ public struct CredentialEngine: Sendable {
             case .get(let request): return try get(request)
             case .store(let credential, let request): try store(credential, for: request)
             case .erase(let request, let refused): try erase(request, refused)
-            case .list(let prefix): return .settled(.labels(try labels(beginningWith: prefix)))
+            case .list(let prefix): return .settled(.list(try servers(labelled: prefix)))
             }
             return .settled(.nothing)
         } catch {

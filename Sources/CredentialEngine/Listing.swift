@@ -1,3 +1,5 @@
+import Addresses
+import Rules
 public import TokenAcquisition
 public import TokenStore
 
@@ -16,11 +18,44 @@ public struct Listing: Sendable {
     public var accounts: AccountOverview { acquirer.accounts(among: records) }
 }
 
+extension CredentialSources {
+    /// The hosts, each with a user name, that take what a token is exchanged for, if that can be had without the person.
+    ///
+    /// Those that only a pattern covers count once something was exchanged for them.
+    fileprivate func exchangeHosts() throws(StoreError) -> [String: String] {
+        let records = try acquirer.allRecords()
+        let mapped = configuration.rules.filter { $0.pattern.scheme == "https" }.map(\.pattern.host)
+        let kept = records.exchanged.filter(\.path.isEmpty).compactMap { RequestHost($0.audience) }
+        var hosts: [String: String] = [:]
+        for host in mapped + kept where !host.name.hasBytes("*") {
+            var request = CredentialRequest()
+            (request.scheme, request.host) = ("https", host)
+            guard let wanted = try? resolve(request), let exchange = wanted.exchange, !exchange.isPerPath else {
+                continue
+            }
+            let decision = acquirer.decide(wanted, among: records)
+            switch decision.step {
+            case .answer(let token): hosts[exchange.audience] = token.basicUsername ?? ""
+            case .exchange, .renew: hosts[exchange.audience] = decision.account?.username ?? ""
+            case .askPerson, .refuse: continue
+            }
+        }
+        return hosts
+    }
+}
+
 extension CredentialEngine {
-    /// Lists the passwords that were stored under labels of their own.
-    func labels(beginningWith prefix: String) throws(Refusal) -> [String: String] {
-        let passwords = try readSources().passwords
-        do throws(StoreError) { return try passwords.labelled(prefix) } catch { throw .store(error) }
+    /// Lists the servers that passwords were stored for under labels of their own, and those that take what a token is exchanged
+    /// for.
+    func servers(labelled prefix: String) throws(Refusal) -> [String: String] {
+        let sources = try readSources()
+        do throws(StoreError) {
+            let exchanged = try sources.exchangeHosts()
+            // What answers is what the rule says, whatever else is kept.
+            return try sources.passwords.labelled(prefix).merging(exchanged) { $1 }
+        } catch {
+            throw .store(error)
+        }
     }
 
     /// Lists what is stored, with one search.

@@ -8,7 +8,8 @@ public enum Question: Sendable, Equatable {
     case store(Credential, CredentialRequest)
     /// That what was found not to work is forgotten; without a secret, whatever is stored for this.
     case erase(CredentialRequest, Refused)
-    /// Which passwords were stored under a label that begins with this.
+    /// Which servers there are credentials for: passwords that were stored under a label that begins with this, before the server,
+    /// and what a token was or can be exchanged for, such as registries' own.
     case list(labelPrefix: String)
 
     /// The secret that a server refused, as far as the consumer tells.
@@ -29,8 +30,8 @@ public enum Question: Sendable, Equatable {
 /// What the engine says to a question.
 public enum Outcome: Sendable {
     case credential(Credential)
-    /// What follows in the labels, and whose each password is; no secrets.
-    case labels([String: String])
+    /// Servers, and whose what is kept for each is; no secrets.
+    case list([String: String])
     /// There is none, and nobody objects to another source; to `store` and `erase`: it is done.
     case nothing
     /// There is none, for this reason.

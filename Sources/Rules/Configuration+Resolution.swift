@@ -75,7 +75,7 @@ extension Configuration {
             throw .unknownExchange(named, authority: resolved.authority)
         }
         resolved.exchange = TokenExchange(
-            row.name, for: audience.text, path: row.isPerPath ? request.path ?? "" : "")
+            row.name, for: audience.text, path: row.isPerPath ? request.path ?? "" : nil)
         if resolved.scopes.isEmpty { resolved.scopes = row.scopes }
     }
 

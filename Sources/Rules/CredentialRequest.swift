@@ -22,7 +22,7 @@ public struct CredentialRequest: Sendable, Equatable {
     public var takesFields = false
     /// Where a stored password may be that answers this.
     public var reach = PathReach.place
-    /// What the keyring calls a password that is stored for this; nil for git's way.
+    /// What the keyring calls a password that is stored for this, nil for git's way; of one to erase, what that begins with.
     public var label: String?
     /// Whether nobody may be asked for it, because the tool can't wait.
     public var isUnattended = false

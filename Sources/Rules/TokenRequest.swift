@@ -72,12 +72,15 @@ public struct TokenExchange: Sendable, Equatable {
     public var audience: String
     /// The path there, if the result depends on it; empty otherwise.
     public var path: String
+    /// Whether the result depends on the path there.
+    public var isPerPath: Bool
 
-    /// Names an exchange.
-    public init(_ name: String, for audience: String, path: String = "") {
+    /// Names an exchange; a path that isn't nil is one that the result depends on.
+    public init(_ name: String, for audience: String, path: String? = nil) {
         self.name = name
         self.audience = audience
-        self.path = path
+        self.path = path ?? ""
+        isPerPath = path != nil
     }
 
     /// What a manifest says of an exchange: its name, the scopes of the token, and whether the result is for one path only.

@@ -12,6 +12,7 @@ import Testing
         var arguments = ["get"]
         var input = ["registry.example:5000\n"]
         var event: ConsumerEvent?
+        var then: ConsumerEvent?
         var output = ""
         var status: Int32 = 0
     }
@@ -62,7 +63,12 @@ import Testing
         Case(
             testDescription: "get without an end", input: tooLong, output: "the request is longer than 1 MiB\n",
             status: 1),
-        Case(testDescription: "store", arguments: ["store"], input: [login], event: .nothing),
+        Case(
+            testDescription: "store of what is kept", arguments: ["store"], input: [login], event: .nothing,
+            then: .credential(password)),
+        Case(
+            testDescription: "store of what nothing finds", arguments: ["store"], input: [login], event: .nothing,
+            then: .nothing),
         Case(
             testDescription: "store that is refused", arguments: ["store"], input: [login], event: .signedOut,
             output: "you must sign in; sign in: lanyard login URL\n", status: 1),
@@ -103,7 +109,7 @@ import Testing
     @Test(arguments: cases)
     func `docker is served`(_ given: Case) {
         let said = Conversation(
-            DockerConsumer(given.arguments, version: "1.2"), given.input, [given.event].compactMap(\.self))
+            DockerConsumer(given.arguments, version: "1.2"), given.input, [given.event, given.then].compactMap(\.self))
         #expect(said.output == given.output)
         #expect(said.complaints.isEmpty, "docker reads stdout only")
         #expect(said.status == given.status)
@@ -124,13 +130,29 @@ import Testing
         (request.reach, request.isUnattended) = (reach, true)
         #expect(Conversation(DockerConsumer(["get"], version: ""), [server], [.nothing]).request == request)
         request.reach = .place
+        let look = request
+        request.label = "Docker: "
         let erased = Conversation(DockerConsumer(["erase"], version: ""), [server], [.nothing])
         #expect(erased.questions == [.erase(request, .init())])
         request.label = "Docker: \(server)"
         let stored = Conversation(
-            DockerConsumer(["store"], version: ""), [Self.login.replacing("registry.example", with: server)], [.nothing]
-        )
-        #expect(stored.questions == [.store(Self.password, request)])
+            DockerConsumer(["store"], version: ""), [Self.login.replacing("registry.example", with: server)],
+            [.nothing, .credential(Self.password)])
+        #expect(stored.questions == [.store(Self.password, request), .get(look)])
+    }
+
+    @Test(
+        arguments: [.credential(Credential(.accessToken, Secret("t"), username: nil)), .signedOut] as [ConsumerEvent])
+    func `a login at a server with a token says that it isn't kept, and succeeds`(_ event: ConsumerEvent) {
+        var consumer = DockerConsumer(["store"], version: "")
+        _ = (consumer.begin(), consumer.take(.input(Array(Self.login.utf8))), consumer.take(.input([])))
+        guard case .ask(.get) = consumer.take(.nothing).next else {
+            Issue.record("it doesn't look what docker gets from now on")
+            return
+        }
+        let end = consumer.take(event)
+        #expect(end.note?.hasPrefix("a rule maps https://registry.example/ to a token") == true)
+        #expect(end == Turn(note: end.note, .end(0)))
     }
 
     @Test func `a plain registry is another place`() {
@@ -143,11 +165,11 @@ import Testing
         #expect(consumer.begin() == Turn(.read))
         #expect(consumer.take(.input(Array("unused".utf8))) == Turn(.read))
         #expect(consumer.take(.input([])) == Turn(.ask(.list(labelPrefix: "Docker: "))))
-        let list = consumer.take(labels: ["localhost:5000": "u", "https://index.docker.io/v1/": "v"])
+        let list = consumer.take(list: ["localhost:5000": "u", "https://index.docker.io/v1/": "v"])
         #expect(
             list
                 == Turn(
                     output: Array(#"{"https://index.docker.io/v1/":"v","localhost:5000":"u"}"#.utf8) + [10], .end(0)))
-        #expect(consumer.take(labels: [:]).output == Array("{}\n".utf8))
+        #expect(consumer.take(list: [:]).output == Array("{}\n".utf8))
     }
 }

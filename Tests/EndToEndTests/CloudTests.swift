@@ -47,6 +47,9 @@ import Testing
             let assumed = try await Self.assumed(world)
             #expect(assumed.map { $0.form?["RoleSessionName"] } == ["alice@contoso.example", "alice@contoso.example"])
 
+            // They are of a role, and so of none of docker's servers.
+            try world.link("docker-credential-lanyard")
+            #expect(try await world.docker("list").output == "{}\n")
             // Nothing but the tool's own protocol has room for several parts.
             for arguments in [["token", url], ["get"]] {
                 let refused = try await world.lanyard(arguments, input: arguments == ["get"] ? "url=\(url)\n" : "")

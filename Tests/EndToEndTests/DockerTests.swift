@@ -118,6 +118,29 @@ struct DockerTests {
         }
     }
 
+    @Test func `a logout leaves what git stored, and a token of terraform's is none of docker's`() async throws {
+        try await World.with { world in
+            for program in ["docker-credential-lanyard", "terraform-credentials-lanyard"] { try world.link(program) }
+            let helper = "\(world.folder)/bin/docker-credential-lanyard"
+            let server = "registry.example"
+            let git = "url=https://\(server)\nusername=git\npassword=one\n"
+            #expect(try await world.lanyard(["store"], input: git).status == 0)
+            let login = #"{"ServerURL":"registry.example","Username":"docker","Secret":"two"}"#
+            let stored = try await world.runInside(helper, ["store"], input: login)
+            #expect(stored.status == 0 && stored.errors.isEmpty, "\(stored)")
+            #expect(try await world.runInside(helper, ["get"], input: server).output.contains(#""Secret":"two""#))
+            #expect(try await world.runInside(helper, ["erase"], input: server).status == 0)
+            #expect(try await world.runInside(helper, ["list"]).output == "{}\n")
+            #expect(try await world.get(of: "https://\(server)").value("password") == "one")
+
+            let terraform = "\(world.folder)/bin/terraform-credentials-lanyard"
+            let token = #"{"token":"t"}"#
+            #expect(try await world.runInside(terraform, ["store", "tf.example"], input: token).status == 0)
+            #expect(try await world.runInside(helper, ["get"], input: "tf.example").output == Self.notFound)
+            #expect(try await world.runInside(terraform, ["get", "tf.example"]).output == token + "\n")
+        }
+    }
+
     @Test func `another port, scheme or host gets nothing, and a sign-in is only named`() async throws {
         try await World.with { world in
             try world.link("docker-credential-lanyard")

@@ -56,6 +56,26 @@ import Testing
         }
     }
 
+    @Test func `docker lists a registry while somebody is signed in there, and a login keeps nothing`() async throws {
+        try await World.withRegistry(as: "alice@contoso.example") { world in
+            #expect(try await Self.list(world) == [world.registry: "alice@contoso.example"])
+            let answer = try await Self.docker(world)
+            #expect(try await Self.list(world) == [world.registry: Self.nobody])
+            #expect(try await world.exchanges() == 1)
+
+            // `docker login` without a name stores what it was given.
+            let same = try await Self.login(world, answer.Username, answer.Secret)
+            #expect(same.status == 0 && same.errors.isEmpty, "\(same)")
+            let other = try await Self.login(world, "robot", "correct horse")
+            #expect(other.status == 0 && other.output.isEmpty, "\(other)")
+            #expect(other.errors.contains("lanyard: a rule maps https://\(world.registry)/ to a token"), "\(other)")
+            #expect(try await Self.docker(world).Secret == answer.Secret)
+
+            #expect(try await world.lanyard(["logout", "--all"]).status == 0)
+            #expect(try await Self.list(world) == [:])
+        }
+    }
+
     @Test func `git and lanyard token get the same, as a password`() async throws {
         try await World.withRegistry(as: "alice@contoso.example") { world in
             let url = world.sandbox.exchanges
@@ -122,6 +142,18 @@ import Testing
         let ended = try await world.docker("get")
         #expect(ended.status == 0, "\(ended)")
         return try JSONDecoder().decode(DockerAnswer.self, from: Data(ended.output.utf8))
+    }
+
+    private static func list(_ world: World) async throws -> [String: String] {
+        try JSONDecoder().decode([String: String].self, from: Data(try await world.docker("list").output.utf8))
+    }
+
+    /// Has docker's helper store a name and a secret.
+    private static func login(_ world: World, _ username: String, _ secret: String) async throws -> Ended {
+        let login = ["ServerURL": world.registry, "Username": username, "Secret": secret]
+        return try await world.runInside(
+            "\(world.folder)/bin/docker-credential-lanyard", ["store"],
+            input: String(decoding: try JSONEncoder().encode(login), as: UTF8.self))
     }
 
     private static func curl(_ world: World, _ url: String, _ configuration: String) async throws -> Ended {

@@ -115,6 +115,9 @@ import Testing
 
     @Test func `what is below a host counts if there is no choice`() async throws {
         try await KeyringFixture.with(.unlocked) { keyring in
+            // It is of the protocol that has this place.
+            try await store(keyring, "path=.well-known/terraform.json", "username=u", "password=t")
+            #expect(try await get(keyring, "reach=below") == "")
             try await store(keyring, "path=a", "username=u", "password=a")
             #expect(try await get(keyring) == "")
             #expect(try await get(keyring, "reach=below") == "username=u\npassword=a\n")

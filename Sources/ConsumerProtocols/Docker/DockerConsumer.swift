@@ -23,7 +23,8 @@ public struct DockerConsumer: Consumer {
 
     /// What the keyring calls a password that came from docker, before the server.
     ///
-    /// docker sends all that it lists to its daemon, so it must not see what git or another tool stored.
+    /// docker sends all that it lists to its daemon, so it must not see what git or another tool stored; nor is that what a logout
+    /// of docker's forgets.
     private static let label = "Docker: "
 
     private let arguments: [String]
@@ -31,6 +32,10 @@ public struct DockerConsumer: Consumer {
     private var input = ToolInput()
     /// The server as docker called it, which the answer repeats.
     private var server = ""
+    private var request = CredentialRequest()
+    /// What docker stored, and whether the engine has been asked if that is what it gives from now on.
+    private var stored: Secret?
+    private var isComparing = false
 
     /// Serves what docker passes: one verb; the version is lanyard's own.
     public init(_ arguments: [String], version: String) {
@@ -56,14 +61,14 @@ public struct DockerConsumer: Consumer {
         case .input([]): ask()
         case .input(let bytes): read(bytes)
         case .credential(let credential): answer(credential)
-        case .nothing: verb == .get ? fail(Words.notFound) : Turn(.end(0))
-        case .refused(let refusal): fail(refusal.text)
+        case .nothing: answerWithout()
+        case .refused(let refusal): isComparing ? notKept : fail(refusal.text)
         }
     }
 
     /// Lists the servers as docker called them, and the user names.
-    public mutating func take(labels: [String: String]) -> Turn {
-        Turn(output: JSONValue.object(labels.mapValues(JSONValue.string)).encoded() + [0x0A], .end(0))
+    public mutating func take(list: [String: String]) -> Turn {
+        Turn(output: JSONValue.object(list.mapValues(JSONValue.string)).encoded() + [0x0A], .end(0))
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {
@@ -76,7 +81,8 @@ public struct DockerConsumer: Consumer {
         case .get, .erase:
             guard let text = input.text else { return fail("the server's URL is not UTF-8") }
             server = String(text.trimmed(of: " \t\r\n"))
-            return ask { verb == .get ? .get($0) : .erase($0, .init()) }
+            let isGet = verb == .get
+            return ask { isGet ? .get($0) : .erase($0, .init()) }
         case .store: return store()
         case .list, .version, nil: return Turn(.ask(.list(labelPrefix: Self.label)))
         }
@@ -90,16 +96,18 @@ public struct DockerConsumer: Consumer {
         guard let username = object["Username"]?.string, !username.isEmpty else {
             return fail(server.isEmpty ? Words.noServer : Words.noUsername)
         }
+        stored = Secret(secret)
         return ask { .store(Credential(.password, Secret(secret), username: username), $0) }
     }
 
-    private func ask(_ question: (CredentialRequest) -> Question) -> Turn {
+    private mutating func ask(_ question: (CredentialRequest) -> Question) -> Turn {
         guard !server.isEmpty else { return fail(Words.noServer) }
         do throws(RequestError) {
             let url = try RequestURL(server.hasBytes("://") ? server : "https://\(server)")
-            var request = CredentialRequest(url)
+            request = CredentialRequest(url)
             request.isUnattended = true
             if verb == .store { request.label = Self.label + server }
+            if verb == .erase { request.label = Self.label }
             if verb == .get { request.reach = request.path == nil ? .below : .above }
             return Turn(.ask(question(request)))
         } catch {
@@ -107,7 +115,24 @@ public struct DockerConsumer: Consumer {
         }
     }
 
+    /// Answers if the engine has nothing, or is done.
+    private mutating func answerWithout() -> Turn {
+        guard verb != .get else { return fail(Words.notFound) }
+        guard verb == .store, !isComparing else { return Turn(.end(0)) }
+        isComparing = true
+        request.label = nil
+        return Turn(.ask(.get(request)))
+    }
+
+    /// What a person is told if docker gets a token for the server: docker itself says that the login succeeded.
+    private var notKept: Turn {
+        let note = "a rule maps \(request.url) to a token, which docker gets; what was to be stored for it is not kept"
+        return Turn(note: note, .end(0))
+    }
+
     private func answer(_ credential: Credential) -> Turn {
+        // docker stores what it was given, too.
+        if isComparing { return credential.secret == stored ? Turn(.end(0)) : notKept }
         // docker has no name for a credential of another scheme than a password's.
         if case .authorization = credential.kind { return fail(Words.notFound) }
         let answer: JSONValue = [

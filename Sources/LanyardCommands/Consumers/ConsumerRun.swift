@@ -60,6 +60,7 @@ struct ConsumerRun: Sendable {
         var turn = first
         while true {
             if !turn.output.isEmpty { context.console.write(turn.output) }
+            if let note = turn.note { context.console.note(note) }
             if let complaint = turn.complaint { context.console.report(Failure(complaint, refusal, in: context)) }
             switch turn.next {
             case .end(let status): return .end(status)
@@ -79,7 +80,7 @@ struct ConsumerRun: Sendable {
         switch outcome {
         case .credential(let credential): return consumer.take(.credential(credential))
         case .nothing: return consumer.take(.nothing)
-        case .labels(let labels): return consumer.take(labels: labels)
+        case .list(let list): return consumer.take(list: list)
         case .refused(let refusal):
             self.refusal = refusal
             if type(of: consumer).triesAgain { ToolRefusal(context)?.leave() }

@@ -36,7 +36,8 @@ struct PasswordAddress: Equatable {
         return switch reach {
         case .place: stored.path.isSame(as: path)
         case .above: segments.starts(with: stored.segments)
-        case .below: true
+        // What is at a well-known place (RFC 8615) is of the protocol that asks there, as terraform's tokens are.
+        case .below: !stored.path.utf8.starts(with: ".well-known/".utf8)
         }
     }
 

@@ -61,24 +61,35 @@ public struct PasswordStore: Sendable {
 
     /// Erases everything that matches, and tells how many items that were.
     ///
-    /// A query with a password erases only passwords equal to it, one with a credential only equal authorizations.
+    /// A query with a password erases only passwords equal to it, one with a credential only equal authorizations, and one with a
+    /// label only passwords.
     public func erase(_ query: PasswordQuery) throws(StoreError) -> Int {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let needsSecrets = query.password ?? query.credential != nil
             var items: [PasswordItem] = []
             if query.credential == nil { items += try session.passwords(for: query, needsSecrets: needsSecrets) }
-            if query.password == nil {
+            if query.password == nil, query.label == nil {
                 items += try session.authorizations(
                     for: query, group: configuration.group, needsSecrets: needsSecrets)
             }
-            let doomed = items.filter { $0.isProvenBy(query) }
-            for item in doomed { try session.delete(item.item) }
-            return doomed.count
+            var count = 0
+            for item in items where item.isProvenBy(query) {
+                guard try session.isLabelled(item, query.label) else { continue }
+                try session.delete(item.item)
+                count += 1
+            }
+            return count
         }
     }
 }
 
 extension KeyringSession {
+    /// Whether the item's label begins with this; true if it is nil.
+    fileprivate func isLabelled(_ item: PasswordItem, _ prefix: String?) throws(ServiceFailure) -> Bool {
+        guard let prefix else { return true }
+        return try label(of: item.item)?.utf8.starts(with: prefix.utf8) ?? false
+    }
+
     /// Everything that is stored for the query, expired or not, the newest first.
     fileprivate func stored(for query: PasswordQuery, group: String) throws(ServiceFailure) -> [StoredPassword] {
         var found = try passwords(for: query, needsSecrets: true)

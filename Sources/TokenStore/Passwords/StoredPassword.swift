@@ -19,7 +19,7 @@ public struct PasswordQuery: Sendable, Equatable {
     public var credential: Secret?
     /// Whether the caller understands `authtype` and `credential`; without, only passwords are found.
     public var acceptsAuthtype = false
-    /// Store only: what a new item is called; nil for git's way.
+    /// Store only: what a new item is called, nil for git's way; erase only: what the items' labels begin with.
     public var label: String?
     /// Read only: where else a password may be.
     public var reach = PathReach.place
