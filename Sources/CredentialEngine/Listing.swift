@@ -1,5 +1,6 @@
 import Addresses
 import Rules
+import Secrets
 public import TokenAcquisition
 public import TokenStore
 
@@ -35,9 +36,10 @@ extension CredentialSources {
             }
             let decision = acquirer.decide(wanted, among: records)
             switch decision.step {
-            case .answer(let token): hosts[exchange.audience] = token.basicUsername ?? ""
+            case .answer(let token) where !token.accessToken.isEmpty:
+                hosts[exchange.audience] = token.basicUsername ?? ""
             case .exchange, .renew: hosts[exchange.audience] = decision.account?.username ?? ""
-            case .askPerson, .refuse: continue
+            case .answer, .askPerson, .refuse: continue
             }
         }
         return hosts
