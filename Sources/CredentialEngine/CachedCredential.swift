@@ -52,8 +52,9 @@ public struct CachedCredential: Sendable {
         /// Keeps the token for as long as it needs no renewal.
         ///
         /// Getting it anew was itself a change, which replaced the key: only another look at the keyring tells what counts
-        /// since. After a sign-in it is taken at once, because the person has chosen an account as well; what a renewal
-        /// brought is left to the next request, which looks anyway.
+        /// since. After a sign-in it is taken at once, because the person has chosen an account as well, and after an exchange,
+        /// because docker and skopeo ask several times for one command; what a renewal brought is left to the next request, which
+        /// looks anyway.
         func keep(
             _ token: AcquiredToken, at issuer: PluginIssuer?, for wanted: TokenRequest, from sources: CredentialSources
         ) {
@@ -62,15 +63,15 @@ public struct CachedCredential: Sendable {
             else { return }
             switch token.source {
             case .cache: remembered.write(token, at: issuer, key)
-            case .renewed: return
-            case .signedIn: keepSignedIn(wanted, at: issuer, from: sources)
+            case .renewed where !token.isExchanged: return
+            case .renewed, .signedIn: keepStored(wanted, at: issuer, from: sources)
             }
         }
 
-        /// Keeps what is stored after a sign-in.
+        /// Keeps what is stored by now.
         ///
         /// What was asked for comes from the configuration of before: if that has been edited since, it is nobody's answer.
-        private func keepSignedIn(
+        private func keepStored(
             _ wanted: TokenRequest, at issuer: PluginIssuer?, from sources: CredentialSources
         ) {
             guard let after = CachedCredential(remembered.request, in: remembered.surroundings),

@@ -76,6 +76,16 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: CachedAnswerTests.hasKernelKeyring && geteuid() == 0, "only root has kernel keys of its own"))
+    func `what was exchanged is remembered at once`() async throws {
+        try await World.withRegistry(as: "alice@contoso.example", ownKernelKeys: true) { world in
+            let first = try await Self.docker(world)
+            try await world.keyring.suspendProvider()
+            #expect(try await Self.docker(world).Secret == first.Secret)
+            try await world.keyring.resumeProvider()
+        }
+    }
+
     @Test func `git and lanyard token get the same, as a password`() async throws {
         try await World.withRegistry(as: "alice@contoso.example") { world in
             let url = world.sandbox.exchanges

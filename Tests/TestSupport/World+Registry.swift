@@ -5,7 +5,7 @@ extension World {
     ///
     /// The registry belongs to contoso.example; as a guest there they are known to it.
     package static func withRegistry(
-        as user: String, guest: Bool = false, authority: String = "contoso.example",
+        as user: String, guest: Bool = false, authority: String = "contoso.example", ownKernelKeys: Bool = false,
         _ body: @Sendable (World) async throws -> Void
     ) async throws {
         let invite: @Sendable (String) -> String = { text in
@@ -13,7 +13,7 @@ extension World {
             let guest = #"guest = [{ tenant = "contoso.example", id = "ca801000-0000-4000-8000-00000000c0a7" }]"#
             return text.replacing(id, with: "\(id)\n\(guest)")
         }
-        try await World.with(people: guest ? invite : nil) { world in
+        try await World.with(ownKernelKeys: ownKernelKeys, people: guest ? invite : nil) { world in
             try FileManager.default.createSymbolicLink(
                 atPath: "\(world.folder)/bin/docker-credential-lanyard", withDestinationPath: Built.lanyard)
             let old = try String(contentsOfFile: world.configFile, encoding: .utf8)
