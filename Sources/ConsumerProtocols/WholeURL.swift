@@ -4,14 +4,16 @@ import Rules
 import Secrets
 
 extension CredentialRequest {
-    /// The request of a tool that sends the whole URL of what it wants, and puts any authorization in its header.
+    /// The request of a tool that sends the whole URL of what it wants, and can't wait for a person.
     ///
     /// Query and fragment are left out: no rule or password is for one.
-    init(wholeURL text: String) throws(RequestError) {
+    init(wholeURL text: String, takesAuthorizations: Bool = false) throws(RequestError) {
+        guard !text.hasControlCharacter else { throw .invalid("url") }
         let end = text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         self.init(try RequestURL(String(text[..<(end ?? text.endIndex)])))
         reach = .above
-        takesAuthorizations = true
+        isUnattended = true
+        self.takesAuthorizations = takesAuthorizations
     }
 
     /// Hears what a server said in a header, if it is a challenge.
@@ -22,11 +24,11 @@ extension CredentialRequest {
 }
 
 extension Credential {
-    /// The last second that has a date of four digits in a year.
-    private static let lastSecond = 253_402_300_799
+    /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
+    ///
+    /// Every tool can read it: none knows a year before 1970, or of more than four digits.
+    var end: Int? { expiresOn.map { min(max($0, 0), 253_402_300_799) } }
 
     /// When it ends, as RFC 3339 writes it; nil for never, or if that isn't known.
-    var expiry: String? {
-        expiresOn.map { Moment.utc(min($0, Self.lastSecond)) }
-    }
+    var expiry: String? { end.map { Moment.utc($0) } }
 }

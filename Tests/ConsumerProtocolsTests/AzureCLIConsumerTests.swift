@@ -20,7 +20,7 @@ import Testing
         /// Part of what is told on stderr.
         var complaint: String?
         var status: Int32 = 0
-        var testDescription: String { line }
+        var testDescription: String { String(line.prefix(120)) }
     }
 
     private static let token: [String: JSONValue] = [
@@ -61,6 +61,9 @@ import Testing
         Case(line: "account get-access-token --resource-type no", complaint: "resource type", status: 2),
         Case(line: "account get-access-token --tenant a/../b", complaint: "--tenant", status: 2),
         Case(line: "account get-access-token --tenant a.example:8443", complaint: "--tenant", status: 2),
+        Case(
+            line: "account get-access-token --\(String(repeating: "x", count: 1 << 20))",
+            complaint: "unrecognized arguments: --xxx", status: 2),
         Case(line: "account get-access-token --no-such x", complaint: "unrecognized arguments: --no-such", status: 2),
         Case(line: "account get-access-token stray", complaint: "unrecognized arguments: stray", status: 2),
         Case(line: "account get-access-token -o table", complaint: "--output json", status: 2),
@@ -125,6 +128,17 @@ import Testing
         let written = try #require(JSONValue(bytes: consumer.take(.credential(Self.credential())).output))
         let end = try #require(written["expiresOn"]?.string)
         #expect(end.wholeMatch(of: /2033-05-1[789] [0-9]{2}:33:20\.000000/) != nil, "\(end)")
+    }
+
+    @Test func `an end that no calendar has is a time, too`() throws {
+        var consumer = Self.consumer("account get-access-token")
+        _ = consumer.begin()
+        var credential = Self.credential()
+        credential.expiresOn = .max
+        let written = try #require(JSONValue(bytes: consumer.take(.credential(credential)).output))
+        #expect(written["expires_on"] == 253_402_300_799)
+        let end = try #require(written["expiresOn"]?.string)
+        #expect(end.wholeMatch(of: /(9999-12-31|10000-01-01) [0-9]{2}:[0-9]{2}:59\.000000/) != nil, "\(end)")
     }
 
     @Test func `a token without an end has no time`() throws {

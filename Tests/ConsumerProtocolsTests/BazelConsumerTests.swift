@@ -76,7 +76,7 @@ import Testing
 
     @Test(arguments: cases)
     func `Bazel is served`(_ given: Case) {
-        let said = Conversation(BazelConsumer(given.arguments), given.input, [given.event].compactMap(\.self))
+        let said = Conversation(BazelConsumer(given.arguments), given.input, [given.event])
         #expect(said.output == given.output)
         #expect(said.complaints == [given.complaint].compactMap(\.self))
         #expect(said.status == given.status)

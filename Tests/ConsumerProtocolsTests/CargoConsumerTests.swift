@@ -54,6 +54,10 @@ import Testing
             testDescription: "a token is kept for as long as it is valid", input: [get], events: [.credential(token)],
             output: [greeting, gotToken]),
         Case(
+            testDescription: "an end that cargo's calendar hasn't is its last", input: [get],
+            events: [.credential(Credential(.accessToken, Secret("t"), username: nil, expiresOn: .max))],
+            output: [greeting, gotToken.replacing(":5,", with: ":253402300799,")]),
+        Case(
             testDescription: "a password goes as Basic, for as long as cargo runs", input: [get],
             events: [.credential(Credential(.password, Secret("p"), username: "u"))],
             output: [greeting, got("Basic dTpw")]),

@@ -5,22 +5,22 @@ import Testing
 
 /// What a tool is told, from its first byte to its last, if it writes this and the engine has that.
 struct Conversation: Equatable {
-    var output = ""
-    var complaints: [Turn.Complaint] = []
-    var questions: [Question] = []
-    var status: Int32?
+    private(set) var output = ""
+    private(set) var complaints: [Turn.Complaint] = []
+    private(set) var questions: [Question] = []
+    private(set) var status: Int32?
 
-    /// Plays the tool, a read for each part of the input until it is used up, and the engine.
-    init(_ consumer: any Consumer, _ input: [String] = [], _ events: [ConsumerEvent] = []) {
+    /// Plays the tool, a read for each part of the input until it is used up, and the engine, which has one thing for each question.
+    init(_ consumer: any Consumer, _ input: [String] = [], _ events: [ConsumerEvent?] = []) {
         self.init(consumer, bytes: input.map { Array($0.utf8) }, events)
     }
 
     /// Plays a tool that doesn't write text.
-    init(_ consumer: any Consumer, bytes input: [[UInt8]], _ events: [ConsumerEvent] = []) {
-        var (consumer, input, events) = (consumer, input[...], events[...])
+    init(_ consumer: any Consumer, bytes input: [[UInt8]], _ events: [ConsumerEvent?] = []) {
+        var (consumer, input, events, bytes) = (consumer, input[...], events.compactMap(\.self)[...], [] as [UInt8])
         var turn = consumer.begin()
         while true {
-            output += String(decoding: turn.output, as: UTF8.self)
+            bytes += turn.output
             if let complaint = turn.complaint { complaints.append(complaint) }
             switch turn.next {
             case .read: turn = consumer.take(.input(input.popFirst() ?? []))
@@ -33,16 +33,26 @@ struct Conversation: Equatable {
                 turn = consumer.take(event)
             case .end(let status):
                 self.status = status
+                output = String(decoding: bytes, as: UTF8.self)
                 #expect(events.isEmpty, "it never asked")
                 return
             }
         }
     }
 
-    /// What it asked for, if that was one credential.
+    /// The request of its only question, whatever was asked.
     var request: CredentialRequest? {
-        guard case .get(let request) = questions.first, questions.count == 1 else { return nil }
-        return request
+        guard questions.count == 1 else { return nil }
+        return switch questions[0] {
+        case .get(let request), .store(_, let request), .erase(let request, _): request
+        case .list: nil
+        }
+    }
+
+    /// What is told on stderr, if it is of the tool's own.
+    var words: String? {
+        guard case .other(let message, let remedy) = complaints.last else { return nil }
+        return ([message] + [remedy].compactMap(\.self)).joined(separator: "; ")
     }
 }
 
@@ -51,4 +61,6 @@ extension ConsumerEvent {
     static let signedOut = refused(
         ReportedRefusal(
             cause: .other, message: "you must sign in", remedies: ["sign in: lanyard login URL"], status: 2))
+    /// A refusal that no sign-in ends.
+    static let locked = refused(ReportedRefusal(cause: .keyring, message: "the keyring is locked", status: 1))
 }

@@ -109,7 +109,7 @@ import Testing
     @Test(arguments: cases)
     func `docker is served`(_ given: Case) {
         let said = Conversation(
-            DockerConsumer(given.arguments, version: "1.2"), given.input, [given.event, given.then].compactMap(\.self))
+            DockerConsumer(given.arguments, version: "1.2"), given.input, [given.event, given.then])
         #expect(said.output == given.output)
         #expect(said.complaints.isEmpty, "docker reads stdout only")
         #expect(said.status == given.status)

@@ -64,6 +64,13 @@ import Testing
             verb: .get, input: ["host=a b\n"], complaint: .invalid(.invalid("host")), status: 1,
             testDescription: "get of no host"),
         Case(
+            verb: .get, input: [String(repeating: "a", count: 1 << 17)], complaint: .unreadable(.lineTooLong),
+            status: 1, testDescription: "get of a line without an end"),
+        Case(
+            verb: .get, input: [request + "username=a\0b\n"], complaint: .unreadable(.forbiddenByte(key: "username")),
+            status: 1,
+            testDescription: "get with a zero byte"),
+        Case(
             verb: .store, input: [request + "username=u\npassword=p\n"], event: .nothing,
             testDescription: "store"),
         Case(verb: .store, input: [request + "username=u\n"], testDescription: "store without a password"),
@@ -81,29 +88,10 @@ import Testing
 
     @Test(arguments: cases)
     func `git is served`(_ given: Case) {
-        var consumer = GitConsumer(given.verb)
-        var turn = consumer.begin()
-        var (output, complaint) = (turn.output, turn.complaint)
-        var (input, event) = (given.input, given.event)
-        while true {
-            switch turn.next {
-            case .read: turn = consumer.take(.input(input.isEmpty ? [] : Array(input.removeFirst().utf8)))
-            case .ask:
-                guard let came = event.take() else {
-                    Issue.record("it asks, or asks again")
-                    return
-                }
-                turn = consumer.take(came)
-            case .end(let status):
-                #expect(String(decoding: output, as: UTF8.self) == given.output)
-                #expect(complaint == given.complaint)
-                #expect(status == given.status)
-                #expect(event == nil, "it never asked")
-                return
-            }
-            output += turn.output
-            complaint = turn.complaint ?? complaint
-        }
+        let said = Conversation(GitConsumer(given.verb), given.input, [given.event])
+        #expect(said.output == given.output)
+        #expect(said.complaints == [given.complaint].compactMap(\.self))
+        #expect(said.status == given.status)
     }
 
     @Test(

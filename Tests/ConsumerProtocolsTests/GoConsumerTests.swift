@@ -83,6 +83,11 @@ import Testing
             arguments: ["https://go.example\\@evil.example/"],
             complaint: .other("this can't be the URL of a module: https://go.example\\@evil.example/"), status: 1),
         Case(
+            testDescription: "a URL that would name another host's in the answer",
+            arguments: ["https://go.example/m?a\nhttps://other.example/"],
+            complaint: .other("this can't be the URL of a module: https://go.example/m?a?https://other.example/"),
+            status: 1),
+        Case(
             testDescription: "no URL", arguments: ["m"], complaint: .other("this can't be the URL of a module: m"),
             status: 1),
         Case(testDescription: "two URLs", arguments: [url, url], complaint: usage, status: 64),
@@ -102,7 +107,7 @@ import Testing
 
     @Test(arguments: cases)
     func `Go is served`(_ given: Case) {
-        let said = Conversation(GoConsumer(given.arguments), given.input, [given.event].compactMap(\.self))
+        let said = Conversation(GoConsumer(given.arguments), given.input, [given.event])
         #expect(said.output == given.output)
         #expect(said.complaints == [given.complaint].compactMap(\.self))
         #expect(said.status == given.status)

@@ -68,10 +68,10 @@ import Testing
         Case(arguments: ["del", url, "alice"], event: .nothing, testDescription: "del"),
     ])
     func `it answers as the library's own does`(_ given: Case) {
-        let trial = ToolTrial(KeyringConsumer(given.arguments, isTyped: false), event: given.event)
+        let trial = Conversation(KeyringConsumer(given.arguments, isTyped: false), [], [given.event])
         #expect(trial.output == given.output)
         #expect(trial.status == given.status)
-        #expect(trial.complaint == nil)
+        #expect(trial.complaints.isEmpty)
     }
 
     @Test(
@@ -92,36 +92,37 @@ import Testing
             (["--output=xml", "get", url, "alice"], "argument --output: invalid choice: 'xml'"),
         ] as [([String], String)])
     func `a wrong command line ends with 2`(_ arguments: [String], _ words: String) {
-        let trial = ToolTrial(KeyringConsumer(arguments, isTyped: false))
+        let trial = Conversation(KeyringConsumer(arguments, isTyped: false))
         #expect(trial.words == words + "; keyring --help lists what there is")
         #expect(trial.output.isEmpty && trial.status == 2)
     }
 
     @Test func `whole URLs reach the longest prefix, and nobody is asked`() {
-        let trial = ToolTrial(
-            KeyringConsumer(["get", "https://pkgs.example:8443/feed/simple/", "alice"], isTyped: false), event: .refusal
+        let trial = Conversation(
+            KeyringConsumer(["get", "https://pkgs.example:8443/feed/simple/", "alice"], isTyped: false), [],
+            [.signedOut]
         )
         #expect(trial.request?.host?.text == "pkgs.example:8443")
         #expect(trial.request?.path == "feed/simple/" && trial.request?.username == "alice")
         #expect(trial.request?.reach == .above && trial.request?.isUnattended == true)
         #expect(trial.request?.takesAuthorizations == false)
-        #expect(trial.complaint == .refusal && trial.output.isEmpty && trial.status == 1)
-        let pdm = ToolTrial(
-            KeyringConsumer(["--mode=creds", "get", "http://bob@pkgs.example/", ""], isTyped: false), event: .nothing)
+        #expect(trial.complaints == [.refusal] && trial.output.isEmpty && trial.status == 1)
+        let pdm = Conversation(
+            KeyringConsumer(["--mode=creds", "get", "http://bob@pkgs.example/", ""], isTyped: false), [], [.nothing])
         #expect(pdm.request?.scheme == "http" && pdm.request?.username == "bob")
     }
 
     @Test(arguments: [(url, ["s3cret\n"]), (url, ["s3c", "ret"]), ("pkgs.example", ["s3cret\n"])])
     func `set keeps the line on stdin, for a host alone by https`(_ service: String, _ input: [String]) {
-        let trial = ToolTrial(
-            KeyringConsumer(["set", service, "alice"], isTyped: false), input: input, event: .nothing)
-        guard case .store(let credential, let request) = trial.question else {
+        let trial = Conversation(
+            KeyringConsumer(["set", service, "alice"], isTyped: false), input, [.nothing])
+        guard case .store(let credential, let request) = trial.questions.first else {
             Issue.record("it stores nothing: \(trial)")
             return
         }
         #expect(credential == Credential(.password, Secret("s3cret"), username: "alice"))
         #expect(request.scheme == "https" && request.host?.text == "pkgs.example" && request.username == "alice")
-        #expect(trial.output.isEmpty && trial.complaint == nil && trial.status == 0)
+        #expect(trial.output.isEmpty && trial.complaints.isEmpty && trial.status == 0)
     }
 
     @Test(
@@ -136,32 +137,32 @@ import Testing
             ),
         ] as [([String], String)])
     func `what can't be a password is not stored`(_ input: [String], _ words: String) {
-        let trial = ToolTrial(KeyringConsumer(["set", Self.url, "alice"], isTyped: false), input: input)
+        let trial = Conversation(KeyringConsumer(["set", Self.url, "alice"], isTyped: false), input)
         #expect(trial.words == words && trial.output.isEmpty && trial.status == 1)
     }
 
     @Test func `nobody types a password that shows`() {
-        let trial = ToolTrial(KeyringConsumer(["set", Self.url, "alice"], isTyped: true))
+        let trial = Conversation(KeyringConsumer(["set", Self.url, "alice"], isTyped: true))
         #expect(trial.words?.hasPrefix("a terminal would show the password; pass it by a pipe") == true)
         #expect(trial.status == 1)
     }
 
     @Test func `set and del of what is no place fail`() {
         for verb in ["set", "del"] {
-            let trial = ToolTrial(KeyringConsumer([verb, "my app", "alice"], isTyped: false))
+            let trial = Conversation(KeyringConsumer([verb, "my app", "alice"], isTyped: false))
             #expect(trial.words == "my app is neither a URL nor a host" && trial.status == 1)
         }
     }
 
     @Test func `plain text holds no line feed in a password`() {
-        let trial = ToolTrial(
-            KeyringConsumer(["get", Self.url, "u"], isTyped: false),
-            event: .credential(Credential(.password, Secret("two\nlines"), username: "u")))
+        let trial = Conversation(
+            KeyringConsumer(["get", Self.url, "u"], isTyped: false), [],
+            [.credential(Credential(.password, Secret("two\nlines"), username: "u"))])
         #expect(trial.output.isEmpty && trial.status == 1)
     }
 
     @Test func `help is help`() {
-        let trial = ToolTrial(KeyringConsumer(["--help"], isTyped: false))
+        let trial = Conversation(KeyringConsumer(["--help"], isTyped: false))
         #expect(trial.output.hasPrefix("usage: keyring ") && trial.status == 0)
     }
 }

@@ -19,9 +19,9 @@ import Testing
 
     private static func trial(
         _ info: String?, _ arguments: [String] = [], _ event: ConsumerEvent? = nil
-    ) -> ToolTrial {
+    ) -> Conversation {
         let environment = info.map { [KubernetesConsumer.variable: $0, "HOME": "/"] } ?? [:]
-        return ToolTrial(KubernetesConsumer(arguments, environment: environment), event: event)
+        return Conversation(KubernetesConsumer(arguments, environment: environment), [], [event])
     }
 
     @Test(arguments: [v1, beta])
@@ -29,7 +29,7 @@ import Testing
         let trial = Self.trial(Self.info(version), [], .credential(Self.token))
         let status = #"{"expirationTimestamp":"2030-01-01T00:00:00Z","token":"t0ken"}"#
         #expect(trial.output == #"{"apiVersion":"\#(version)","kind":"ExecCredential","status":\#(status)}"# + "\n")
-        #expect(trial.complaint == nil && trial.status == 0)
+        #expect(trial.complaints.isEmpty && trial.status == 0)
     }
 
     @Test func `a token without an end has no time, and a stored one is one too`() {
@@ -59,8 +59,8 @@ import Testing
     }
 
     @Test func `a refusal is told on stderr`() {
-        let trial = Self.trial(Self.info(), [], .refusal)
-        #expect(trial.complaint == .refusal && trial.output.isEmpty && trial.status == 1)
+        let trial = Self.trial(Self.info(), [], .signedOut)
+        #expect(trial.complaints == [.refusal] && trial.output.isEmpty && trial.status == 1)
     }
 
     @Test(arguments: [
@@ -137,6 +137,12 @@ import Testing
         let trial = Self.trial(info)
         #expect(trial.words == words)
         #expect(trial.output.isEmpty && trial.status == 1)
+    }
+
+    @Test func `an end that no calendar has is a time, for client-go refuses a token whose time it can't read`() {
+        let token = Credential(.accessToken, Secret("t"), username: nil, expiresOn: .max)
+        let trial = Self.trial(Self.info(), [], .credential(token))
+        #expect(trial.output.contains(#""expirationTimestamp":"9999-12-31T23:59:59Z""#), "\(trial)")
     }
 
     @Test func `more than one URL is too many`() {

@@ -26,25 +26,25 @@ import Testing
         (Credential(.authorization(scheme: "Bearer"), Secret("npm_1"), username: nil), "Bearer npm_1"),
     ])
     func `the header's value is printed`(_ credential: Credential, _ header: String) {
-        let trial = ToolTrial(PnpmConsumer([Self.url]), event: .credential(credential))
-        #expect(trial.output == header + "\n" && trial.complaint == nil && trial.status == 0)
+        let trial = Conversation(PnpmConsumer([Self.url]), [], [.credential(credential)])
+        #expect(trial.output == header + "\n" && trial.complaints.isEmpty && trial.status == 0)
     }
 
     @Test func `nothing is an error, since pnpm takes no empty answer`() {
-        let trial = ToolTrial(PnpmConsumer([Self.url]), event: .nothing)
+        let trial = Conversation(PnpmConsumer([Self.url]), [], [.nothing])
         #expect(
             trial.words == "there is no credential for \(Self.url); make a rule: lanyard rule add \(Self.url)")
         #expect(trial.output.isEmpty && trial.status == 1)
     }
 
     @Test func `a refusal is told on stderr`() {
-        let trial = ToolTrial(PnpmConsumer([Self.url]), event: .refusal)
-        #expect(trial.complaint == .refusal && trial.output.isEmpty && trial.status == 1)
+        let trial = Conversation(PnpmConsumer([Self.url]), [], [.signedOut])
+        #expect(trial.complaints == [.refusal] && trial.output.isEmpty && trial.status == 1)
     }
 
     @Test func `a line feed makes no second header`() {
         let credential = Credential(.authorization(scheme: "Bearer"), Secret("a\nX-Evil: b"), username: nil)
-        let trial = ToolTrial(PnpmConsumer([Self.url]), event: .credential(credential))
+        let trial = Conversation(PnpmConsumer([Self.url]), [], [.credential(credential)])
         #expect(trial.output.isEmpty && trial.status == 1)
     }
 
@@ -54,11 +54,12 @@ import Testing
             ("https://pkgs.example:8443", "https", "pkgs.example:8443", nil, nil),
             ("http://127.0.0.1:4873/", "http", "127.0.0.1:4873", nil, nil),
             ("https://bob@pkgs.example/a%20b/", "https", "pkgs.example", "a b/", "bob"),
+            ("https://pkgs.example/npm/?a=b#c", "https", "pkgs.example", "npm/", nil),
         ] as [(String, String, String, String?, String?)])
     func `the request is for the URL`(
         _ url: String, _ scheme: String, _ host: String, _ path: String?, _ username: String?
     ) {
-        let request = ToolTrial(PnpmConsumer([url]), event: .nothing).request
+        let request = Conversation(PnpmConsumer([url]), [], [.nothing]).request
         #expect(request?.scheme == scheme && request?.host?.text == host)
         #expect(request?.path == path && request?.username == username)
         #expect(request?.reach == .above && request?.isUnattended == true && request?.takesAuthorizations == true)
@@ -73,9 +74,12 @@ import Testing
             (["https://"], "https:// is not a URL"),
             ([#"https://pkgs.example\@evil.example/"#], #"https://pkgs.example\@evil.example/ is not a URL"#),
             (["https://pkgs.example/%0A"], "https://pkgs.example/%0A is not a URL"),
+            (["https://pkgs.example/?a\nb"], "https://pkgs.example/?a?b is not a URL"),
+            (["--help=x"], "--help=x is not a URL"),
+            ([String(repeating: "x", count: 1 << 20)], String(repeating: "x", count: 200) + "… is not a URL"),
         ] as [([String], String)])
     func `anything but one URL is a wrong command line`(_ arguments: [String], _ words: String) {
-        let trial = ToolTrial(PnpmConsumer(arguments))
+        let trial = Conversation(PnpmConsumer(arguments))
         #expect(trial.words == words && trial.output.isEmpty && trial.status == 64)
     }
 }

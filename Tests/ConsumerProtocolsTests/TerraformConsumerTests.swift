@@ -10,25 +10,25 @@ import Testing
     private static let token = Credential(.password, Secret("t0ken"), username: "terraform")
 
     @Test func `get of a token`() {
-        let trial = ToolTrial(TerraformConsumer(["get", "app.example"]), event: .credential(Self.token))
-        #expect(trial.output == #"{"token":"t0ken"}"# + "\n" && trial.complaint == nil && trial.status == 0)
+        let trial = Conversation(TerraformConsumer(["get", "app.example"]), [], [.credential(Self.token)])
+        #expect(trial.output == #"{"token":"t0ken"}"# + "\n" && trial.complaints.isEmpty && trial.status == 0)
     }
 
     @Test func `an access token is one, too`() {
         let token = Credential(.accessToken, Secret("jwt"), username: "alice", expiresOn: 5)
-        let trial = ToolTrial(TerraformConsumer(["get", "app.example"]), event: .credential(token))
+        let trial = Conversation(TerraformConsumer(["get", "app.example"]), [], [.credential(token)])
         #expect(trial.output == #"{"token":"jwt"}"# + "\n" && trial.status == 0)
     }
 
     @Test func `get of nothing is an empty object`() {
-        let trial = ToolTrial(TerraformConsumer(["get", "app.example"]), event: .nothing)
-        #expect(trial.output == "{}\n" && trial.complaint == nil && trial.status == 0)
+        let trial = Conversation(TerraformConsumer(["get", "app.example"]), [], [.nothing])
+        #expect(trial.output == "{}\n" && trial.complaints.isEmpty && trial.status == 0)
     }
 
     @Test(arguments: ["get", "forget"])
     func `a refusal is told on stderr`(_ verb: String) {
-        let trial = ToolTrial(TerraformConsumer([verb, "app.example"]), event: .refusal)
-        #expect(trial.complaint == .refusal && trial.output.isEmpty && trial.status == 1)
+        let trial = Conversation(TerraformConsumer([verb, "app.example"]), [], [.signedOut])
+        #expect(trial.complaints == [.refusal] && trial.output.isEmpty && trial.status == 1)
     }
 
     @Test(arguments: [
@@ -38,7 +38,7 @@ import Testing
     ])
     func `the place is the host's discovery document, at just that host and port`(_ argument: String, _ host: String) {
         for verb in ["get", "forget"] {
-            let trial = ToolTrial(TerraformConsumer([verb, argument]), event: .nothing)
+            let trial = Conversation(TerraformConsumer([verb, argument]), [], [.nothing])
             #expect(trial.request?.scheme == "https" && trial.request?.host?.text == host)
             #expect(trial.request?.path == ".well-known/terraform.json" && trial.request?.reach == .place)
             #expect(trial.request?.username == nil && trial.request?.isUnattended == true)
@@ -46,29 +46,29 @@ import Testing
     }
 
     @Test func `forget forgets whatever is stored, in silence`() {
-        let trial = ToolTrial(TerraformConsumer(["forget", "app.example"]), event: .nothing)
-        guard case .erase(_, .init()) = trial.question else {
+        let trial = Conversation(TerraformConsumer(["forget", "app.example"]), [], [.nothing])
+        guard case .erase(_, .init()) = trial.questions.first else {
             Issue.record("\(trial)")
             return
         }
-        #expect(trial.output.isEmpty && trial.complaint == nil && trial.status == 0)
+        #expect(trial.output.isEmpty && trial.complaints.isEmpty && trial.status == 0)
     }
 
     @Test func `store keeps the token, in silence`() {
-        let trial = ToolTrial(
-            TerraformConsumer(["store", "app.example"]), input: [#"{"tok"#, #"en":"t0ken"}"#], event: .nothing)
-        guard case .store(Self.token, let request) = trial.question else {
+        let trial = Conversation(
+            TerraformConsumer(["store", "app.example"]), [#"{"tok"#, #"en":"t0ken"}"#], [.nothing])
+        guard case .store(Self.token, let request) = trial.questions.first else {
             Issue.record("\(trial)")
             return
         }
         #expect(request.host?.text == "app.example" && request.path == ".well-known/terraform.json")
-        #expect(trial.output.isEmpty && trial.complaint == nil && trial.status == 0)
+        #expect(trial.output.isEmpty && trial.complaints.isEmpty && trial.status == 0)
     }
 
     @Test func `a store that fails is told`() {
-        let trial = ToolTrial(
-            TerraformConsumer(["store", "app.example"]), input: [#"{"token":"t0ken"}"#], event: .refusal)
-        #expect(trial.complaint == .refusal && trial.output.isEmpty && trial.status == 1)
+        let trial = Conversation(
+            TerraformConsumer(["store", "app.example"]), [#"{"token":"t0ken"}"#], [.signedOut])
+        #expect(trial.complaints == [.refusal] && trial.output.isEmpty && trial.status == 1)
     }
 
     @Test(
@@ -86,7 +86,7 @@ import Testing
             ),
         ] as [([String], String)])
     func `what can't be kept whole is refused, once all of it is read`(_ input: [String], _ words: String) {
-        let trial = ToolTrial(TerraformConsumer(["store", "app.example"]), input: input)
+        let trial = Conversation(TerraformConsumer(["store", "app.example"]), input)
         #expect(trial.words == words && trial.output.isEmpty && trial.status == 1)
     }
 
@@ -113,7 +113,7 @@ import Testing
             (["get", "app.example\n"], nil),
         ] as [([String], String?)])
     func `a wrong command line fails with words`(_ arguments: [String], _ words: String?) {
-        let trial = ToolTrial(TerraformConsumer(arguments))
+        let trial = Conversation(TerraformConsumer(arguments))
         if let words { #expect(trial.words == words) }
         #expect(trial.words?.isEmpty == false && trial.output.isEmpty && trial.status == 1)
     }

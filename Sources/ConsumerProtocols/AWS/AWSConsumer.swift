@@ -23,10 +23,8 @@ public struct AWSConsumer: Consumer {
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail(Words.usage, status: 64) }
         do throws(RequestError) {
-            var request = CredentialRequest(try RequestURL(arguments[0]))
-            request.isUnattended = true
+            var request = try CredentialRequest(wholeURL: arguments[0])
             request.takesFields = true
-            request.reach = .above
             return Turn(.ask(.get(request)))
         } catch {
             return fail("the URL can't be one: \(arguments[0].displayable(limit: 200))", status: 64)
@@ -52,7 +50,7 @@ public struct AWSConsumer: Consumer {
             "Version": 1, "AccessKeyId": .string(identifier.reveal()), "SecretAccessKey": .string(key.reveal()),
         ]
         answer["SessionToken"] = fields["SessionToken"].map { .string($0.reveal()) }
-        answer["Expiration"] = credential.expiry.map { .string($0) }
+        answer["Expiration"] = credential.expiry.map(JSONValue.string)
         return Turn(output: JSONValue.object(answer).encoded() + [0x0A], .end(0))
     }
 

@@ -71,7 +71,7 @@ public struct AzureCLIConsumer: Consumer {
         }
         let tenant = credential.realm ?? command.tenant ?? ""
         if command.action == .account { return print(account(of: credential, tenant, command)) }
-        var members = Self.token(credential.secret, tenant: tenant, expiresOn: credential.expiresOn)
+        var members = Self.token(credential.secret, tenant: tenant, expiresOn: credential.end)
         if let subscription = command.subscription { members["subscription"] = .string(subscription) }
         return print(members)
     }

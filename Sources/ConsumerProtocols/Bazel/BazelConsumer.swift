@@ -46,9 +46,7 @@ public struct BazelConsumer: Consumer {
             return fail("standard input holds no JSON object with a uri")
         }
         do throws(RequestError) {
-            var request = try CredentialRequest(wholeURL: uri)
-            request.isUnattended = true
-            return Turn(.ask(.get(request)))
+            return Turn(.ask(.get(try CredentialRequest(wholeURL: uri, takesAuthorizations: true))))
         } catch {
             return fail("this can't be a URI: \(uri.displayable(limit: 200))")
         }

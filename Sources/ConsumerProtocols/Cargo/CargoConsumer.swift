@@ -141,8 +141,10 @@ public struct CargoConsumer: Consumer {
     private static func request(for registry: JSONValue?) -> CredentialRequest? {
         guard let index = registry?["index-url"]?.string, index.utf8.starts(with: "sparse+".utf8),
             var request = try? CredentialRequest(
-                wholeURL: String(Substring(index.utf8.dropFirst("sparse+".utf8.count))))
+                wholeURL: String(Substring(index.utf8.dropFirst("sparse+".utf8.count))), takesAuthorizations: true)
         else { return nil }
+        // cargo waits, and leaves its terminal to its providers.
+        request.isUnattended = false
         for header in registry?["headers"]?.elements ?? [] { request.hear(header: header.string ?? "") }
         return request
     }
@@ -172,9 +174,9 @@ extension JSONValue {
             "kind": "get", "token": .string(credential.authorizationHeader), "operation_independent": true,
             "cache": "session",
         ]
-        if let expiry = credential.expiresOn {
+        if let end = credential.end {
             members["cache"] = "expires"
-            members["expiration"] = .integer(Int64(expiry))
+            members["expiration"] = .integer(Int64(end))
         }
         return ["Ok": .object(members)]
     }

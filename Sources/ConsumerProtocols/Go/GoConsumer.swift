@@ -25,10 +25,9 @@ public struct GoConsumer: Consumer {
             return fail(
                 "goauth takes one URL at most", remedy: "set GOAUTH=\"lanyard goauth\"; go adds the URL", status: 64)
         }
-        do throws(RequestError) { request = try CredentialRequest(wholeURL: url) } catch {
+        do throws(RequestError) { request = try CredentialRequest(wholeURL: url, takesAuthorizations: true) } catch {
             return fail("this can't be the URL of a module: \(url.displayable(limit: 200))")
         }
-        request.isUnattended = true
         return request.scheme == "https" ? Turn(.read) : Turn(.end(0))
     }
 

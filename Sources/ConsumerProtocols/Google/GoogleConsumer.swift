@@ -21,9 +21,8 @@ public struct GoogleConsumer: Consumer {
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail("INVALID_REQUEST", "usage: lanyard gcloud URL") }
         do throws(RequestError) {
-            var request = CredentialRequest(try RequestURL(arguments[0]))
+            var request = try CredentialRequest(wholeURL: arguments[0])
             request.isUnattended = environment["GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE"] != "1"
-            request.reach = .above
             return Turn(.ask(.get(request)))
         } catch {
             return fail("INVALID_REQUEST", "the URL can't be one: \(arguments[0].displayable(limit: 200))")
@@ -48,7 +47,7 @@ public struct GoogleConsumer: Consumer {
             "version": 1, "success": true, "token_type": .string(tokenType),
             "id_token": .string(credential.secret.reveal()),
         ]
-        answer["expiration_time"] = credential.expiresOn.map { .integer(Int64($0)) }
+        answer["expiration_time"] = credential.end.map { .integer(Int64($0)) }
         return Turn(output: JSONValue.object(answer).encoded() + [0x0A], .end(0))
     }
 

@@ -51,8 +51,10 @@ public struct KubernetesConsumer: Consumer {
     private mutating func ask(_ spec: JSONValue) -> Turn {
         let cluster = spec["cluster"]
         if let text = arguments.first ?? cluster?["server"]?.string {
-            guard let url = try? RequestURL(text) else { return fail("\(text.displayable(limit: 200)) is not a URL") }
-            request = CredentialRequest(url)
+            guard let request = try? CredentialRequest(wholeURL: text, takesAuthorizations: true) else {
+                return fail("\(text.displayable(limit: 200)) is not a URL")
+            }
+            self.request = request
         }
         if let config = cluster?["config"] { request.wish.take(config) }
         guard request.host != nil || !request.wish.isEmpty else {
@@ -60,8 +62,6 @@ public struct KubernetesConsumer: Consumer {
                 "nothing says which cluster this is for",
                 remedy: "in the kubeconfig, write: provideClusterInfo: true, or give the URL as an argument")
         }
-        request.reach = .above
-        request.takesAuthorizations = true
         request.isUnattended = spec["interactive"] != true
         return Turn(.ask(.get(request)))
     }
@@ -81,7 +81,7 @@ public struct KubernetesConsumer: Consumer {
             return fail("what is stored for \(request.url) is no token, and clusters take no passwords")
         }
         var status: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
-        if let expiry = credential.expiry { status["expirationTimestamp"] = .string(expiry) }
+        status["expirationTimestamp"] = credential.expiry.map(JSONValue.string)
         let answer: JSONValue = [
             "apiVersion": .string(version), "kind": .string(Self.kind), "status": .object(status),
         ]

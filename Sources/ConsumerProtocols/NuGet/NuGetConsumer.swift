@@ -134,17 +134,14 @@ public struct NuGetConsumer: Consumer {
     }
 
     private mutating func authenticate(_ message: NuGetMessage) -> Turn {
-        guard let uri = message.payload?["Uri"]?.string, let url = try? RequestURL(uri) else {
+        // Its windows are .NET's, and at the terminal NuGet hides what a plugin asks, so nobody is asked.
+        guard let request = message.payload?["Uri"]?.string.flatMap({ try? CredentialRequest(wholeURL: $0) }) else {
             let answer = message.answer([
                 "ResponseCode": "Error", "Message": "lanyard: the source's address can't be read",
             ])
             return Turn(output: answer.line, .read)
         }
         asked = message
-        var request = CredentialRequest(url)
-        // Its windows are .NET's, and at the terminal NuGet hides what a plugin asks.
-        request.isUnattended = true
-        request.reach = .above
         self.request = request
         guard message.payload?["IsRetry"] == .bool(true), let refused = given.removeValue(forKey: request.url) else {
             return ask()

@@ -16,13 +16,10 @@ public struct PnpmConsumer: Consumer {
     /// Asks: pnpm writes nothing.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail("lanyard pnpm takes the registry's URL", status: 64) }
-        guard let url = try? RequestURL(arguments[0]) else {
+        guard let request = try? CredentialRequest(wholeURL: arguments[0], takesAuthorizations: true) else {
             return fail("\(arguments[0].displayable(limit: 200)) is not a URL", status: 64)
         }
-        request = CredentialRequest(url)
-        request.reach = .above
-        request.takesAuthorizations = true
-        request.isUnattended = true
+        self.request = request
         return Turn(.ask(.get(request)))
     }
 
