@@ -6,6 +6,9 @@ extension [String: String] {
         self[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
+    /// The user's folder of what programs can make again; nil if the environment has no place for it.
+    package var cacheHome: String? { absolutePath("XDG_CACHE_HOME") ?? absolutePath("HOME").map { $0 + "/.cache" } }
+
     /// The folder of what lanyard remembers for the user from one login to the next; nil if the environment has no place
     /// for it.
     package var stateFolder: String? {

@@ -22,7 +22,7 @@ struct ToolRefusal {
         // proc_pid_stat(5): the third field is the first here, the start is the 22nd.
         let words = fields.pieces(between: " ")
         guard words.count > 19 else { return nil }
-        notes = SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR"))
+        notes = SharedNotes(environment: context.environment)
         key = "refused tool\n\(parent)\n\(words[19])"
     }
 

@@ -54,9 +54,8 @@ public struct GnomeKeyringControl: Sendable {
     private static func folders(_ environment: [String: String]) -> [String] {
         let named = environment.absolutePath("GNOME_KEYRING_CONTROL")
         let ordinary = environment.absolutePath("XDG_RUNTIME_DIR").map { $0 + "/keyring" }
-        let cache =
-            environment.absolutePath("XDG_CACHE_HOME") ?? environment.absolutePath("HOME").map { $0 + "/.cache" }
-        return [named, ordinary].compactMap(\.self) + (cache.map { matches($0 + "/keyring-*") } ?? [])
+        let further = environment.cacheHome.map { matches($0 + "/keyring-*") }
+        return [named, ordinary].compactMap(\.self) + (further ?? [])
     }
 
     private static func matches(_ pattern: String) -> [String] {

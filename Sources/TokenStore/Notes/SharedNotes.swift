@@ -4,7 +4,7 @@ internal import Files
 internal import Glibc
 public import JSON
 
-/// Small notes that the processes of one user leave for each other in the runtime directory.
+/// Small notes that the processes of one user leave for each other, in the runtime directory if there is one.
 ///
 /// They say what went wrong lately and until when it counts; nothing depends on them, so that whatever can't be read or
 /// written is passed over in silence. Only a digest of what a note is about shows in its file's name.
@@ -14,13 +14,22 @@ public struct SharedNotes: Sendable {
     /// Seconds after which a note is removed, whatever it says.
     static let lifetime = 3600
 
-    private let runtimeDirectory: String?
+    /// The folder that lanyard's own is in; nil if nothing is kept.
+    private let parent: String?
 
     /// Makes notes in the user's runtime directory; if there is none, nothing is kept.
     ///
     /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that is not absolute or not this user's counts as absent.
     public init(runtimeDirectory: String?) {
-        self.runtimeDirectory = runtimeDirectory.flatMap { $0.hasPrefix("/") && Folder.isOwn($0) ? $0 : nil }
+        parent = runtimeDirectory.flatMap { $0.hasPrefix("/") && Folder.isOwn($0) ? $0 : nil }
+    }
+
+    /// Makes notes that must be kept somewhere: in the user's cache if there is no runtime directory.
+    ///
+    /// They outlive a restart there, after which their times mean nothing.
+    public init(environment: [String: String]) {
+        let notes = SharedNotes(runtimeDirectory: environment["XDG_RUNTIME_DIR"])
+        parent = notes.parent ?? environment.cacheHome
     }
 
     /// Milliseconds since this computer was started, which no setting of its clock changes.
@@ -48,8 +57,9 @@ public struct SharedNotes: Sendable {
     public func remove(about key: String) { folder(making: false)?.remove(Self.name(of: key)) }
 
     private func folder(making: Bool) -> Folder? {
-        guard let runtimeDirectory else { return nil }
-        return try? Folder(runtimeDirectory).privateFolder("lanyard", making: making)
+        guard let parent else { return nil }
+        if making { Folder.make(parent) }
+        return try? Folder(parent).privateFolder("lanyard", making: making)
             .privateFolder("notes", making: making)
     }
 
