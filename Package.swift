@@ -39,8 +39,8 @@ let small: [LinkerSetting] = [
 /// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "Claims", "ConsumerProtocols", "JSON", "LanyardCommands", "MicrosoftIdentity", "OAuth", "OtherCaches",
-    "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile", "Terminal", "TokenStore",
+    "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "LanyardCommands", "MicrosoftIdentity",
+    "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile", "Terminal", "TokenStore",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
