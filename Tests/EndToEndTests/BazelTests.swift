@@ -55,28 +55,6 @@ struct BazelTests {
             ], extra)
     }
 
-    @Test func `a password is for its host and what is below its path, and eight at a time get it`() async throws {
-        try await World.with { world in
-            try world.link("bazel-credential-lanyard")
-            let lines = "url=https://bazel.example/cache\nusername=alice\npassword=secret\n"
-            #expect(try await world.lanyard(["store"], input: lines).status == 0)
-            let answers = try await withThrowingTaskGroup(of: String.self) { group in
-                for index in 0..<8 {
-                    group.addTask { try await Self.get("https://bazel.example/cache/\(index)?a=b", in: world).output }
-                }
-                return try await group.reduce(into: Set()) { $0.insert($1) }
-            }
-            #expect(answers == [#"{"headers":{"Authorization":["Basic YWxpY2U6c2VjcmV0"]}}"# + "\n"])
-            for other in [
-                "https://bazel.example/cached", "https://bazel.example/", "https://bazel.example:444/cache",
-                "http://bazel.example/cache", "https://bazel.example.net/cache",
-            ] {
-                let nothing = try await Self.get(other, in: world)
-                #expect(nothing.status == 0 && nothing.output == #"{"headers":{}}"# + "\n", "\(other) \(nothing)")
-            }
-        }
-    }
-
     private static func get(
         _ uri: String, in world: World, _ extra: [String: String] = [:]
     ) async throws -> Ended {

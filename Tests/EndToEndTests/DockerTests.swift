@@ -141,7 +141,7 @@ struct DockerTests {
         }
     }
 
-    @Test func `another port, scheme or host gets nothing, and a sign-in is only named`() async throws {
+    @Test func `docker's ways to write a server are one place, and what is beside it gets nothing`() async throws {
         try await World.with { world in
             try world.link("docker-credential-lanyard")
             let helper = "\(world.folder)/bin/docker-credential-lanyard"
@@ -154,24 +154,11 @@ struct DockerTests {
                 #expect(answer == ["ServerURL": server, "Username": "u", "Secret": "p"])
             }
             for server in [
-                "registry.example:444/contoso", "http://registry.example/contoso", "registry.example.net/contoso",
-                "registry.example/contoso2", "registry.example/other",
+                "registry.example:444/contoso", "http://registry.example/contoso", "registry.example/contoso2",
             ] {
                 let got = try await world.runInside(helper, ["get"], input: server)
                 #expect(got.status == 1 && got.output == Self.notFound, "\(server) \(got)")
             }
-            let mapped = "\(world.sandbox.resource)/contoso/hello"
-            let browser = world.environment.merging(world.browser(as: "alice@contoso.example")) { $1 }
-            let refused = try await world.runInside(helper, ["get"], input: mapped, environment: browser)
-            #expect(refused.status == 1 && refused.output.contains("lanyard login \(mapped)"), "\(refused)")
-            #expect(try await world.lanyard(["login", mapped], browser).status == 0)
-            let answers = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<8 {
-                    group.addTask { try await world.runInside(helper, ["get"], input: mapped).output }
-                }
-                return try await group.reduce(into: Set()) { $0.insert($1) }
-            }
-            #expect(answers.count == 1 && answers.first?.contains(#""Username":"alice@contoso.example""#) == true)
         }
     }
 }

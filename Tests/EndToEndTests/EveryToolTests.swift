@@ -43,17 +43,19 @@ import Testing
     /// The longest place that has a password, and no other port, scheme or host.
     private static func expectPasswords(_ world: World) async throws {
         let root = "https://pass.example:8443"
-        for (path, password) in [("", "wide"), ("team", "near")] {
+        for (path, password) in [("team", "wide"), ("team/inner", "near")] {
             let lines = "url=\(root)/\(path)\nusername=u\npassword=\(password)\n"
             #expect(try await world.lanyard(["store"], input: lines).status == 0)
         }
         // git tells no paths by itself.
         for tool in tools where tool.takesPasswords && tool.description != "git" {
-            for (path, password) in [("team/app", "near"), ("teams/app", "wide")] {
+            for (path, password) in [("team/inner/app", "near"), ("team/innermost", "wide")] {
                 let ended = try await world.ask(tool, "\(root)/\(path)")
                 #expect(tool.secret(in: ended) == password, "\(tool) \(path) \(ended)")
             }
-            try await expectNothingBeside(root + "/team/app", world, tool)
+            let above = try await world.ask(tool, root + "/teams/inner")
+            #expect(tool.isNothing(above), "\(tool) \(above)")
+            try await expectNothingBeside(root + "/team/inner", world, tool)
         }
     }
 
@@ -133,8 +135,10 @@ import Testing
             changed { $0.port = ($0.port ?? 443) + 1 }, changed { $0.host = host + ".evil.example" },
             changed { $0.host = "x" + host },
         ]
-        // terraform knows no other scheme.
-        if !tool.sendsHost { others.append(changed { $0.scheme = "http" }) }
+        // terraform knows neither another scheme nor users.
+        if !tool.sendsHost {
+            others += [changed { $0.scheme = "http" }, changed { ($0.user, $0.host) = (host, "evil.example") }]
+        }
         return others.compactMap(\.self)
     }
 

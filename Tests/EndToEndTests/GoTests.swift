@@ -79,8 +79,7 @@ struct GoTests {
             #expect(
                 try await world.lanyard(["goauth", url]).output.contains("Authorization: Basic YWxpY2U6c2VjcmV0\n"))
             for other in [
-                url.replacing("/go/", with: "/gopher/"), url.replacing("localhost", with: "localhost.example"),
-                "https://localhost:1/go/example.com/hello/@v/list", url.replacing("https", with: "http"),
+                url.replacing("/go/", with: "/gopher/"), url.replacing("https", with: "http"),
             ] {
                 let nothing = try await world.lanyard(["goauth", other])
                 #expect(nothing.status == 0 && nothing.output.isEmpty && nothing.errors.isEmpty, "\(other) \(nothing)")
@@ -88,7 +87,7 @@ struct GoTests {
         }
     }
 
-    @Test func `without a sign-in go fails at once, and eight at a time ask nobody`() async throws {
+    @Test func `without a sign-in go fails at once, and nobody is asked`() async throws {
         try await Self.with { world, proxy in
             try world.configure(rule: proxy.url + "/go", at: "contoso.example")
             try proxy.guarded(by: "Bearer none")
@@ -98,14 +97,6 @@ struct GoTests {
             #expect(refused.errors.contains("lanyard login \(proxy.url)/go/m"), "\(refused)")
             let ended = try await Self.download([Self.module], in: world, from: proxy)
             #expect(ended.status == 1 && ended.errors.contains("lanyard login "), "\(ended)")
-            #expect(try await world.lanyard(["login", proxy.url + "/go"], browser).status == 0)
-            let answers = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<8 {
-                    group.addTask { try await world.lanyard(["goauth", proxy.url + "/go/m"]).output }
-                }
-                return try await group.reduce(into: Set()) { $0.insert($1) }
-            }
-            #expect(answers.count == 1 && answers.first?.contains("\n\nAuthorization: Bearer ey") == true)
         }
     }
 }

@@ -49,25 +49,6 @@ struct PythonToolTests {
         }
     }
 
-    @Test func `nothing is for another port, scheme, host or path`() async throws {
-        try await World.with { world in
-            _ = try await keyring(world, ["set", "https://pkgs.example:8443/feed", "alice"], input: "s3cret")
-            for (url, isThere) in [
-                ("https://pkgs.example:8443/feed/simple/", true), ("https://pkgs.example:8443/feed", true),
-                ("https://pkgs.example:8443/feedback/", false), ("https://pkgs.example:8443/", false),
-                ("https://pkgs.example/feed/simple/", false), ("http://pkgs.example:8443/feed/simple/", false),
-                ("https://pkgs.example.evil.example:8443/feed/simple/", false), ("pkgs.example:8443", false),
-                ("https://pkgs.example:8443@evil.example/feed/simple/", false),
-            ] {
-                let ended = try await keyring(world, ["get", url, "--mode", "creds"])
-                #expect(ended.output == (isThere ? "alice\ns3cret\n" : ""), "\(url)")
-                #expect(ended.status == (isThere ? 0 : 1) && ended.errors.isEmpty, "\(url) \(ended)")
-            }
-            let other = try await keyring(world, ["get", "https://pkgs.example:8443/feed", "bob"])
-            #expect(other.output.isEmpty && other.status == 1)
-        }
-    }
-
     // MARK: The tools
 
     private func keyring(

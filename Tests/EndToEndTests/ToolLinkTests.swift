@@ -30,44 +30,21 @@ import Testing
         }
     }
 
-    @Test func `git's passwords are not terraform's, and are pnpm's with the nearest path`() async throws {
+    @Test func `git's password for a host is not terraform's`() async throws {
         try await Home.with(.unlocked) { home in
-            for (path, password) in [("", "wide"), ("feed/npm", "near")] {
-                let input = "protocol=https\nhost=pkgs.example\npath=\(path)\nusername=u\npassword=\(password)\n"
-                _ = try await run(home, "lanyard", ["store"], input)
-            }
+            let input = "protocol=https\nhost=pkgs.example\nusername=u\npassword=wide\n"
+            let stored = try await run(home, "lanyard", ["store"], input)
+            #expect(stored.status == 0, "\(stored)")
+            #expect(try await run(home, "lanyard", ["pnpm", "https://pkgs.example/"]).status == 0)
             #expect(try await terraform(home, "get", "pkgs.example").output == "{}\n")
-            for (path, password) in [("feed/npm/registry/", "near"), ("feed/npm", "near"), ("feed/npmx/", "wide")] {
-                let ended = try await run(home, "lanyard", ["pnpm", "https://pkgs.example/\(path)"])
-                let header = "Basic \(Data("u:\(password)".utf8).base64EncodedString())\n"
-                #expect(ended.output == header && ended.status == 0 && ended.errors.isEmpty, "\(ended)")
-            }
-            for url in [
-                "http://pkgs.example/feed/npm/", "https://pkgs.example:444/", "https://pkgs.example.evil.example/",
-            ] {
-                let ended = try await run(home, "lanyard", ["pnpm", url])
-                #expect(ended.output.isEmpty && ended.status == 1, "\(ended)")
-            }
         }
     }
 
-    @Test func `a locked keyring is an error at once for tools that can't wait`() async throws {
+    @Test func `a password for a locked keyring is an error at once, and isn't shown`() async throws {
         try await Home.with(.locked) { home in
-            let info = """
-                {"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
-                 "spec": {"interactive": false, "cluster": {"server": "https://pkgs.example"}}}
-                """
-            for (program, arguments) in [
-                ("keyring", ["get", "https://pkgs.example/", "u"]), ("keyring", ["set", "https://pkgs.example/", "u"]),
-                ("terraform-credentials-lanyard", ["get", "pkgs.example"]),
-                ("lanyard", ["pnpm", "https://pkgs.example/"]),
-                ("lanyard", ["kubectl"]),
-            ] {
-                let ended = try await run(home, program, arguments, "s3cret", ["KUBERNETES_EXEC_INFO": info])
-                #expect(ended.status == 1 && ended.output.isEmpty, "\(program) \(ended)")
-                #expect(ended.errors.hasPrefix("lanyard: error: "), "\(program) \(ended)")
-                #expect(ended.errors.contains("locked") && !ended.errors.contains("s3cret"), "\(program) \(ended)")
-            }
+            let set = try await run(home, "keyring", ["set", "https://pkgs.example/", "u"], "s3cret")
+            #expect(set.status == 1 && set.output.isEmpty && set.errors.hasPrefix("lanyard: error: "), "\(set)")
+            #expect(set.errors.contains("locked") && !set.errors.contains("s3cret"), "\(set)")
         }
     }
 
@@ -77,14 +54,13 @@ import Testing
 
     /// Runs lanyard by one of its names.
     private func run(
-        _ home: Home, _ name: String, _ arguments: [String], _ input: String = "", _ extra: [String: String] = [:]
+        _ home: Home, _ name: String, _ arguments: [String], _ input: String = ""
     ) async throws -> Ended {
         let link = "\(home.folder)/bin/\(name)"
         if !FileManager.default.fileExists(atPath: link) {
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: Built.lanyard)
         }
         return try await TestSupport.run(
-            link, arguments, input: input, environment: home.environment.merging(extra) { $1 },
-            folder: home.folder + "/home")
+            link, arguments, input: input, environment: home.environment, folder: home.folder + "/home")
     }
 }

@@ -1,47 +1,50 @@
 import Foundation
-import TestSupport
 
 /// A tool that lanyard serves, as it runs lanyard and as it reads the answer.
-struct EveryTool: Sendable, CustomStringConvertible {
+package struct EveryTool: Sendable, CustomStringConvertible {
     /// What a tool passes.
-    struct Call: Sendable {
-        var arguments: [String] = []
-        var input = ""
-        var variables: [String: String] = [:]
+    package struct Call: Sendable {
+        /// The arguments.
+        package var arguments: [String] = []
+        /// All of stdin.
+        package var input = ""
+        /// Variables of the environment.
+        package var variables: [String: String] = [:]
     }
 
     /// Where a tool finds the secret in the answer.
-    enum Place: Sendable {
+    package enum Place: Sendable {
         /// Behind this, in the last line that begins with it.
         case line(String)
         /// In the last line, or all of the output, if that is JSON.
         case json([String])
     }
 
-    let description: String
+    /// What it is called here.
+    package let description: String
     /// The link that it runs; `lanyard` for a command of lanyard's.
-    var program = "lanyard"
-    let place: Place
+    package var program = "lanyard"
+    package let place: Place
     /// Whether somebody may be asked for it, at a terminal.
-    var isAttended = false
+    package var isAttended = false
     /// Whether it sends no path.
-    var sendsHost = false
+    package var sendsHost = false
     /// Whether it takes passwords that git stored.
-    var takesPasswords = true
+    package var takesPasswords = true
     /// What it passes for a URL.
-    let call: @Sendable (_ url: String) -> Call
+    package let call: @Sendable (_ url: String) -> Call
     /// Whether it is told that there is nothing, in its protocol's words.
-    let isNothing: @Sendable (Ended) -> Bool
+    package let isNothing: @Sendable (Ended) -> Bool
     /// Whether it is told of a failure, in its protocol's words.
-    let isFailure: @Sendable (Ended) -> Bool
+    package let isFailure: @Sendable (Ended) -> Bool
 
     /// The URL of what it asks for, on a host of a world's rules.
-    func url(_ path: String, at host: String = "https://tools.example") -> String {
+    package func url(_ path: String, at host: String = "https://tools.example") -> String {
         sendsHost ? host : "\(host)/\(path)"
     }
 
     /// The secret in an answer, if that is all that it has: one document, or lines that the tool knows.
-    func secret(in ended: Ended) -> String? {
+    package func secret(in ended: Ended) -> String? {
         guard ended.status == 0, ended.errors.isEmpty, let last = ended.lines.last else { return nil }
         let found: String?
         switch place {
@@ -78,7 +81,8 @@ struct EveryTool: Sendable, CustomStringConvertible {
 }
 
 extension EveryTool {
-    static let all = [
+    /// All of them.
+    package static let all = [
         git, docker, cargo, go, bazel, keyring, kubectl, terraform, pnpm, aws, gcloud, nuget, azureCLI,
     ]
 
@@ -132,7 +136,7 @@ extension EveryTool {
         isNothing: { isComplaint($0) && $0.errors.contains("no rule maps") }, isFailure: isComplaint)
 
     /// What client-go asks.
-    static func kubernetes(cluster: String, isInteractive: Bool = false) -> String {
+    package static func kubernetes(cluster: String, isInteractive: Bool = false) -> String {
         #"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","#
             + #""spec":{"interactive":\#(isInteractive),"cluster":{"server":"\#(cluster)"}}}"#
     }
@@ -187,7 +191,7 @@ extension World {
     /// Runs the body in a world where a rule maps the place that each tool asks for.
     ///
     /// Two rules map `tools.example` and what is below its `team`, to tokens for two resources.
-    static func withEveryTool(
+    package static func withEveryTool(
         signedIn: Bool = true, _ body: @Sendable (World) async throws -> Void
     ) async throws {
         try await World.with { world in
@@ -215,13 +219,13 @@ extension World {
     }
 
     /// What a tool asks for first, and is to get.
-    func place(of tool: EveryTool) -> String {
+    package func place(of tool: EveryTool) -> String {
         tool.description == "aws"
             ? "\(sandbox.exchanges)/arn:aws:iam::123456789012:role/developer" : tool.url("app")
     }
 
     /// Asks lanyard as a tool does.
-    func ask(_ tool: EveryTool, _ url: String? = nil, _ extra: [String: String] = [:]) async throws -> Ended {
+    package func ask(_ tool: EveryTool, _ url: String? = nil, _ extra: [String: String] = [:]) async throws -> Ended {
         let call = tool.call(url ?? place(of: tool))
         return try await runInside(
             "\(folder)/bin/\(tool.program)", call.arguments, input: call.input,

@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Tools that wait only so long, and an authority that never answers.
+@Suite struct TimeLimitTests {
+    /// How many seconds they wait.
+    private static let limits = ["bazel": 10, "nuget": 5, "az": 10]
+
+    @Test func `an authority that hangs holds no tool up for too long, and meanwhile no secret shows`() async throws {
+        try await World.withEveryTool(signedIn: false) { world in
+            try await world.sandbox.set(#"{"access_token_lifetime": 0}"#)
+            let login = try await world.lanyard(
+                ["login", "https://tools.example"], world.browser(as: "alice@contoso.example"))
+            try #require(login.status == 0, "\(login)")
+            let secrets = try await Self.secrets(world)
+            try #require(secrets.count >= 3)
+
+            try await world.sandbox.fault(#"{"path": "/token", "hold": true}"#)
+            let tools = EveryTool.all.filter { Self.limits[$0.description] != nil }
+            try await withThrowingTaskGroup(of: (EveryTool, Ended).self) { group in
+                for tool in tools { group.addTask { (tool, try await world.ask(tool)) } }
+                try await world.sandbox.untilHeld()
+                let processes = try await Self.processes(of: world)
+                #expect(processes.contains("lanyard-plugin-v1"), "\(processes)")
+                for secret in secrets { #expect(!processes.contains(secret), "\(processes)") }
+                for try await (tool, ended) in group {
+                    #expect(tool.isFailure(ended), "\(tool) \(ended)")
+                    #expect(ended.duration < .seconds(Self.limits[tool.description] ?? 0), "\(tool) \(ended.duration)")
+                }
+            }
+            try await world.sandbox.clearFaults()
+        }
+    }
+
+    /// All that is stored.
+    private static func secrets(_ world: World) async throws -> [String] {
+        let exported = try await world.lanyard(["export"])
+        let cache =
+            try JSONSerialization.jsonObject(with: Data(exported.output.utf8)) as? [String: [String: [String: Any]]]
+        return (cache ?? [:]).values.flatMap(\.values).compactMap { $0["secret"] as? String }
+    }
+
+    /// Command lines and environments of a world's processes.
+    private static func processes(of world: World) async throws -> String {
+        let script = "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/environ; tr '\\0' ' ' <$p/cmdline; echo; done"
+        let ended = try await run("/bin/sh", ["-c", script], environment: ["PATH": "/usr/bin:/bin"])
+        return ended.lines.filter { $0.contains(world.folder) }.joined(separator: "\n")
+    }
+}
