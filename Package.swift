@@ -299,7 +299,7 @@ let package = Package(
         // What tests run in: keyrings, sandboxes, homes, terminals, gits. It is no test, so that several targets share it.
         .target(
             name: "TestSupport", dependencies: [subprocess, system], path: "Tests/TestSupport",
-            exclude: ["Scripts", "clients.txt", "issuers.txt", "tool-clients.txt"],
+            exclude: ["Scripts", "clients.txt", "issuers.txt"],
             swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .executableTarget(

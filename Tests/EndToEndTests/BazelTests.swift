@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// BuildStream's buildbox-casd, which asks as Bazel does, and the helper by itself.
-@Suite(.enabled(if: ToolClients.folder != nil, "there are none: script/tool-clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct BazelTests {
     private static let capabilities = "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities"
 
@@ -47,7 +47,7 @@ struct BazelTests {
     ) async throws -> Ended {
         // It ends at a socket that it can't make, after it has asked.
         try await world.tool(
-            "buildbox-casd",
+            Clients.program("buildbox-casd"),
             [
                 "--cas-remote=\(cache.url)", "--cas-server-cert=\(cache.caFile)", "--cas-retry-limit=0",
                 "--cas-credential-helper=\(world.folder)/bin/bazel-credential-lanyard",

@@ -308,10 +308,8 @@ import Testing
         ("go", ["go", "env", "GOAUTH"], "netrc; lanyard goauth\n"),
     ]
 
-    @Test(.enabled(if: !Home.clients.isEmpty), arguments: programs)
+    @Test(.enabled(if: Clients.folder != nil), arguments: programs)
     func `the tool itself reads what was written`(tool: String, command: [String], answer: String) async throws {
-        let places = Home.clients.map { "\($0)/bin/\(command[0])" }
-        guard let program = places.first(where: FileManager.default.isExecutableFile) else { return }
         try await Home.withTools { home in
             if tool == "kubectl" {
                 let old = Self.kubelogin("/usr/bin/kubelogin", ["get-token", "--server-id", "x"])
@@ -319,18 +317,14 @@ import Testing
             }
             try await home.lanyard(["configure", tool, "--yes"])
             let ended = try await run(
-                program, Array(command.dropFirst()), environment: home.environment, folder: home.folder + "/home")
+                Clients.program(command[0]), Array(command.dropFirst()), environment: home.environment,
+                folder: home.folder + "/home")
             #expect(ended.output.contains(answer), "\(ended)")
         }
     }
 }
 
 extension Home {
-    /// The folders with tools of others, if script/test could get them.
-    fileprivate static let clients = ["LANYARD_CLIENTS", "LANYARD_TOOL_CLIENTS"].compactMap {
-        ProcessInfo.processInfo.environment[$0]
-    }
-
     /// What `configure TOOL` wrote.
     fileprivate var record: String { "\(folder)/home/.local/state/lanyard/tool-changes.json" }
 

@@ -3,75 +3,12 @@ import TestSupport
 import Testing
 
 /// A registry, and skopeo, which asks as docker does.
-@Suite(.enabled(if: ToolClients.folder != nil, "there are none: script/tool-clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct DockerTests {
-    /// A registry of the world's that wants a password.
-    private struct Registry: Sendable {
-        static let password = "correct-horse"
-        let world: World
-        /// Where it is, as docker writes it.
-        let name: String
-
-        /// Runs the body while it serves.
-        static func with(_ body: @escaping @Sendable (Registry) async throws -> Void) async throws {
-            try await World.with { world in
-                try world.link("docker-credential-lanyard")
-                let folder = world.folder + "/registry"
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-                // bcrypt's hash of the password.
-                try "alice:$2b$04$abcdefghijklmnopqrstuuPoaPXzWjiVz4HaNq2LJXksWbO79E.S6\n".write(
-                    toFile: folder + "/users", atomically: true, encoding: .utf8)
-                try """
-                version: 0.1
-                storage: {filesystem: {rootdirectory: \(folder)/images}}
-                http: {addr: "127.0.0.1:0"}
-                auth: {htpasswd: {realm: test, path: \(folder)/users}}
-
-                """.write(toFile: folder + "/config.yml", atomically: true, encoding: .utf8)
-                let program = (ToolClients.folder ?? "") + "/docker-registry"
-                _ = try await TestSupport.with(
-                    "/bin/sh", ["-c", "exec \(program) serve \(folder)/config.yml 2>&1"], output: folder + "/log",
-                    environment: ["PATH": "/usr/bin:/bin", "HOME": folder, "OTEL_TRACES_EXPORTER": "none"]
-                ) {
-                    try await body(Registry(world, startedIn: folder))
-                }
-            }
-        }
-
-        private init(_ world: World, startedIn folder: String) async throws {
-            self.world = world
-            for _ in 0..<1200 {
-                let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
-                if let port = log.firstMatch(of: #/listening on 127\.0\.0\.1:(\d+)/#)?.1 {
-                    name = "localhost:\(port)"
-                    try #"{"credHelpers":{"\#(name)":"lanyard"}}"#.write(
-                        toFile: world.folder + "/auth.json", atomically: true, encoding: .utf8)
-                    return
-                }
-                try await Task.sleep(for: .milliseconds(50))
-            }
-            throw RegistryDidNotStart()
-        }
-
-        /// Runs skopeo.
-        func skopeo(_ command: String, _ arguments: [String], input: String = "") async throws -> Ended {
-            try await world.tool(
-                "skopeo", [command, "--tls-verify=false"] + arguments,
-                ["REGISTRY_AUTH_FILE": world.folder + "/auth.json"], input: input)
-        }
-
-        /// Calls the helper as docker does.
-        func helper(_ verb: String, _ input: String) async throws -> Ended {
-            try await world.runInside("\(world.folder)/bin/docker-credential-lanyard", [verb], input: input)
-        }
-    }
-
-    private struct RegistryDidNotStart: Error {}
-
     private static let notFound = "credentials not found in native keychain\n"
 
     @Test func `a login is kept, serves skopeo and git's helpers, and ends with a logout`() async throws {
-        try await Registry.with { registry in
+        try await ImageRegistry.with(.password) { registry in
             let world = registry.world
             // It is git's, and none of the daemon's business that docker sends its list to.
             let lines = "url=https://git.example\nusername=alice\npassword=secret\n"
@@ -82,14 +19,14 @@ struct DockerTests {
             #expect(refused.status == 1 && refused.errors.contains("authentication required"), "\(refused)")
 
             let login = try await registry.skopeo(
-                "login", [registry.name, "--username", "alice", "--password-stdin"], input: Registry.password)
+                "login", [registry.name, "--username", "alice", "--password-stdin"], input: ImageRegistry.password)
             #expect(login.status == 0, "\(login)")
             // It has no such image, which it tells only those who may know.
             let tags = try await registry.skopeo("list-tags", [place])
             #expect(tags.status == 1 && tags.errors.contains("404"), "\(tags)")
             #expect(try await registry.helper("list", "unused").output == #"{"\#(registry.name)":"alice"}"# + "\n")
             let got = try await world.get(of: "https://\(registry.name)")
-            #expect(got.value("password") == Registry.password, "\(got)")
+            #expect(got.value("password") == ImageRegistry.password, "\(got)")
 
             let logout = try await registry.skopeo("logout", [registry.name])
             #expect(logout.status == 0, "\(logout)")
@@ -160,6 +97,17 @@ struct DockerTests {
                 #expect(got.status == 1 && got.output == Self.notFound, "\(server) \(got)")
             }
         }
+    }
+}
+
+extension ImageRegistry {
+    /// Runs skopeo, which lanyard helps at this registry.
+    fileprivate func skopeo(_ command: String, _ arguments: [String], input: String = "") async throws -> Ended {
+        let settings = world.folder + "/auth.json"
+        try #"{"credHelpers":{"\#(name)":"lanyard"}}"#.write(toFile: settings, atomically: true, encoding: .utf8)
+        return try await world.tool(
+            Clients.program("skopeo"), [command, "--tls-verify=false"] + arguments, ["REGISTRY_AUTH_FILE": settings],
+            input: input)
     }
 }
 

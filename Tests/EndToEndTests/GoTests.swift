@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Go downloads modules from a proxy that wants a token.
-@Suite(.enabled(if: ToolClients.folder != nil, "there are none: script/tool-clients says why"))
+@Suite(.enabled(if: Clients.folder != nil, "there are none: script/clients says why"))
 struct GoTests {
     private static let module = "example.com/hello"
 
@@ -39,7 +39,7 @@ struct GoTests {
         _ modules: [String], in world: World, from proxy: GuardedServer, path: String = "go"
     ) async throws -> Ended {
         try await world.tool(
-            "go", ["mod", "download", "-modcacherw", "-x"] + modules.map { $0 + "@v1.0.0" },
+            Clients.program("go"), ["mod", "download", "-modcacherw", "-x"] + modules.map { $0 + "@v1.0.0" },
             [
                 "GOAUTH": "lanyard goauth", "GOPROXY": "\(proxy.url)/\(path)", "GOSUMDB": "off", "GOTOOLCHAIN": "local",
                 "GOFLAGS": "-mod=mod", "GOPATH": "\(world.folder)/go-\(UUID().uuidString)", "GO111MODULE": "on",

@@ -6,7 +6,7 @@ package struct GuardedServer: Sendable {
     package enum Kind: String, Sendable {
         /// Those that are put there.
         case files
-        /// All are answered alike; it runs by what script/tool-clients gets.
+        /// All are answered alike; it runs by what script/clients gets.
         case calls
     }
 
@@ -22,25 +22,14 @@ package struct GuardedServer: Sendable {
     ) async throws {
         try FileManager.default.createDirectory(atPath: folder + "/files", withIntermediateDirectories: true)
         let script = "\(Built.checkout)/Tests/TestSupport/Scripts/guarded-\(kind)"
-        let python = kind == .files ? "/usr/bin/python3" : "\(ToolClients.folder ?? "")/../python/bin/python3"
+        let python = kind == .files ? "/usr/bin/python3" : Clients.program("python3")
         _ = try await with(
             python, [script, folder],
             environment: ["PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"]
         ) {
-            try await body(GuardedServer(startedIn: folder))
+            try await body(
+                GuardedServer(url: "https://localhost:\(try await port(in: folder + "/port"))", folder: folder))
         }
-    }
-
-    private init(startedIn folder: String) async throws {
-        self.folder = folder
-        for _ in 0..<1200 {
-            if let port = try? String(contentsOfFile: folder + "/port", encoding: .utf8) {
-                url = "https://localhost:\(port)"
-                return
-            }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        throw GuardedServerDidNotStart()
     }
 
     /// Puts a file there.
@@ -66,6 +55,3 @@ package struct GuardedServer: Sendable {
         return (log ?? "").split(separator: "\n").map(String.init)
     }
 }
-
-/// A server that does not come up.
-package struct GuardedServerDidNotStart: Error {}

@@ -20,21 +20,13 @@ package struct PackageIndex: Sendable {
         _ = try await TestSupport.with(
             Clients.program("python3"), [script, folder], output: folder + "/output", environment: world.environment
         ) {
-            try await body(PackageIndex(folder: folder, root: "http://127.0.0.1:\(try await port(folder))/"))
+            try await body(
+                PackageIndex(folder: folder, root: "http://127.0.0.1:\(try await port(in: folder + "/port"))/"))
         }
     }
 
     /// Takes another password from now on.
     package func take(_ password: String) throws {
         try password.write(toFile: folder + "/password", atomically: true, encoding: .utf8)
-    }
-
-    /// Waits until it serves.
-    private static func port(_ folder: String) async throws -> String {
-        for _ in 0..<1200 {
-            if let port = try? String(contentsOfFile: folder + "/port", encoding: .utf8) { return port }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        throw WorldError.server((try? String(contentsOfFile: folder + "/output", encoding: .utf8)) ?? "")
     }
 }
