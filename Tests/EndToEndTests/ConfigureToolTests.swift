@@ -86,7 +86,7 @@ import Testing
             after: "; mine\n[global]\nindex-url = https://x.example/simple\nkeyring-provider = subprocess\n"),
         Tool(
             name: "podman", file: ".config/containers/registries.conf.d/lanyard.conf",
-            after: "credential-helpers = [\"containers-auth.json\", \"lanyard\"]\n"),
+            after: "credential-helpers = [\"lanyard\", \"containers-auth.json\"]\n"),
         Tool(
             name: "podman", url: "https://contoso.azurecr.io", file: ".config/containers/auth.json",
             before: "{\n\t\"auths\": {}\n}",

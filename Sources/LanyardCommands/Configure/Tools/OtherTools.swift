@@ -10,7 +10,7 @@ enum PodmanTool: ConfigurableTool {
     static let name = "podman"
     static let purpose = "podman, skopeo and buildah use lanyard as a credential helper"
     static let discussion = """
-        Adds a file to `~/.config/containers/registries.conf.d` that names lanyard after auth.json, or, with a URL, its host to \
+        Adds a file to `~/.config/containers/registries.conf.d` that names lanyard before auth.json, or, with a URL, its host to \
         `credHelpers` in `~/.config/containers/auth.json`.
         """
     static let url = ToolURL.optional
@@ -18,12 +18,13 @@ enum PodmanTool: ConfigurableTool {
     static let helper: String? = "docker-credential-lanyard"
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let folder = "\(place.settings)/containers"
         guard let host = place.pattern?.host.urlText else {
-            let file = "\(folder)/registries.conf.d/lanyard.conf"
-            return [ToolChange(.toml, "credential-helpers", in: file, to: #"["containers-auth.json", "lanyard"]"#)]
+            // This one they look for in the home, whatever XDG_CONFIG_HOME says.
+            let file = "\(place.home)/.config/containers/registries.conf.d/lanyard.conf"
+            // A login is kept by the first of them, and auth.json keeps it in the clear.
+            return [ToolChange(.toml, "credential-helpers", in: file, to: #"["lanyard", "containers-auth.json"]"#)]
         }
-        return [ToolChange(.json, "credHelpers", host, in: "\(folder)/auth.json", to: #""lanyard""#)]
+        return [ToolChange(.json, "credHelpers", host, in: "\(place.settings)/containers/auth.json", to: #""lanyard""#)]
     }
 }
 
