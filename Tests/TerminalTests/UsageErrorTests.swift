@@ -27,6 +27,12 @@ import Testing
                     ]))
     }
 
+    @Test func `many values stand in one line`() {
+        let message = "The value 'x' is invalid for '--for'. Please provide one of the following:\n  - git\n  - go"
+        let error = UsageError(message: message, text: "Error: \(message)\n\(Self.tail)")
+        #expect(error.hints.first == "use one of the following: git, go")
+    }
+
     @Test(arguments: ["", "Error", "Usage: ", "x\nUsage: lanyard\n  See '"])
     func `a complaint of another form is an error without what it lacks`(_ text: String) {
         #expect(UsageError(message: "Wrong\u{1B}", text: text).message == "wrong?")

@@ -14,13 +14,21 @@ package struct UsageError: Sendable, Equatable {
         self.hints = hints
     }
 
+    /// What the argument parser puts before each of many values.
+    private static let bullet = "  - "
+
     /// Reads a complaint of the argument parser's.
     ///
     /// - Parameters:
     ///   - message: the reason, perhaps followed by a suggestion: `Unknown option '--jsn'. Did you mean '--json'?`
     ///   - text: the whole complaint: below the reason it has the command's usage and the option that shows its help.
     package init(message: String, text: String) {
-        let reason = message.pieces(between: "\n").joined(separator: ",")
+        let lines = message.pieces(between: "\n")
+        // A list of many values has a line for each.
+        let values = lines.filter { $0.hasPrefix(Self.bullet) }.map { $0.dropFirst(Self.bullet.utf8.count) }
+        let reason =
+            lines.filter { !$0.hasPrefix(Self.bullet) }.joined(separator: ",")
+            + (values.isEmpty ? "" : " \(values.joined(separator: ", "))")
         let end = reason.utf8.firstRange(of: ". ".utf8)
         let suggestion = end.map { String(reason[$0.upperBound...]).inOurStyle }
         let complaint = Complaint(text)
