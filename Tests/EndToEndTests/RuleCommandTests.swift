@@ -69,6 +69,31 @@ import Testing
         }
     }
 
+    @Test func `an exchange is written, listed and checked`() async throws {
+        try await Home.with { home in
+            let url = "https://registry.contoso.com"
+            let added = try await home.lanyard(["rule", "add", url] + Self.options + ["--exchange", "acr"])
+            #expect(added.status == 0, "\(added)")
+            #expect(try home.text(home.configFile).contains("exchange  = \"acr\"\n"))
+            let listed = try await home.lanyard(["rule", "list"]).output
+            #expect(
+                listed.contains(/\n    exchange +acr\n/) && listed.contains(".default (the exchange's)\n"), "\(listed)")
+            #expect(try await home.lanyard(["rule", "list", "--json"]).output.contains(#""exchange" : "acr""#))
+            let explained = try await home.lanyard(["explain", url]).output
+            #expect(explained.contains("acr, for what registry.contoso.com takes\n"), "\(explained)")
+
+            let typed = ["--exchange", "acme", "--scope", "s"]
+            let unknown = try await home.lanyard(["rule", "add", "https://x.example"] + Self.options + typed)
+            #expect(unknown.status == 64 && unknown.errors.contains("has no exchange acme"), "\(unknown)")
+            #expect(unknown.errors.contains("hint: it has acr, aws-sts\n"), "\(unknown)")
+            // Amazon's takes whatever token the rule says.
+            let open = try await home.lanyard(
+                ["rule", "add", "https://y.example"] + Self.options + ["--exchange", "aws-sts"])
+            #expect(open.status != 0 && open.errors.contains("a rule needs a scope"), "\(open)")
+            #expect(try await home.lanyard(["rule", "list", "--json"]).output.contains("example") == false)
+        }
+    }
+
     @Test func `what shapes a sign-in is written, listed and checked`() async throws {
         try await Home.with { home in
             let shape = [

@@ -32,6 +32,7 @@ struct KnownValues {
             case "client-id": clients
             case "scope": scopes
             case "resource": resources
+            case "exchange": exchanges
             case "url":
                 rulesURLs().filter { !$0.text.utf8.contains(UInt8(ascii: "*")) }
                     + (configuration?.mapsKnownHosts == true ? wellKnownURLs : [])
@@ -76,6 +77,12 @@ struct KnownValues {
 
     private var resources: [Candidate] {
         registry.plugins.flatMap(\.resources).map { Candidate($0.name, $0.scopes.joined(separator: " ")) }
+    }
+
+    private var exchanges: [Candidate] {
+        registry.plugins.flatMap { plugin in
+            plugin.exchanges.map { Candidate($0.name, $0.hosts.joined(separator: ", ")) }
+        }
     }
 
     /// The rules' URLs, of both files or of one of them.

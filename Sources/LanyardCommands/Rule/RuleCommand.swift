@@ -123,6 +123,7 @@ extension Rule {
             ("authority", authority.displayable()), ("client ID", client.displayable()),
             ("scopes", scopesForPeople(session)),
         ]
+        if let exchange { facts.append(("exchange", exchange.displayable())) }
         if let account { facts.append(("account", account.displayable())) }
         if let kind { facts.append(("kind", kind.displayable())) }
         for parameter in SignInParameter.ofRules {
@@ -133,7 +134,11 @@ extension Rule {
 
     private func scopesForPeople(_ session: Session) -> String {
         guard scopes.isEmpty else { return scopes.joined(separator: " ").displayable() }
-        guard let wanted = session.registry.match(self)?.issuer?.scopes else { return "none" }
+        let match = session.registry.match(self)
+        if let exchange, let wanted = match?.scopes(ofExchange: exchange, for: pattern) {
+            return wanted.joined(separator: " ").displayable() + " (the exchange's)"
+        }
+        guard let wanted = match?.issuer?.scopes else { return "none" }
         return (wanted.isEmpty ? ["none"] : wanted).joined(separator: " ").displayable() + " (the issuer's)"
     }
 
@@ -141,8 +146,9 @@ extension Rule {
         var members: [String: JSONValue] = [
             "url": .string(pattern.text), "authority": .string(authority),
             "clientId": session.configuration.clientID(of: self).map(JSONValue.string) ?? .null,
-            "scopes": JSONValue(strings: scopes), "account": account.map(JSONValue.string) ?? .null,
-            "kind": kind.map(JSONValue.string) ?? .null, "file": .string(file),
+            "scopes": JSONValue(strings: scopes), "exchange": exchange.map(JSONValue.string) ?? .null,
+            "account": account.map(JSONValue.string) ?? .null, "kind": kind.map(JSONValue.string) ?? .null,
+            "file": .string(file),
             "line": line.map { .integer(Int64($0)) } ?? .null,
         ]
         for parameter in SignInParameter.ofRules { members[parameter.member] = signIn[parameter]?.json ?? .null }

@@ -30,6 +30,7 @@ struct RuleDraft {
         rule.signIn = try SignInParameters(options: page.texts)
         let authority = try await authority()
         rule.authority = authority.url
+        rule.exchange = try exchange(authority.match)
         rule.scopes = try await scopes(known, authority.match)
         rule.clientID = try await clientID(authority, session.registry.resource(ofScopes: rule.scopes))
         rule.account = options.account
@@ -214,12 +215,25 @@ struct RuleDraft {
         return id
     }
 
+    // MARK: - Exchange
+
+    private func exchange(_ match: AuthorityMatch) throws(Failure) -> String? {
+        guard let name = options.exchange else { return nil }
+        let names = Set(match.plugin.exchanges.map(\.name)).sorted()
+        guard !names.contains(name) else { return name }
+        let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+        throw Failure(
+            "the plugin for \(match.authority) has no exchange \(name.displayable(limit: 64))",
+            hints: [Hint("\(known.displayable(limit: 300))")], status: .usage)
+    }
+
     // MARK: - Scopes
 
     private func scopes(_ known: PluginResource?, _ match: AuthorityMatch) async throws(Failure) -> [String] {
         if let resource = options.resource { return try checked(named(resource) ?? ["\(resource)/.default"]) }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
+        if let exchange = options.exchange, match.scopes(ofExchange: exchange, for: pattern) != nil { return [] }
         // A rule without any has the issuer's, also those that later versions know.
         if match.issuer?.scopes != nil { return [] }
         guard prompt != nil else { throw Self.noScope }
@@ -273,6 +287,14 @@ extension PluginRegistry {
     /// A rule's authority, as the plugin that serves it has it; nil if none does.
     func match(_ rule: Rule) -> AuthorityMatch? {
         match(authority: rule.authority, kind: rule.kind, isConfigured: true)
+    }
+}
+
+extension AuthorityMatch {
+    /// The scopes that the token for an exchange has, if the manifest says so.
+    func scopes(ofExchange name: String, for pattern: URLPattern) -> [String]? {
+        let scopes = exchange(named: name, forHost: pattern.host.text)?.scopes
+        return scopes?.isEmpty == false ? scopes : nil
     }
 }
 

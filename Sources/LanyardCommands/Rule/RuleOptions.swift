@@ -34,6 +34,12 @@ struct RuleOptions: ParsableArguments {
             "The kind of authority, if its URL doesn't show it: \(kinds.joined(separator: ", ")).", valueName: "kind"))
     var kind: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What the host takes in exchange for the token, by a plugin's name; known hosts need none.",
+            valueName: "name"))
+    var exchange: String?
+
     @Flag(help: "Take an authority at a host that no plugin knows.")
     var trustAuthority = false
 
@@ -44,5 +50,6 @@ struct RuleOptions: ParsableArguments {
 
     var isEmpty: Bool {
         authority == nil && clientId == nil && scope.isEmpty && resource == nil && account == nil && kind == nil
+            && exchange == nil
     }
 }
