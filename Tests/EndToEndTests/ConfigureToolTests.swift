@@ -50,6 +50,9 @@ import Testing
             """
     }
 
+    /// What lanyard writes for a registry's token.
+    private static let tokenHelper = ".local/share/lanyard/token-helpers/npm.contoso.com-DIGEST"
+
     private static let tools = [
         Tool(name: "docker", file: ".docker/config.json", after: "{\n\t\"credsStore\": \"lanyard\"\n}\n"),
         Tool(
@@ -112,6 +115,15 @@ import Testing
 
                 """),
         Tool(
+            name: "pnpm", url: "https://npm.contoso.com:8443/a/feed", file: ".npmrc",
+            after: "//npm.contoso.com:8443/a/feed/:tokenHelper=HOME/\(tokenHelper)\n"),
+        Tool(
+            name: "pnpm", url: "https://npm.contoso.com:8443/a/feed", file: ".npmrc",
+            before: "; mine\nregistry=https://r.example/\n//npm.contoso.com:8443/a/feed/:tokenHelper=/x\nfund=false",
+            after:
+                "; mine\nregistry=https://r.example/\n//npm.contoso.com:8443/a/feed/:tokenHelper=HOME/\(tokenHelper)\nfund=false"
+        ),
+        Tool(
             name: "kubectl", file: ".kube/config",
             before: kubelogin("kubelogin", ["get-token", "--login", "devicecode"]),
             after: kubelogin("lanyard", ["kubectl"], "  interactiveMode: IfAvailable", "  provideClusterInfo: true")),
@@ -129,7 +141,10 @@ import Testing
             let ended = try await home.lanyard(["configure"] + tool.arguments)
             #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
             #expect(ended.errors.contains("this is written to ~/\(tool.file):\n"), "\(ended)")
-            #expect(try home.text(file) == tool.after)
+            let digest = try home.files(in: ".local/share/lanyard/token-helpers").first?.split(separator: "-").last
+            let after = tool.after.replacing("HOME", with: home.folder + "/home")
+                .replacing("DIGEST", with: digest ?? "")
+            #expect(try home.text(file) == after)
             let again = try await home.lanyard(["configure"] + tool.arguments)
             #expect(again.errors.contains("\(tool.name) is configured already; nothing has to be changed"), "\(again)")
             let back = try await home.lanyard(["unconfigure"] + tool.arguments)
@@ -138,6 +153,85 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: home.record))
             let none = try await home.lanyard(["unconfigure"] + tool.arguments)
             #expect(none.errors == "lanyard: there is nothing that lanyard configure \(tool.name) wrote\n")
+        }
+    }
+
+    @Test func `each registry of pnpm's has a program of its own, which prints the header`() async throws {
+        try await Home.withTools(.unlocked) { home in
+            let urls = ["https://npm.contoso.com/a/b", "https://npm.contoso.com/a-b", "https://npm.contoso.com/o'b"]
+            for url in urls {
+                let ended = try await home.lanyard(["configure", "pnpm", url, "--yes"])
+                #expect(ended.status == 0, "\(ended)")
+            }
+            let folder = ".local/share/lanyard/token-helpers"
+            #expect(try home.files(in: folder).count == 3)
+            let input = "url=https://npm.contoso.com/a\nusername=u\npassword=p\n"
+            _ = try await run(
+                "\(home.folder)/bin/lanyard", ["store"], input: input, environment: home.environment,
+                folder: home.folder)
+            let lines = try home.text("\(home.folder)/home/.npmrc").split(separator: "\n")
+            for (line, status) in zip(lines, [Int32(0), 1, 1]) {
+                let helper = try #require(line.split(separator: "=").last)
+                // pnpm before 10.27 has a shell run it, with no arguments.
+                let ended = try await run(
+                    "/bin/sh", ["-c", String(helper)], environment: home.environment, folder: home.folder)
+                #expect(ended.status == status, "\(ended)")
+                #expect(ended.output == (status == 0 ? "Basic dTpw\n" : ""), "\(ended)")
+            }
+            try await home.lanyard(["unconfigure", "pnpm", urls[1], "--yes"])
+            #expect(try home.files(in: folder).count == 2)
+            let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("pnpm ") }
+            #expect(
+                list?.hasSuffix("uses lanyard for https://npm.contoso.com/a/b, \(urls[2])") == true, "\(list ?? "")")
+            let doctor = try await home.lanyard(["doctor", "--all"])
+            #expect(doctor.output.contains(/pass  tools.pnpm +pnpm asks lanyard/), "\(doctor)")
+            try await home.lanyard(["unconfigure", "pnpm", "--yes"])
+            #expect(try home.files(in: folder).isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.npmrc"))
+        }
+    }
+
+    @Test func `pnpm's program is nowhere that a shell could misread`() async throws {
+        try await Home.withTools { home in
+            let place = ["XDG_DATA_HOME": "\(home.folder)/home/my data"]
+            let ended = try await home.lanyard(["configure", "pnpm", "https://npm.contoso.com", "--yes"], place)
+            #expect(ended.status == 1 && ended.errors.contains("pnpm can't run a token helper at "), "\(ended)")
+            #expect(ended.errors.contains("hint: set XDG_DATA_HOME"), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.npmrc"))
+        }
+    }
+
+    @Test func `NuGet's link is made if none is on PATH, and goes again`() async throws {
+        try await Home.withTools { home in
+            let folder = "\(home.folder)/home/.local/bin"
+            let link = "\(folder)/nuget-plugin-lanyard"
+            let ended = try await home.lanyard(["configure", "nuget", "--yes"])
+            #expect(ended.status == 0 && ended.errors.contains("nuget-plugin-lanyard is not on PATH"), "\(ended)")
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == Built.lanyard)
+            let variable = ["PATH": "\(folder):\(home.environment["PATH"] ?? "")", "NUGET_PLUGIN_PATHS": "/x"]
+            let again = try await home.lanyard(["configure", "nuget", "--yes"], variable)
+            #expect(again.errors.contains("configured already"), "\(again)")
+            #expect(again.errors.contains("take it out: unset NUGET_PLUGIN_PATHS"), "\(again)")
+            let doctor = try await home.lanyard(["doctor"], variable)
+            #expect(doctor.output.contains(/warn  tools.nuget +nuget is to ask lanyard, but may not/), "\(doctor)")
+            let back = try await home.lanyard(["unconfigure", "nuget", "--yes"])
+            #expect(back.status == 0 && !FileManager.default.fileExists(atPath: link), "\(back)")
+        }
+    }
+
+    @Test func `a link of the installation's is no change, and nobody's business without NuGet`() async throws {
+        try await Home.withTools { home in
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(home.folder)/bin/nuget-plugin-lanyard", withDestinationPath: Built.lanyard)
+            let ended = try await home.lanyard(["configure", "nuget", "--yes"])
+            #expect(ended.errors.contains("nuget is configured already; nothing has to be changed"), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.local/bin"))
+            let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("nuget ") }
+            #expect(list?.hasSuffix("not installed  uses lanyard") == true, "\(list ?? "")")
+            #expect(try await home.lanyard(["doctor", "--all"]).output.contains("tools.nuget") == false)
+            try home.program("dotnet", "exit 0")
+            let doctor = try await home.lanyard(["doctor", "--all"])
+            #expect(doctor.output.contains(/pass  tools.nuget +nuget asks lanyard/), "\(doctor)")
         }
     }
 
@@ -325,17 +419,25 @@ import Testing
 }
 
 extension Home {
+    /// The names of the files in a folder of the home; none if there is no such folder.
+    fileprivate func files(in folder: String) throws -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(self.folder)/home/\(folder)")) ?? []
+    }
+
     /// What `configure TOOL` wrote.
     fileprivate var record: String { "\(folder)/home/.local/state/lanyard/tool-changes.json" }
 
     /// Runs the body in a home whose `PATH` has the programs that tools run, and the usual folders for settings.
-    fileprivate static func withTools(_ body: @Sendable (Home) async throws -> Void) async throws {
-        try await Home.with { home in
+    fileprivate static func withTools(
+        _ state: KeyringFixture.State = .noBus, _ body: @Sendable (Home) async throws -> Void
+    ) async throws {
+        try await Home.with(state) { home in
             for name in ["docker-credential-lanyard", "cargo-credential-lanyard", "bazel-credential-lanyard"] {
                 try FileManager.default.createSymbolicLink(
                     atPath: "\(home.folder)/bin/\(name)", withDestinationPath: Built.lanyard)
             }
-            try await body(home.with(["XDG_CONFIG_HOME": "\(home.folder)/home/.config"]))
+            let places = ["XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share"]
+            try await body(home.with(places.mapValues { "\(home.folder)/home/\($0)" }))
         }
     }
 }

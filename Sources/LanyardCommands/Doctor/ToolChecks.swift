@@ -21,7 +21,8 @@ struct ToolChecks {
 
     private func finding(of tool: any ConfigurableTool.Type, _ entries: [ToolRecord.Entry]) -> Finding? {
         let check = "tools.\(tool.name)"
-        guard tool.isConfigured(context) || !entries.isEmpty else { return nil }
+        let isInUse = tool.isConfigured(context) && tool.installed(context) != nil
+        guard isInUse || !entries.isEmpty else { return nil }
         if let changed = entries.first(where: { !((try? $0.change.stands()) ?? false) }) {
             let file = context.short(changed.change.setting.file)
             let remedy = Hint("to write it again", run: command(tool, changed))

@@ -60,6 +60,9 @@ struct ToolPlace: Sendable {
         self.home = home
     }
 
+    /// The folder of programs' data.
+    var data: String { context.environment.absolutePath("XDG_DATA_HOME") ?? "\(home)/.local/share" }
+
     /// The folder of programs' settings.
     var settings: String { context.environment.absolutePath("XDG_CONFIG_HOME") ?? "\(home)/.config" }
 
@@ -82,7 +85,7 @@ struct ToolPlace: Sendable {
 enum Tools {
     static let all: [any ConfigurableTool.Type] = [
         DockerTool.self, PodmanTool.self, CargoTool.self, GoTool.self, BazelTool.self, PipTool.self, UvTool.self,
-        KubectlTool.self, TerraformTool.self, AWSTool.self,
+        KubectlTool.self, TerraformTool.self, PnpmTool.self, AWSTool.self, NuGetTool.self,
     ]
 
     /// The tool of a name.

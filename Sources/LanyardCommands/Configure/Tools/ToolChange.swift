@@ -64,7 +64,7 @@ extension ToolRecord.Entry {
             let format = json["format"]?.string.flatMap(ToolSetting.Format.init), let key = json["key"]?.elements
         else { return nil }
         let names = key.compactMap(\.string)
-        guard names.count == key.count, names.isEmpty == (format == .link) else { return nil }
+        guard names.count == key.count, names.isEmpty == format.isWholeFile else { return nil }
         self.init(
             tool: tool, place: json["for"]?.string, change: ToolChange(ToolSetting(format, names, in: file), to: value),
             before: json["before"]?.string, isNewFile: json["new"] == .bool(true))

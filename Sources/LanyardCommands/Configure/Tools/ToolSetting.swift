@@ -24,8 +24,13 @@ struct ToolSetting: Sendable, Hashable {
         case line
         /// A kubeconfig: the name of a user, whose settings are the lines below `user:`.
         case kubeUser
+        /// A program of its own: the value is all of its text.
+        case script
         /// No text: the file itself is a link, and the value what it leads to.
         case link
+
+        /// Whether nothing else is in the file.
+        var isWholeFile: Bool { self == .script || self == .link }
     }
 
     let file: String
@@ -47,7 +52,8 @@ struct ToolSetting: Sendable, Hashable {
         guard format != .link else { return target }
         return try reading { () throws(SettingsError) in
             guard let text = try SettingsText(reading: file).text else { return nil }
-            return try value(in: text)
+            // What can't be run is no program.
+            return format == .script && access(file, X_OK) != 0 ? "" : try value(in: text)
         }
     }
 
@@ -64,6 +70,7 @@ struct ToolSetting: Sendable, Hashable {
             let changed = try self.text(text.text, with: value)
             if removesFile, value == nil, isEmpty(changed) { return try text.remove() }
             try text.replace(with: changed)
+            if format == .script { chmod(file, 0o700) }
         }
     }
 
@@ -88,6 +95,7 @@ extension ToolSetting {
         case .ini, .lines: LineSettings(text, section: table).value(of: name)
         case .line: text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r") == name } ? name : nil
         case .kubeUser: kubeUser(in: text)?.withoutTokens.joined(separator: "\n")
+        case .script: text
         case .link: nil
         }
     }
@@ -112,6 +120,7 @@ extension ToolSetting {
         case .kubeUser:
             guard let value, let user = kubeUser(in: text) else { return text }
             return KubeUsers(text).replacing(user, with: value.pieces(between: "\n").map(String.init))
+        case .script: return value ?? ""
         case .link: return text
         }
     }
@@ -126,6 +135,7 @@ extension ToolSetting {
         case .lines: return ["\(name)=\(value)"]
         case .line: return [name]
         case .kubeUser: return ["- name: \(name)", "  user:"] + value.pieces(between: "\n").map { "    \($0)" }
+        case .script: return value.pieces(between: "\n").map(String.init)
         case .link: return ["a link to \(value)"]
         }
     }

@@ -1,0 +1,54 @@
+import Addresses
+import Rules
+import Secrets
+import Terminal
+import TokenStore
+
+/// pnpm: a registry's token helper, which is a program without arguments and so one for each registry.
+enum PnpmTool: ConfigurableTool {
+    static let name = "pnpm"
+    static let purpose = "pnpm use lanyard for a registry"
+    static let discussion = """
+        Writes a program for the registry, which runs `lanyard pnpm URL`, and names it as the registry's `tokenHelper` in `~/.npmrc`. pnpm \
+        ignores token helpers in a project's file. npm and yarn know none; see lanyard-exec(1).
+        """
+    static let url = ToolURL.required
+    static let exampleOfURL = " https://npm.contoso.com/registry"
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        guard let pattern = place.pattern else { return [] }
+        let helper = "\(place.data)/lanyard/token-helpers/\(fileName(pattern))"
+        try requirePlain(helper)
+        let command: ShellCommand = "exec \(place.program("lanyard")) pnpm \(pattern.text, limit: 4000)"
+        let file = place.context.variable("NPM_CONFIG_USERCONFIG") ?? "\(place.home)/.npmrc"
+        return [
+            ToolChange(ToolSetting(.script, [], in: helper), to: "#!/bin/sh\n\(command.text)\n"),
+            ToolChange(.lines, "\(registry(pattern))/:tokenHelper", in: file, to: helper),
+        ]
+    }
+
+    /// The registry as npm's settings call it, less the slash at its end.
+    private static func registry(_ pattern: URLPattern) -> String {
+        let text = pattern.text
+        return text.cut(at: ":").map { String($0.1) } ?? text
+    }
+
+    /// A file of its own for each URL, whose name no shell takes for anything else.
+    private static func fileName(_ pattern: URLPattern) -> String {
+        "\(pattern.host.name)-\(pattern.text.shortDigest.prefix(12))".replacing(bytes: ":", with: "-")
+    }
+
+    /// Refuses a path that pnpm, or the shell that it runs it with, takes for something else.
+    private static func requirePlain(_ path: String) throws(Failure) {
+        let isPlain = path.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "/._-".utf8.contains(byte)
+            }
+        }
+        guard !isPlain else { return }
+        throw Failure(
+            "pnpm can't run a token helper at \(path.displayable(limit: 300))",
+            hints: ["set XDG_DATA_HOME to a folder with letters, digits, dots, hyphens and underscores in its path"])
+    }
+}
