@@ -24,8 +24,8 @@ extension StringProtocol {
     }
 
     /// The text with each occurrence of an ASCII text replaced.
-    public func replacing(bytes old: StaticString, with new: String) -> String {
-        let old = Array("\(old)".utf8)
+    public func replacing(bytes old: some StringProtocol, with new: String) -> String {
+        let old = Array(old.utf8)
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]
         while let byte = rest.first {

@@ -12,6 +12,13 @@ public protocol Consumer: Sendable {
     static var timeLimit: Int? { get }
     /// Whether the tool runs what failed again at once; then a person who was asked before it failed isn't asked again.
     static var triesAgain: Bool { get }
+    /// How the tool asks for a URL; some ask for its host only.
+    ///
+    /// - Parameters:
+    ///   - url: the URL, with its scheme.
+    ///   - atTerminal: whether the tool runs at a terminal.
+    /// - Returns: what its program is run with.
+    static func inquiry(for url: String, atTerminal: Bool) -> Inquiry
     /// What is done first.
     mutating func begin() -> Turn
     /// What is done next, now that this has come.

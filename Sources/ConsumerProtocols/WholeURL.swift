@@ -30,5 +30,5 @@ extension Credential {
     var end: Int? { expiresOn.map { min(max($0, 0), 253_402_300_799) } }
 
     /// When it ends, as RFC 3339 writes it; nil for never, or if that isn't known.
-    var expiry: String? { end.map { Moment.utc($0) } }
+    package var expiry: String? { end.map { Moment.utc($0) } }
 }

@@ -2,7 +2,7 @@ import Addresses
 public import PluginHost
 public import Secrets
 public import TokenAcquisition
-import TokenStore
+package import TokenStore
 
 /// What the engine has for a request.
 public struct Credential: Sendable, Equatable {
@@ -64,7 +64,8 @@ extension Credential {
         fields = token.fields
     }
 
-    init(_ stored: StoredPassword) {
+    /// What is stored as a password.
+    package init(_ stored: StoredPassword) {
         switch stored.proof {
         case .password(let password): self.init(.password, password, username: stored.username)
         case .authorization(let scheme, let credential):

@@ -20,6 +20,16 @@ extension String {
     }
 }
 
+extension String {
+    /// The URL that a person means, with its scheme.
+    var asWholeURL: String {
+        get throws(Failure) {
+            guard let whole = withScheme, (try? RequestURL(whole)) != nil else { throw Failure(notURL: self) }
+            return whole
+        }
+    }
+}
+
 extension CredentialRequest {
     /// What git would ask for a URL.
     init(url: String) throws(Failure) {

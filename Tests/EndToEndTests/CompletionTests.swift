@@ -34,6 +34,8 @@ import Testing
                 "lanyard rules rem\t": ["lanyard", "rules", "remove"],
                 "lanyard rule add --resource 'Azure Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
                 "lanyard rule add --resource Azure\\ Dev\t": ["lanyard", "rule", "add", "--resource", "Azure DevOps"],
+                "lanyard rule add --exchange aws\t": ["lanyard", "rule", "add", "--exchange", "aws-sts"],
+                "lanyard explain --for dock\t": ["lanyard", "explain", "--for", "docker"],
                 "lanyard plugin check aad-c\t": ["lanyard", "plugin", "check", "aad-common"],
                 "lanyard import --from git-\t": ["lanyard", "import", "--from", "git-libsecret"],
                 // The cursor may stand inside of the line: here after `--flow de`.

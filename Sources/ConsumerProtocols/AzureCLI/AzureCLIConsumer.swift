@@ -30,6 +30,11 @@ public struct AzureCLIConsumer: Consumer {
         ownVersion = version
     }
 
+    /// SDKs name the resource that the token is for.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        Inquiry(["account", "get-access-token", "--output", "json", "--resource", url])
+    }
+
     /// Whether it answers such arguments; others are for the real Azure CLI.
     public static func serves(_ arguments: [String]) -> Bool { AzureCLICommandLine.action(of: arguments) != nil }
 

@@ -18,6 +18,12 @@ public struct BazelConsumer: Consumer {
         self.arguments = arguments
     }
 
+    /// Bazel names what it wants to load.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        let request: JSONValue = ["uri": .string(url)]
+        return Inquiry(["get"], input: request.encodedText)
+    }
+
     /// The specification wants anything but a known command to fail.
     public mutating func begin() -> Turn {
         guard arguments != ["get"] else { return Turn(.read) }

@@ -43,6 +43,14 @@ public struct CargoConsumer: Consumer {
         self.arguments = arguments
     }
 
+    /// cargo names a registry's index, here a sparse one.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        let request: JSONValue = [
+            "v": 1, "kind": "get", "operation": "read", "registry": ["index-url": .string("sparse+\(url)")],
+        ]
+        return Inquiry(["--cargo-plugin"], input: "\(request.encodedText)\n")
+    }
+
     /// The greeting has the versions of the protocol.
     public mutating func begin() -> Turn {
         guard arguments == ["--cargo-plugin"] else {

@@ -45,6 +45,11 @@ public struct DockerConsumer: Consumer {
 
     private var verb: Verb? { arguments.first.flatMap(Verb.init) }
 
+    /// docker names the host alone.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        Inquiry(["get"], input: (try? RequestURL(url))?.host.urlText ?? url)
+    }
+
     /// Anything but one known verb ends it.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail(Words.usage) }

@@ -25,6 +25,12 @@ public struct GitConsumer: Consumer {
         self.verb = verb
     }
 
+    /// git 2.46 and later name the URL and what they understand.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        let lines = ["url=\(url)"] + understood.map { "capability[]=\($0)" }
+        return Inquiry(input: lines.map { $0 + "\n" }.joined())
+    }
+
     /// `capability` asks for nothing (git 2.46): the format's version, then what lanyard understands.
     public mutating func begin() -> Turn {
         guard verb == .capability else { return Turn(.read) }

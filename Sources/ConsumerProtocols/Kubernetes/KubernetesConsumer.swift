@@ -28,6 +28,15 @@ public struct KubernetesConsumer: Consumer {
         info = environment[Self.variable]
     }
 
+    /// kubectl names the cluster, and says whether it runs at a terminal.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        let info: JSONValue = [
+            "apiVersion": .string(versions[0]), "kind": .string(kind),
+            "spec": ["interactive": .bool(atTerminal), "cluster": ["server": .string(url)]],
+        ]
+        return Inquiry(environment: [variable: info.encodedText])
+    }
+
     /// Reads the request, which is all there, and asks.
     public mutating func begin() -> Turn {
         guard arguments.count <= 1 else { return fail("lanyard kubectl takes one URL at most", status: 64) }

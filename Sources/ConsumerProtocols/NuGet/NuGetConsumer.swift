@@ -31,6 +31,17 @@ public struct NuGetConsumer: Consumer {
     /// Serves what NuGet passes: `-Plugin`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
+    /// NuGet shakes hands, and names the source.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        let hello = NuGetMessage(
+            handshakeID, .response, "Handshake",
+            ["ResponseCode": "Success", "ProtocolVersion": .string(version)])
+        let request = NuGetMessage(
+            "1", .request, "GetAuthenticationCredentials",
+            ["Uri": .string(url), "IsRetry": false, "IsNonInteractive": .bool(!atTerminal), "CanShowDialog": false])
+        return Inquiry(["-Plugin"], input: String(decoding: hello.line + request.line, as: UTF8.self))
+    }
+
     /// Shakes hands; a person who runs it is told what it is for.
     public mutating func begin() -> Turn {
         guard arguments.contains(where: { $0.lowercased() == "-plugin" }) else {

@@ -28,6 +28,11 @@ public struct KeyringConsumer: Consumer {
         self.isTyped = isTyped
     }
 
+    /// pip and uv name the index, and want its user name, too.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        Inquiry(["--mode=creds", "--output=json", "get", url])
+    }
+
     /// Reads the arguments, which are all of the request unless a password is to be stored.
     public mutating func begin() -> Turn {
         guard !arguments.contains(where: { $0 == "--help" || $0 == "-h" }) else {

@@ -28,6 +28,11 @@ public struct TerraformConsumer: Consumer {
         self.arguments = arguments
     }
 
+    /// terraform names the host alone.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        Inquiry(["get", (try? RequestURL(url))?.host.urlText ?? url])
+    }
+
     /// Reads the arguments, which are all of the request unless a token is to be stored.
     public mutating func begin() -> Turn {
         guard let word = arguments.dropLast().last else { return fail("terraform passes a verb and a host") }

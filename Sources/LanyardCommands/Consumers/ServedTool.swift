@@ -18,49 +18,87 @@ struct ServedTool: Sendable {
     /// What answers: made of the arguments that the tool passes, and of the environment.
     private typealias Maker = @Sendable (_ arguments: [String], _ environment: [String: String]) -> any Consumer
 
-    private static let all: [(Way, Maker)] = [
-        (
-            .program("docker-credential-lanyard"),
-            { arguments, _ in DockerConsumer(arguments, version: Version.current) }
-        ),
-        (.program("keyring"), { arguments, _ in KeyringConsumer(arguments, isTyped: isatty(STDIN_FILENO) == 1) }),
-        (.program("terraform-credentials-lanyard"), { arguments, _ in TerraformConsumer(arguments) }),
-        (.command("kubectl"), { KubernetesConsumer($0, environment: $1) }),
-        (.command("pnpm"), { arguments, _ in PnpmConsumer(arguments) }),
-        (.program("cargo-credential-lanyard"), { arguments, _ in CargoConsumer(arguments) }),
-        (.program("bazel-credential-lanyard"), { arguments, _ in BazelConsumer(arguments) }),
-        (.command("goauth"), { arguments, _ in GoConsumer(arguments) }),
-        (.command(AzureCLIConsumer.program), azureCLI), (.standIn(AzureCLIConsumer.program), azureCLI),
-        (.program("nuget-plugin-lanyard"), { arguments, _ in NuGetConsumer(arguments) }),
-        (.command("aws"), { arguments, _ in AWSConsumer(arguments) }),
-        (.command("gcloud"), { arguments, environment in GoogleConsumer(arguments, environment) }),
+    /// A way in, and what is there.
+    private struct Entrance: Sendable {
+        let way: Way
+        /// What people call the tools that come this way.
+        let tools: [String]
+        let make: Maker
+        let inquiry: @Sendable (_ url: String, _ atTerminal: Bool) -> Inquiry
+
+        init<Tool: Consumer>(
+            _ way: Way, for tools: String..., make: @escaping @Sendable ([String], [String: String]) -> Tool
+        ) {
+            self.way = way
+            self.tools = tools
+            self.make = make
+            inquiry = { Tool.inquiry(for: $0, atTerminal: $1) }
+        }
+    }
+
+    private static let all = [
+        Entrance(.program("docker-credential-lanyard"), for: "docker", "podman") { arguments, _ in
+            DockerConsumer(arguments, version: Version.current)
+        },
+        Entrance(.program("cargo-credential-lanyard"), for: "cargo") { arguments, _ in CargoConsumer(arguments) },
+        Entrance(.command("goauth"), for: "go") { arguments, _ in GoConsumer(arguments) },
+        Entrance(.program("bazel-credential-lanyard"), for: "bazel") { arguments, _ in BazelConsumer(arguments) },
+        Entrance(.program("keyring"), for: "pip", "uv", "keyring") { arguments, _ in
+            KeyringConsumer(arguments, isTyped: isatty(STDIN_FILENO) == 1)
+        },
+        Entrance(.command("kubectl"), for: "kubectl") { KubernetesConsumer($0, environment: $1) },
+        Entrance(.program("terraform-credentials-lanyard"), for: "terraform") { arguments, _ in
+            TerraformConsumer(arguments)
+        },
+        Entrance(.command("pnpm"), for: "pnpm") { arguments, _ in PnpmConsumer(arguments) },
+        Entrance(.command("aws"), for: "aws") { arguments, _ in AWSConsumer(arguments) },
+        Entrance(.command("gcloud"), for: "gcloud") { GoogleConsumer($0, $1) },
+        Entrance(.program("nuget-plugin-lanyard"), for: "nuget") { arguments, _ in NuGetConsumer(arguments) },
+        Entrance(.standIn(AzureCLIConsumer.program), for: "azure-cli", make: azureCLI),
+        Entrance(.command(AzureCLIConsumer.program), make: azureCLI),
     ]
 
-    private static let azureCLI: Maker = { arguments, environment in
+    private static let git = Entrance(.command("get"), for: "git") { _, _ in GitConsumer(.get) }
+
+    @Sendable private static func azureCLI(
+        _ arguments: [String], _ environment: [String: String]
+    ) -> AzureCLIConsumer {
         AzureCLIConsumer(arguments, environment: environment, version: Version.current)
     }
 
     /// The names of the links to lanyard that tools run.
-    static let programs = all.compactMap { way, _ in
-        if case .program(let name) = way { name } else { nil }
+    static let programs = all.compactMap { entrance in
+        if case .program(let name) = entrance.way { name } else { nil }
     }
+
+    /// What people call the tools, git's name first.
+    static let names = ([git] + all).flatMap(\.tools)
 
     private let arguments: [String]
     private let make: Maker
 
     /// Finds the tool that runs a program of this name with these arguments; nil if it is none, or a person who wants help.
     init?(program: String, arguments: [String]) {
-        for (way, make) in Self.all {
-            switch way {
+        for entrance in Self.all {
+            switch entrance.way {
             case .program(program), .standIn(program): self.arguments = arguments
             case .command(arguments.first ?? "") where !arguments.contains(where: \.asksForHelp):
                 self.arguments = Array(arguments.dropFirst())
             default: continue
             }
-            self.make = make
+            make = entrance.make
             return
         }
         return nil
+    }
+
+    /// What answers the tool of a name, and how it asks for a URL; nil if there is no such tool.
+    static func trial(
+        of name: String, for url: String, _ environment: [String: String]
+    ) -> (consumer: any Consumer, inquiry: Inquiry)? {
+        guard let entrance = ([git] + all).first(where: { $0.tools.contains(name) }) else { return nil }
+        let inquiry = entrance.inquiry(url, isatty(STDIN_FILENO) == 1)
+        return (entrance.make(inquiry.arguments, environment.merging(inquiry.environment) { $1 }), inquiry)
     }
 
     /// What answers it.

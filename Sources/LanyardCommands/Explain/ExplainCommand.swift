@@ -11,6 +11,7 @@ struct ExplainCommand: Command {
 
     static let examples: KeyValuePairs = [
         "Explain a repository": "lanyard explain \(Example.url)/project/_git/repo",
+        "Find out what docker gets": "lanyard explain https://registry.contoso.com --for docker",
         "Find out what a server wants that no rule maps": "lanyard explain --online \(Example.ownURL)/repo",
     ]
 
@@ -20,6 +21,11 @@ struct ExplainCommand: Command {
     @Option(
         help: ArgumentHelp("The account: a user name or an identifier, or the beginning of one.", valueName: "account"))
     var account: String?
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("Explain what this tool would get.", valueName: "tool"))
+    var tool: ToolName?
 
     @Flag(help: "List every rule that doesn't map the URL, not only close ones.")
     var all = false
@@ -31,12 +37,23 @@ struct ExplainCommand: Command {
     var json = false
 
     mutating func run(in context: CommandContext) async throws {
-        let explanation = try await Explainer(url: url, account: account, isOnline: online, in: context).explanation()
+        let asking = try await asking(in: context)
+        let explainer = try Explainer(url: url, account: account, isOnline: online, for: asking, in: context)
+        let explanation = await explainer.explanation()
         let console = context.console
         if json {
             console.print(explanation.json.encoded(pretty: true))
         } else {
             for line in explanation.lines(columns: OutputWidth.ofTerminal, all: all) { console.print(line) }
         }
+    }
+
+    /// The tool, once it has asked; nil if none is named.
+    private func asking(in context: CommandContext) async throws(Failure) -> AskingTool? {
+        guard let tool else { return nil }
+        let whole = try url.asWholeURL
+        // git keeps the path to itself unless it is told otherwise.
+        let isSent = tool.isGit ? await GitConfiguration.sendsPath(for: whole) : true
+        return AskingTool(tool, isSent ? whole : whole.placeOfURL, in: context)
     }
 }

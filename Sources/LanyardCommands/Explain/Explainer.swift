@@ -12,42 +12,46 @@ import TokenStore
 struct Explainer {
     private var request: CredentialRequest
     /// What `get` would be in: it may ask.
-    private let session: Session
+    let session: Session
     /// The same, unable to ask or to have the keyring unlocked.
     private let quiet: Session
     /// Whether the URL's server is asked.
     private let isOnline: Bool
-    private var explanation: Explanation
+    /// The tool that asks; nil for git, and whoever asks as git does.
+    let tool: AskingTool?
+    var explanation: Explanation
 
-    init(url: String, account: String?, isOnline: Bool, in context: CommandContext) throws(Failure) {
+    init(
+        url: String, account: String?, isOnline: Bool, for tool: AskingTool? = nil, in context: CommandContext
+    ) throws(Failure) {
         self.isOnline = isOnline
+        self.tool = tool
         session = try Session(context)
         quiet = try Session(context, options: .init(isInteractive: false))
-        request = try CredentialRequest(url: url)
+        let typed = try CredentialRequest(url: url)
+        request = tool?.request ?? typed
         // A keyring that doesn't answer is what there is to explain.
         if let account, let known = account.isWholeAddress ? nil : (try? quiet.accounts()) {
             request.wish.account = try known.name(typed: account)
         } else {
             request.wish.account = account
         }
-        explanation = Explanation(url: request.url, now: Int(context.now), context: context)
+        explanation = Explanation(url: request.place ?? typed.url, now: Int(context.now), context: context)
+        explanation.isByName = request.host == nil
     }
 
     func explanation() async -> Explanation {
         var copy = self
         await copy.explain()
+        copy.explanation.tool = copy.toolView
         return copy.explanation
     }
 
     private mutating func explain() async {
         let chosen = session.configuration.rule(for: request)
         explanation.mapping = mapping(chosen)
-        explanation.skipped = session.configuration.rules.filter { $0 != chosen }
-            .map { rule in
-                let isNear = request.host.map { rule.pattern.host.isRelated(to: $0) } ?? true
-                return Explanation.SkippedRule(rule: rule, reason: reason(rule, chosen), isNear: isNear)
-            }
-        explanation.git = await gitView()
+        explanation.skipped = skipped(for: chosen)
+        if tool?.name.isGit ?? true { explanation.git = await gitView() }
         explanation.isTokenPlace = request.isTokenPlace
         explanation.server = await server()
         explanation.issuer = issuer
@@ -56,8 +60,7 @@ struct Explainer {
         do throws(Failure) {
             explanation.wanted = try session.resolve(request)
         } catch {
-            explanation.next = .init(
-                step: "fail", text: "fail: \(error.message)", hints: error.hints, status: error.status)
+            explanation.next = .init(error)
             return
         }
         guard let wanted = explanation.wanted else {
@@ -87,6 +90,15 @@ struct Explainer {
             let plugin = session.registry.plugins.first(where: { $0.resources.contains(known) })
         else { return .nothing }
         return .wellKnown(known.name, plugin: plugin.name)
+    }
+
+    /// The rules that are not the one; none has to do with a token that is asked for by name.
+    private func skipped(for chosen: Rule?) -> [Explanation.SkippedRule] {
+        guard let host = request.host else { return [] }
+        return session.configuration.rules.filter { $0 != chosen }.map { rule in
+            Explanation.SkippedRule(
+                rule: rule, reason: reason(rule, chosen), isNear: rule.pattern.host.isRelated(to: host))
+        }
     }
 
     /// Why a rule is not the one.
@@ -145,32 +157,39 @@ struct Explainer {
     }
 
     /// Whether `get` would answer from memory.
-    private var isRemembered: Bool { session.remembered(for: request) != nil }
+    private var isRemembered: Bool { remembered != nil }
+
+    var remembered: Credential? { session.remembered(for: request, isExact: tool != nil) }
 
     private func password() -> Explanation.Next {
-        guard let query = PasswordQuery(request) else { return .init(step: "nothing", text: "print nothing") }
         do throws(StoreError) {
-            guard try quiet.passwords.get(query, now: explanation.now) != nil else {
+            guard try storedPassword() != nil else {
                 return .init(step: "nothing", text: "print nothing: no password is stored for it either")
             }
             return .init(step: "password", text: "answer with the password that is stored for it")
         } catch {
-            let failure = Failure(error)
-            return .init(
-                step: "fail", text: "print nothing: \(failure.message)", hints: failure.hints, status: failure.status)
+            return .init(Failure(error), "print nothing: ")
         }
     }
 
+    func storedPassword() throws(StoreError) -> StoredPassword? {
+        guard let query = PasswordQuery(request) else { return nil }
+        return try quiet.passwords.get(query, now: explanation.now)
+    }
+
     private func next(_ decision: Decision, _ wanted: TokenRequest) async -> Explanation.Next {
-        if explanation.isRemembered { return .init(step: "answer", text: "answer from memory, at once") }
+        if let remembered {
+            return refusal(of: remembered.fields, remembered.secret)
+                ?? .init(step: "answer", text: "answer from memory, at once")
+        }
         switch decision.step {
         case .answer(let token):
             let what = token.isExchanged ? "what a token was exchanged for" : "the stored access token"
-            return .init(step: "answer", text: "answer with \(what)")
+            return refusal(of: token.fields, token.accessToken) ?? .init(step: "answer", text: "answer with \(what)")
         case .exchange:
             return .init(step: "exchange", text: "exchange the stored access token, without asking you, and answer")
         case .renew: return renewal(decision, wanted)
-        case .refuse(.noSuchAccount) where session.presence.isSomebodyThere: return await signIn(wanted, nil)
+        case .refuse(.noSuchAccount) where isSomebodyThere: return await signIn(wanted, nil)
         case .askPerson: return await signIn(wanted, decision.account)
         case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
             return .init(step: "unlock", text: "have you asked to unlock the keyring first")
@@ -178,10 +197,18 @@ struct Explainer {
         }
     }
 
-    private func failing(_ error: AcquisitionError, _ wanted: TokenRequest) -> Explanation.Next {
-        let failure = Failure(error, request: wanted, url: request.url, in: session.context)
-        return .init(step: "fail", text: "fail: \(failure.message)", hints: failure.hints, status: failure.status)
+    /// Why the tool doesn't get a credential that is there: it has several parts, and the tool has no room for them.
+    private func refusal(of parts: [String: Secret], _ secret: Secret) -> Explanation.Next? {
+        guard !request.takesFields, !parts.isEmpty, secret.isEmpty else { return nil }
+        return .init(Failure(Refusal.severalParts(parts.keys.sorted(), place: request.place), in: session.context))
     }
+
+    private func failing(_ error: AcquisitionError, _ wanted: TokenRequest) -> Explanation.Next {
+        .init(Failure(error, request: wanted, url: request.url, in: session.context))
+    }
+
+    /// Whether a person is there whom the tool can wait for.
+    private var isSomebodyThere: Bool { session.presence.isSomebodyThere && !request.isUnattended }
 
     /// A renewal; a tenant at which the account has never been may refuse it.
     private func renewal(_ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
@@ -197,16 +224,14 @@ struct Explainer {
     }
 
     private func signIn(_ wanted: TokenRequest, _ account: AccountRecord?) async -> Explanation.Next {
-        var isSomebodyThere = session.presence.isSomebodyThere
+        var isSomebodyThere = isSomebodyThere
         if isSomebodyThere { isSomebodyThere = await !GitConfiguration.forbidsPrompts(for: request.url) }
         let usable = flows
         if isSomebodyThere, usable.isEmpty, explanation.lacksSecret { return failing(.noClientSecret, wanted) }
         guard isSomebodyThere, let flow = usable.first else {
             let failure = Failure(
                 .interactionRequired(nil, account: account), request: wanted, url: request.url, in: session.context)
-            return .init(
-                step: "fail", text: "fail: \(failure.message), and nobody can be asked here", hints: failure.hints,
-                status: failure.status)
+            return .init(failure, after: request.isUnattended ? "" : ", and nobody can be asked here")
         }
         // What a sign-in brings must be kept.
         do throws(StoreError) { try session.acquirer.requireWritable() } catch { return failing(.store(error), wanted) }
@@ -232,10 +257,12 @@ extension StoreError {
 }
 
 extension Session {
-    /// What `get` would answer from memory; git's configuration says whether it tells the path.
-    func remembered(for request: CredentialRequest) -> Credential? {
+    /// What `get` would answer from memory.
+    ///
+    /// Unless the request is exactly what a tool asks, git's configuration says whether it tells the path.
+    func remembered(for request: CredentialRequest, isExact: Bool = false) -> Credential? {
         guard configuration.answerCache else { return nil }
-        return [request.path, nil].lazy.compactMap { path in
+        return (isExact ? [request.path] : [request.path, nil]).lazy.compactMap { path in
             var asked = request
             asked.path = path
             return CachedCredential(asked, in: context.surroundings)?.credential

@@ -32,6 +32,7 @@ extension Explanation {
             members["exchange"] = (wanted.exchange?.name).map(JSONValue.string) ?? .null
         }
         if let decision { members.merge(decisionJSON(decision)) { $1 } }
+        if let tool { members["for"] = tool.json }
         if let server { members["server"] = server.json }
         if let git {
             members["git"] = [
@@ -73,6 +74,16 @@ extension Explanation {
             ]
         }
         return members
+    }
+}
+
+extension Explanation.ToolView {
+    fileprivate var json: JSONValue {
+        [
+            "tool": .string(name.text), "asks": JSONValue(strings: asks),
+            "configured": (uses?.text).map(JSONValue.string) ?? .null, "gets": .string(gets),
+            "reads": JSONValue(strings: reads), "status": status.map { .integer(Int64($0)) } ?? .null,
+        ]
     }
 }
 

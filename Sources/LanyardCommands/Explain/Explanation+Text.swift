@@ -15,7 +15,11 @@ extension Explanation {
             values.enumerated().map { index, value in [index == 0 ? name : "", value] }
         }
         var lines = [url] + Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 2).map { "  \($0)" }
-        lines.append("get would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
+        let subject = tool.map { "for \($0.name.text), lanyard" } ?? "get"
+        lines.append("\(subject) would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
+        if let tool {
+            lines.append("\(tool.name.text) gets \(tool.gets)".wrapped(columns: columns, indent: 2, from: 0))
+        }
         return lines + hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
     }
 
@@ -48,6 +52,12 @@ extension Explanation {
                     ]
                 ))
         }
+        if let tool {
+            facts.append(("asks", tool.asks))
+            if let uses = tool.uses { facts.append((tool.name.text, [uses.text])) }
+            let reads = tool.reads.isEmpty ? [] : [("reads", tool.reads)]
+            facts += reads
+        }
         if let server { facts.append(("server", server.lines(at: url))) }
         return facts
     }
@@ -69,7 +79,7 @@ extension Explanation {
         switch mapping {
         case .rule(let rule): "\(rule.pattern.text.displayable(limit: 300)), at \(rule.place(context))"
         case .wellKnown(let name, let plugin): "none; the host is \(name.displayable()), known to \(plugin)"
-        case .nothing: "none maps this URL"
+        case .nothing: isByName ? "none; the token is asked for by name" : "none maps this URL"
         }
     }
 
@@ -112,7 +122,7 @@ extension Explanation {
         let add: ShellCommand = "lanyard rule add \(url) --authority URL --client-id \(offeredClient ?? "ID")"
         switch (mapping, wanted) {
         case (.nothing, nil) where !isTokenPlace: hints.append(.overHTTPS(url))
-        case (.nothing, nil) where issuer != nil && next.step != "fail":
+        case (.nothing, nil) where tool.map(\.name.isGit) != false && issuer != nil && next.step != "fail":
             let name = issuer?.nameForPeople ?? ""
             hints.append(Hint("to sign in to \(name) here", run: "lanyard configure git \(url.placeOfURL)"))
         case (.nothing, nil) where next.step != "fail":
@@ -129,7 +139,8 @@ extension Explanation {
             hints.append("the authority's host looks like \(lookAlike), but is a different one: is it the right one?")
         }
         // One command may be the remedy for two things.
-        return hints + gitHints.filter { hint in !hints.contains { $0.copied == hint.copied } }
+        let others = gitHints + [tool?.uses?.hint].compactMap(\.self)
+        return hints + others.filter { hint in !hints.contains { $0.copied == hint.copied } }
     }
 
     private var gitHints: [Hint] {

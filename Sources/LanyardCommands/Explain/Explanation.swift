@@ -29,6 +29,21 @@ struct Explanation: Sendable {
         let sendsPath: Bool
     }
 
+    /// How a tool stands to the URL.
+    struct ToolView: Sendable {
+        let name: ToolName
+        /// What it asks for, one fact a line.
+        let asks: [String]
+        /// How it is configured; nil if lanyard doesn't configure such tools.
+        let uses: ToolUse?
+        /// What it gets, after its name and "gets".
+        var gets = "no credential"
+        /// What lanyard prints for it, secrets masked; nothing if that isn't known yet.
+        var reads: [String] = []
+        /// The exit status; nil if lanyard goes on, or it isn't known yet.
+        var status: Int32?
+    }
+
     /// What `get` would do.
     struct Next: Sendable {
         /// `answer`, `exchange`, `renew`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
@@ -37,6 +52,22 @@ struct Explanation: Sendable {
         let text: String
         var hints: [Hint] = []
         var status: ExitStatus = .done
+        /// Why it fails, if it does.
+        var failure: Failure?
+
+        init(step: String, text: String, hints: [Hint] = [], status: ExitStatus = .done) {
+            self.step = step
+            self.text = text
+            self.hints = hints
+            self.status = status
+        }
+
+        /// It fails; `before` and `after` go around the message.
+        init(_ failure: Failure, _ before: String = "fail: ", after: String = "") {
+            self.init(
+                step: "fail", text: before + failure.message + after, hints: failure.hints, status: failure.status)
+            self.failure = failure
+        }
     }
 
     let url: String
@@ -54,9 +85,13 @@ struct Explanation: Sendable {
     var lookAlike: String?
     /// The name of a client that gets tokens for a well-known host without an app of one's own; nil if there is none.
     var offeredClient: String?
+    /// Whether the tool names a token instead of a place.
+    var isByName = false
     /// Whether tokens may be sent to the URL.
     var isTokenPlace = true
     var git: GitView?
+    /// Nil unless the explanation is for one tool.
+    var tool: ToolView?
     /// What the URL's server says by itself; nil if it wasn't asked.
     var server: ServerAnswer?
     /// The issuer that the URL's host is, or may be by what its server says; nil if neither tells.

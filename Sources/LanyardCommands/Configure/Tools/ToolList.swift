@@ -19,17 +19,17 @@ struct ToolList {
         for tool in Tools.all {
             rows.append([
                 tool.name, tool.installed(context) == nil ? "not installed" : "installed",
-                uses(of: tool).displayable(limit: 500),
+                use(of: tool).text.displayable(limit: 500),
             ])
         }
         return Table(rows).wrapped(columns: OutputWidth.ofTerminal, indent: 0)
     }
 
-    private func uses(of tool: any ConfigurableTool.Type) -> String {
-        if tool.isConfigured(context) { return "uses lanyard" }
+    /// How a tool uses lanyard.
+    func use(of tool: any ConfigurableTool.Type) -> ToolUse {
         let standing = entries.filter { $0.tool == tool.name && ((try? $0.change.stands()) ?? false) }
-        let places = Set(standing.compactMap(\.place)).sorted()
-        return places.isEmpty ? "doesn't use lanyard" : "uses lanyard for \(places.joined(separator: ", "))"
+        return ToolUse(
+            tool: tool, isForAll: tool.isConfigured(context), places: Set(standing.compactMap(\.place)).sorted())
     }
 
     private func usesOfGit() async -> String {
@@ -38,5 +38,27 @@ struct ToolList {
         let places = GitChecks.lanyardPlaces(entries)
         return places.isEmpty
             ? "doesn't use lanyard" : "uses lanyard for \(places.joined(separator: ", ").displayable(limit: 500))"
+    }
+}
+
+/// How a tool uses lanyard.
+struct ToolUse: Sendable {
+    let tool: any ConfigurableTool.Type
+    /// Whether it asks lanyard for everything.
+    let isForAll: Bool
+    /// The URLs that it asks lanyard for.
+    let places: [String]
+
+    /// For people.
+    var text: String {
+        if isForAll { return "uses lanyard" }
+        return places.isEmpty ? "doesn't use lanyard" : "uses lanyard for \(places.joined(separator: ", "))"
+    }
+
+    /// How to have it use lanyard; nil if it does.
+    var hint: Hint? {
+        guard !isForAll, places.isEmpty else { return nil }
+        let url: ShellCommand = tool.url == .required ? " URL" : ""
+        return Hint("\(tool.name) does not ask lanyard yet", run: "lanyard configure \(tool.name)\(url)")
     }
 }

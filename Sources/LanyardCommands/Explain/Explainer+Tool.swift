@@ -1,0 +1,101 @@
+import Addresses
+import ConsumerProtocols
+import CredentialEngine
+import PluginHost
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+extension Explainer {
+    /// What the tool asks and gets; nil unless the explanation is for one.
+    var toolView: Explanation.ToolView? {
+        guard let tool else { return nil }
+        var view = Explanation.ToolView(name: tool.name, asks: asks(tool), uses: uses(of: tool))
+        guard tool.request != nil else {
+            view.take(tool.refusal)
+            return view
+        }
+        switch explanation.next.step {
+        case "nothing": view.take(tool.answer(.nothing))
+        case "fail": view.take(tool.answer(.refused(report)))
+        case let step: take(&view, step, from: tool)
+        }
+        return view
+    }
+
+    private func uses(of tool: AskingTool) -> ToolUse? {
+        guard let configurable = Tools.named(tool.name.text) else { return nil }
+        return try? ToolList(session.context).use(of: configurable)
+    }
+
+    private func asks(_ tool: AskingTool) -> [String] {
+        guard let request = tool.request else { return ["for nothing at such a URL"] }
+        var facts = [explanation.isByName ? "for a token by its scopes" : "for \(explanation.url)"]
+        if explanation.wanted == nil, !explanation.isByName { facts.append(request.reach.forPeople) }
+        if request.isUnattended {
+            let limit = tool.timeLimit.map { ", and gets an answer within \($0) seconds" } ?? ""
+            facts.append("can't wait for you to sign in\(limit)")
+        }
+        return facts
+    }
+
+    /// What the engine's refusal tells the tool.
+    private var report: ReportedRefusal {
+        let failure = explanation.next.failure
+        return ReportedRefusal(
+            cause: failure?.cause.isOfKeyring == true ? .keyring : .other, message: failure?.message ?? "",
+            remedies: explanation.next.hints.map(\.line), status: explanation.next.status.rawValue)
+    }
+
+    private func take(_ view: inout Explanation.ToolView, _ step: String, from tool: AskingTool) {
+        let isExchanged = explanation.wanted?.exchange != nil
+        guard let credential = credential?.masked else {
+            view.gets = "what a token is exchanged for, which isn't known yet"
+            return
+        }
+        let answer = tool.answer(.credential(credential))
+        view.take(answer, credential)
+        view.gets = answer.contents(of: credential, exchanged: isExchanged) ?? view.gets
+    }
+
+    /// What the tool would be answered with, as far as that is known without asking anybody.
+    private var credential: Credential? {
+        if let remembered { return remembered }
+        guard let decision = explanation.decision else {
+            return (try? storedPassword()).flatMap(\.self).map(Credential.init)
+        }
+        let issuer = decision.match?.issuer
+        if case .answer(let token) = decision.step { return Credential(token, at: issuer) }
+        guard explanation.wanted?.exchange == nil else { return nil }
+        var credential = Credential(.accessToken, Secret("-"), username: decision.account?.username)
+        credential.basicUsername = issuer?.username
+        credential.takesBearer = issuer?.takesBearer ?? true
+        return credential
+    }
+}
+
+extension Explanation.ToolView {
+    /// Takes what the tool reads; without a credential in it unless one is named.
+    fileprivate mutating func take(_ answer: AskingTool.Answer, _ credential: Credential? = nil) {
+        reads = answer.lines(of: credential)
+        status = answer.status
+        switch answer.complaint {
+        case .other(let message, _): gets += ": \(message.displayable(limit: 500))"
+        case .refusal: gets += ", and the reason on stderr"
+        default: break
+        }
+    }
+}
+
+extension PathReach {
+    /// Where a stored password may be.
+    fileprivate var forPeople: String {
+        switch self {
+        case .place: "takes only a password that is stored for just this"
+        case .above: "takes the password that is stored for it or nearest above it"
+        case .below: "takes the host's password, or the only one below it"
+        }
+    }
+}
