@@ -168,7 +168,9 @@ extension ToolCall {
         case "go": try requireGo(said)
         case "bazel": try require(try Self.object(said)["headers"]?.members != nil, "no headers")
         case "kubectl":
-            let asked = JSONValue(bytes: input)?["apiVersion"]
+            // A variable is text, whatever its bytes were.
+            let asked = JSONValue(bytes: String(decoding: input, as: UTF8.self).utf8, atMost: input.count * 3)?[
+                "apiVersion"]
             let answer = try Self.object(said)
             try require(answer["apiVersion"] == asked && answer["status"]?["token"]?.string != nil, "no credential")
         case "terraform" where arguments.first == "get":
