@@ -86,7 +86,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Clients.folder != nil)) func `the AWS CLI gets keys and uses them`() async throws {
+    @Test(.enabled(if: Clients.folder != nil))
+    func `the AWS CLI gets keys and uses them, and Google's SDK gets a token until the logout`() async throws {
         try await Self.with { world, url in
             let configuration = world.folder + "/aws-config"
             try "[default]\nregion = eu-central-1\ncredential_process = \(world.folder)/bin/lanyard aws \(url)\n"
@@ -99,29 +100,24 @@ import Testing
             let identity = try await world.runInside(
                 aws, ["sts", "get-caller-identity", "--output", "text", "--query", "Arn"], environment: environment)
             #expect(identity.output == "\(Self.role)/alice@contoso.example\n", "\(identity)")
+
+            let google = "https://sts.googleapis.com"
+            try world.configure(rule: google, at: "contoso.example")
+            let answer = try await Self.googleToken(world, google)
+            let name = claims(of: answer.output.trimmingCharacters(in: .newlines))?["preferred_username"] as? String
+            #expect(name == "alice@contoso.example", "\(answer)")
+            #expect(try await world.lanyard(["logout"]).status == 0)
+            let nobody = try await Self.googleToken(world, google)
+            #expect(nobody.status == 1 && nobody.errors.contains("lanyard login \(google)"), "\(nobody)")
         }
     }
 
-    @Test(.enabled(if: Clients.folder != nil)) func `Google's SDK gets a token`() async throws {
-        try await World.with { world in
-            try world.configure(rule: "https://sts.googleapis.com", at: "contoso.example")
-            let url = "https://sts.googleapis.com"
-            var environment = world.environment
-            environment["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1"
-            let python = Clients.program("python3")
-            func token() async throws -> Ended {
-                try await world.runInside(
-                    python, ["-c", Self.pluggable, "\(world.folder)/bin/lanyard gcloud \(url)"],
-                    environment: environment)
-            }
-            let nobody = try await token()
-            #expect(nobody.status == 1 && nobody.errors.contains("lanyard login \(url)"), "\(nobody)")
-            let login = try await world.lanyard(["login", url], world.browser(as: "alice@contoso.example"))
-            try #require(login.status == 0, "\(login)")
-            let answer = try await token()
-            let name = claims(of: answer.output.trimmingCharacters(in: .newlines))?["preferred_username"] as? String
-            #expect(name == "alice@contoso.example", "\(answer)")
-        }
+    private static func googleToken(_ world: World, _ url: String) async throws -> Ended {
+        var environment = world.environment
+        environment["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1"
+        return try await world.runInside(
+            Clients.program("python3"), ["-c", pluggable, "\(world.folder)/bin/lanyard gcloud \(url)"],
+            environment: environment)
     }
 
     /// What the SDK does with a credential configuration, up to the token.
