@@ -94,7 +94,8 @@ struct CargoTests {
             let login = try await project.cargo(
                 ["login", "--registry", "corp"], world.browser(as: "alice@contoso.example"))
             #expect(login.status == 0, "\(login)")
-            let token = try #require(try await world.lanyard(["token", project.index]).lines.first)
+            let printed = try await world.lanyard(["token", project.index])
+            let token = try #require(printed.lines.first, "\(printed)")
             try registry.guarded(by: "Bearer \(token)")
             _ = try registry.takeLog()
             let fetched = try await project.cargo(["fetch"])
