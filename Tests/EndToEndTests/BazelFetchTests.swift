@@ -52,6 +52,8 @@ struct BazelFetchTests {
         }
 
         /// Fetches the file as if Bazel had never run.
+        ///
+        /// However slow the machine is, the helper has its time.
         func fetch(_ extra: [String: String] = [:]) async throws -> Ended {
             let output = "\(world.folder)/bazel-\(UUID().uuidString)"
             return try await world.runInside(
@@ -60,7 +62,8 @@ struct BazelFetchTests {
                     "--batch", "--output_user_root=\(output)",
                     "--host_jvm_args=-Djavax.net.ssl.trustStore=\(world.folder)/trust",
                     "--host_jvm_args=-Djavax.net.ssl.trustStorePassword=changeit",
-                    "fetch", "--noenable_bzlmod", "--enable_workspace", "@hello//file",
+                    "fetch", "--noenable_bzlmod", "--enable_workspace", "--credential_helper_timeout=5m",
+                    "@hello//file",
                 ], environment: world.environment.merging(extra) { $1 }, timeout: .seconds(300))
         }
     }
