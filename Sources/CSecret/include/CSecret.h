@@ -14,6 +14,7 @@
 #define SECRET_API_SUBJECT_TO_CHANGE
 #include <libsecret/secret.h>
 #undef g_free
+#undef g_object_ref
 #undef g_strdup
 #undef g_str_equal
 #else
