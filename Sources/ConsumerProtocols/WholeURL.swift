@@ -23,6 +23,15 @@ extension CredentialRequest {
     }
 }
 
+extension String {
+    /// A tool's URL in a message, which may end in a log: without the user name and password that may stand in it.
+    var displayableURL: String {
+        guard let (before, place) = cut(atLast: "@") else { return displayable(limit: 200) }
+        let scheme = before.hasBytes("://") ? before.cut(at: ":").map { "\($0.0)://" } ?? "" : ""
+        return "\(scheme)…@\(place)".displayable(limit: 200)
+    }
+}
+
 extension Credential {
     /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
     ///

@@ -97,7 +97,12 @@ import Testing
             status: 64),
         Case(
             testDescription: "a URL of which programs differ about the host", arguments: [#"\#(host)\@evil.example/"#],
-            complaint: noURL(#"\#(host)\@evil.example/"#), status: 64),
+            complaint: noURL("https://…@evil.example/"), status: 64),
+        Case(
+            testDescription: "a password in a URL that no rule maps", arguments: ["https://u:secret@sts.example/a"],
+            event: .nothing,
+            complaint: .other(
+                "no rule maps https://…@sts.example/a", remedy: "lanyard rule add; see lanyard-aws(1)"), status: 1),
         Case(
             testDescription: "a megabyte", arguments: [String(repeating: "x", count: 1 << 20)],
             complaint: noURL(String(repeating: "x", count: 200) + "…"), status: 64),

@@ -81,7 +81,7 @@ import Testing
         Case(
             testDescription: "a URL of which programs differ about the host",
             arguments: ["https://go.example\\@evil.example/"],
-            complaint: .other("this can't be the URL of a module: https://go.example\\@evil.example/"), status: 1),
+            complaint: .other("this can't be the URL of a module: https://…@evil.example/"), status: 1),
         Case(
             testDescription: "a URL that would name another host's in the answer",
             arguments: ["https://go.example/m?a\nhttps://other.example/"],

@@ -72,7 +72,7 @@ import Testing
             ([""], " is not a URL"),
             (["pkgs.example"], "pkgs.example is not a URL"),
             (["https://"], "https:// is not a URL"),
-            ([#"https://pkgs.example\@evil.example/"#], #"https://pkgs.example\@evil.example/ is not a URL"#),
+            ([#"https://pkgs.example\@evil.example/"#], "https://…@evil.example/ is not a URL"),
             (["https://pkgs.example/%0A"], "https://pkgs.example/%0A is not a URL"),
             (["https://pkgs.example/?a\nb"], "https://pkgs.example/?a?b is not a URL"),
             (["--help=x"], "--help=x is not a URL"),

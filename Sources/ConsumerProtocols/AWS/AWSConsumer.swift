@@ -30,7 +30,7 @@ public struct AWSConsumer: Consumer {
             request.takesFields = true
             return Turn(.ask(.get(request)))
         } catch {
-            return fail("the URL can't be one: \(arguments[0].displayable(limit: 200))", status: 64)
+            return fail("the URL can't be one: \(arguments[0].displayableURL)", status: 64)
         }
     }
 
@@ -40,14 +40,14 @@ public struct AWSConsumer: Consumer {
         case .credential(let credential): answer(credential)
         case .refused(let refusal): Turn(complaint: .refusal, .end(refusal.status))
         case .nothing, .input:
-            fail("no rule maps \(arguments[0].displayable(limit: 300))", remedy: "lanyard rule add; see lanyard-aws(1)")
+            fail("no rule maps \(arguments[0].displayableURL)", remedy: "lanyard rule add; see lanyard-aws(1)")
         }
     }
 
     private func answer(_ credential: Credential) -> Turn {
         let fields = credential.fields
         guard let identifier = fields["AccessKeyId"], let key = fields["SecretAccessKey"] else {
-            return fail("what \(arguments[0].displayable(limit: 300)) takes are no keys of AWS's")
+            return fail("what \(arguments[0].displayableURL) takes are no keys of AWS's")
         }
         var answer: [String: JSONValue] = [
             "Version": 1, "AccessKeyId": .string(identifier.reveal()), "SecretAccessKey": .string(key.reveal()),

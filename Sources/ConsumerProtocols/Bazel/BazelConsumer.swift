@@ -54,7 +54,7 @@ public struct BazelConsumer: Consumer {
         do throws(RequestError) {
             return Turn(.ask(.get(try CredentialRequest(wholeURL: uri, takesAuthorizations: true))))
         } catch {
-            return fail("this can't be a URI: \(uri.displayable(limit: 200))")
+            return fail("this can't be a URI: \(uri.displayableURL)")
         }
     }
 

@@ -28,7 +28,7 @@ public struct GoogleConsumer: Consumer {
             request.isUnattended = environment["GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE"] != "1"
             return Turn(.ask(.get(request)))
         } catch {
-            return fail("INVALID_REQUEST", "the URL can't be one: \(arguments[0].displayable(limit: 200))")
+            return fail("INVALID_REQUEST", "the URL can't be one: \(arguments[0].displayableURL)")
         }
     }
 
@@ -38,13 +38,13 @@ public struct GoogleConsumer: Consumer {
         case .credential(let credential): answer(credential)
         case .refused(let refusal): fail(refusal.cause == .keyring ? "UNAVAILABLE" : "UNAUTHENTICATED", refusal.text)
         case .nothing, .input:
-            fail("NOT_FOUND", "no rule maps \(arguments[0].displayable(limit: 300))")
+            fail("NOT_FOUND", "no rule maps \(arguments[0].displayableURL)")
         }
     }
 
     private func answer(_ credential: Credential) -> Turn {
         guard case .accessToken = credential.kind else {
-            return fail("NOT_FOUND", "what is stored for \(arguments[0].displayable(limit: 300)) is no token")
+            return fail("NOT_FOUND", "what is stored for \(arguments[0].displayableURL) is no token")
         }
         var answer: [String: JSONValue] = [
             "version": 1, "success": true, "token_type": .string(tokenType),

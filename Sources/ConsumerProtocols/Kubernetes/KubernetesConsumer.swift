@@ -61,7 +61,7 @@ public struct KubernetesConsumer: Consumer {
         let cluster = spec["cluster"]
         if let text = arguments.first ?? cluster?["server"]?.string {
             guard let request = try? CredentialRequest(wholeURL: text, takesAuthorizations: true) else {
-                return fail("\(text.displayable(limit: 200)) is not a URL")
+                return fail("\(text.displayableURL) is not a URL")
             }
             self.request = request
         }

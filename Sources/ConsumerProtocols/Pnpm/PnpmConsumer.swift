@@ -20,7 +20,7 @@ public struct PnpmConsumer: Consumer {
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail("lanyard pnpm takes the registry's URL", status: 64) }
         guard let request = try? CredentialRequest(wholeURL: arguments[0], takesAuthorizations: true) else {
-            return fail("\(arguments[0].displayable(limit: 200)) is not a URL", status: 64)
+            return fail("\(arguments[0].displayableURL) is not a URL", status: 64)
         }
         self.request = request
         return Turn(.ask(.get(request)))
