@@ -40,6 +40,8 @@ import Testing
         kubelogin("--login"),
         kubelogin("get-token", "--client-secret", "x"), kubelogin("get-token", "--password=x"),
         kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AAD_USER\n    value: x"),
+        "exec:\n  args: [get-token, --login, ropc, --username, u, --password, secret]\n  command: kubelogin",
+        "exec:\n  args: [get-token,\n    \"--login\", spn]\n  command: kubelogin",
         "auth-provider:\n  name: gcp", "token: abc", "exec:\n  command: aws", "exec: {command: kubelogin}",
     ])
     func `all others stay`(user: String) throws {

@@ -96,20 +96,16 @@ extension KubeUsers.User {
             return lines.contains { $0.value(of: "name") == "azure" }
         }
         guard command == "kubelogin" else { return false }
-        let words = arguments
+        let words = words
         // What its variables hold may be a secret.
-        let isOther = words.contains { Self.secrets.contains($0) || $0.hasPrefix("name:") }
+        let isOther = words.contains { Self.secrets.contains($0) || $0 == "name:" }
         guard !isOther, let place = words.firstIndex(where: { $0 == "--login" || $0 == "-l" }) else { return !isOther }
         return place + 1 < words.count && Self.terms.contains(words[place + 1])
     }
 
-    /// The elements of all lists, cut at equals signs.
-    private var arguments: [String] {
-        lines.flatMap { line -> [String] in
-            let line = line.trimmed(of: " \t\r")
-            guard line.hasPrefix("- ") else { return [] }
-            return line.dropFirst(2).unquoted.pieces(between: "=", maxSplits: 1).map(String.init)
-        }
+    /// What stands in the lines, whether a list has a line for each element or brackets around them.
+    private var words: [String] {
+        lines.joined(separator: " ").split { " \t\r,[]{}\"'=".contains($0) }.map(String.init).filter { $0 != "-" }
     }
 }
 
