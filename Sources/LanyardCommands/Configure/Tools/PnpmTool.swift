@@ -29,8 +29,8 @@ enum PnpmTool: ConfigurableTool {
 
     /// The registry as npm's settings call it, less the slash at its end.
     private static func registry(_ pattern: URLPattern) -> String {
-        let text = pattern.text
-        return text.cut(at: ":").map { String($0.1) } ?? text
+        let place = pattern.text.cut(at: ":")?.1 ?? pattern.text[...]
+        return String(place.utf8.last == UInt8(ascii: "/") ? place.dropLast() : place)
     }
 
     /// A file of its own for each URL, whose name no shell takes for anything else.
