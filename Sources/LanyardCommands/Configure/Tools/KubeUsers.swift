@@ -105,7 +105,8 @@ extension KubeUsers.User {
 
     /// What stands in the lines, whether a list has a line for each element or brackets around them.
     private var words: [String] {
-        lines.joined(separator: " ").split { " \t\r,[]{}\"'=".contains($0) }.map(String.init).filter { $0 != "-" }
+        lines.joined(separator: " ").utf8.split { " \t\r,[]{}\"'=".utf8.contains($0) }
+            .map { String(Substring($0)) }.filter { !$0.isSame(as: "-") }
     }
 }
 
