@@ -99,6 +99,23 @@ import Testing
             name: "bazel", url: "https://cache.contoso.com:8443", file: ".bazelrc", before: "# mine\nbuild -c opt\n",
             after: "# mine\nbuild -c opt\ncommon --credential_helper=cache.contoso.com=bazel-credential-lanyard\n"),
         Tool(
+            name: "bazel", file: ".bazelrc", before: "build -c opt",
+            after: "build -c opt\ncommon --credential_helper=bazel-credential-lanyard\n"),
+        Tool(
+            name: "cargo", file: ".cargo/config.toml", before: "[net]\noffline = true",
+            after:
+                "[net]\noffline = true\n\n[registry]\nglobal-credential-providers = [\"cargo:token\", \"cargo-credential-lanyard\"]\n"
+        ),
+        Tool(
+            name: "go", file: ".config/go/env", before: "GOFLAGS=-mod=mod",
+            after: "GOFLAGS=-mod=mod\nGOAUTH=netrc; lanyard goauth\n"),
+        Tool(
+            name: "pip", file: ".config/pip/pip.conf", before: "[install]\nquiet = 1",
+            after: "[install]\nquiet = 1\n\n[global]\nkeyring-provider = subprocess\n"),
+        Tool(
+            name: "uv", file: ".config/uv/uv.toml", before: "offline = true",
+            after: "offline = true\nkeyring-provider = \"subprocess\"\n"),
+        Tool(
             name: "terraform", file: ".terraformrc", before: "# mine\n",
             after: "# mine\ncredentials_helper \"lanyard\" {}\n"),
         Tool(
@@ -138,6 +155,7 @@ import Testing
         try await Home.withTools { home in
             let file = "\(home.folder)/home/\(tool.file)"
             if let before = tool.before { try home.write(before, to: file) }
+            let folders = home.folders
             let ended = try await home.lanyard(["configure"] + tool.arguments)
             #expect(ended.status == 0 && ended.output.isEmpty, "\(ended)")
             #expect(ended.errors.contains("this is written to ~/\(tool.file):\n"), "\(ended)")
@@ -151,8 +169,10 @@ import Testing
             #expect(back.status == 0, "\(back)")
             #expect((try? home.text(file)) == tool.before)
             #expect(!FileManager.default.fileExists(atPath: home.record))
+            #expect(home.folders == folders)
             let none = try await home.lanyard(["unconfigure"] + tool.arguments)
-            #expect(none.errors == "lanyard: there is nothing that lanyard configure \(tool.name) wrote\n")
+            let end = tool.url.map { " for \($0)" } ?? ""
+            #expect(none.errors == "lanyard: there is nothing that lanyard configure \(tool.name) wrote\(end)\n")
         }
     }
 
@@ -256,11 +276,65 @@ import Testing
             for host in ["a.example", "b.example:5000"] {
                 try await home.lanyard(["configure", "docker", "https://\(host)", "--yes"])
             }
-            try await home.lanyard(["unconfigure", "docker", "https://a.example", "--yes"])
+            let unknown = try await home.lanyard(["unconfigure", "docker", "https://c.example", "--yes"])
+            #expect(unknown.errors.contains("it wrote something for https://a.example, https://b.example:5000"), "\(unknown)")
+            try await home.lanyard(["unconfigure", "docker", "a.example", "--yes"])
             let left = "{\n\t\"credHelpers\": {\n\t\t\"b.example:5000\": \"lanyard\"\n\t}\n}\n"
             #expect(try home.text(file) == left)
             try await home.lanyard(["unconfigure", "docker", "--yes"])
-            #expect((try? home.text(file)) == "{}\n")
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.docker"))
+        }
+    }
+
+    @Test(arguments: ["[profile x]\nregion = eu-west-1", "[default]\ncredential_process = old --key a\n"])
+    func `what was configured twice becomes what it was before the first time`(before: String) async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.aws/config"
+            try home.write(before, to: file)
+            for role in ["a", "b", "c"] {
+                let url = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/\(role)"
+                let ended = try await home.lanyard(["configure", "aws", url, "--yes"])
+                #expect(ended.status == 0, "\(ended)")
+                #expect(try home.text(file).contains("/\(role)\n"))
+                #expect(try home.text(home.record).matches(of: /"tool"/).count == 1)
+            }
+            try await home.lanyard(["unconfigure", "aws", "--yes"])
+            #expect(try home.text(file) == before)
+            #expect(!FileManager.default.fileExists(atPath: home.record))
+        }
+    }
+
+    @Test(arguments: [[0, 1], [1, 0]])
+    func `a file without a line feed at its end has none again, whichever line goes first`(order: [Int]) async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.bazelrc"
+            try home.write("build -c opt", to: file)
+            let urls = ["https://a.example", "https://b.example"]
+            for url in urls { try await home.lanyard(["configure", "bazel", url, "--yes"]) }
+            for index in order { try await home.lanyard(["unconfigure", "bazel", urls[index], "--yes"]) }
+            #expect(try home.text(file) == "build -c opt")
+        }
+    }
+
+    @Test func `what somebody wrote behind lanyard's line keeps its line feed`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.bazelrc"
+            try home.write("build -c opt", to: file)
+            try await home.lanyard(["configure", "bazel", "--yes"])
+            try home.write(try home.text(file) + "test -c dbg\n", to: file)
+            try await home.lanyard(["unconfigure", "bazel", "--yes"])
+            #expect(try home.text(file) == "build -c opt\ntest -c dbg\n")
+        }
+    }
+
+    @Test func `a folder that was made goes with the last that is in it, unless somebody uses it`() async throws {
+        try await Home.withTools { home in
+            let folder = "\(home.folder)/home/.config"
+            for tool in ["pip", "uv", "go"] { try await home.lanyard(["configure", tool, "--yes"]) }
+            try home.write("x", to: "\(folder)/go/mine")
+            for tool in ["pip", "go", "uv"] { try await home.lanyard(["unconfigure", tool, "--yes"]) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["go"])
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.local/bin"))
         }
     }
 
@@ -273,7 +347,9 @@ import Testing
                 #expect(ended.status == 0 && ended.errors.contains(hint), "\(ended)")
             }
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == Built.lanyard)
-            try await home.lanyard(["unconfigure", "pip", "--yes"])
+            let pip = try await home.lanyard(["unconfigure", "pip", "--yes"])
+            #expect(pip.errors.contains("this stays in ~/.local/bin/keyring, because uv needs it:"), "\(pip)")
+            #expect(!pip.errors.contains("taken out of ~/.local/bin/keyring"), "\(pip)")
             #expect(FileManager.default.fileExists(atPath: link))
             try await home.lanyard(["unconfigure", "uv", "--yes"])
             #expect(!FileManager.default.fileExists(atPath: link))
@@ -422,6 +498,18 @@ extension Home {
     /// The names of the files in a folder of the home; none if there is no such folder.
     fileprivate func files(in folder: String) throws -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(self.folder)/home/\(folder)")) ?? []
+    }
+
+    /// The folders in the home, less those that lanyard's own files are in.
+    fileprivate var folders: Set<String> {
+        let all = FileManager.default.enumerator(atPath: "\(folder)/home")?.compactMap { $0 as? String } ?? []
+        let own = [".local", ".local/state", ".local/state/lanyard"]
+        return Set(
+            all.filter { path in
+                var isFolder: ObjCBool = false
+                return FileManager.default.fileExists(atPath: "\(folder)/home/\(path)", isDirectory: &isFolder)
+                    && isFolder.boolValue && !own.contains(path)
+            })
     }
 
     /// What `configure TOOL` wrote.

@@ -20,17 +20,66 @@ protocol ConfigurableTool: Sendable {
     static var programs: [String] { get }
     /// The program of lanyard's that it looks for on `PATH` by itself; nil if its settings name one.
     static var helper: String? { get }
+    /// The schemes of its URLs, the usual one first.
+    static var schemes: [String] { get }
+    /// The pattern that stands for a URL in its settings, however the URL is written.
+    ///
+    /// - Throws: `Failure` if the tool knows no such URL.
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern
     /// What has to stand in its files for it to ask lanyard.
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange]
+    /// What the person has to know before the changes are made.
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint]
+    /// The rules that it needs by what is in its files before they are changed.
+    static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule]
     /// What the person has to know or to do besides.
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint]
+    /// What the person has to know before changes are taken back.
+    static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint]
+    /// A value that stands or stood in a setting, as far as it is fit to be shown.
+    static func shown(_ value: String, of setting: ToolSetting) -> [String]
 }
 
 extension ConfigurableTool {
     static var helper: String? { nil }
     static var exampleOfURL: String { "" }
     static var programs: [String] { [name] }
+    static var schemes: [String] { ["https", "http"] }
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern { try pattern.withoutWildcard(for: name) }
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
+    static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] { [] }
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
+    static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] { [] }
+    static func shown(_ value: String, of setting: ToolSetting) -> [String] {
+        value.pieces(between: "\n").map(String.init)
+    }
+
+    /// The pattern that a person means by a URL, as it stands for it in the tool's settings.
+    static func pattern(_ url: String) throws(Failure) -> URLPattern {
+        let pattern = try URLPattern(typed: url)
+        guard schemes.contains(pattern.scheme) else {
+            throw Failure(
+                "\(name) has no \(pattern.scheme) URLs; it knows \(schemes.joined(separator: ", "))",
+                hints: [Hint("write", write: pattern.text.with(scheme: schemes[0]))], status: .usage)
+        }
+        return try place(of: pattern)
+    }
+}
+
+extension URLPattern {
+    /// The pattern, unless its host has wildcards, which most tools don't know.
+    func withoutWildcard(for tool: String) throws(Failure) -> URLPattern {
+        guard host.name.hasBytes("*") else { return self }
+        throw Failure("\(tool) knows no wildcards in hosts", hints: ["name one host"], status: .usage)
+    }
+}
+
+extension String {
+    /// The URL with another scheme.
+    fileprivate func with(scheme: String) -> String {
+        let rest = cut(at: ":").map { String($0.1) } ?? self
+        return "\(scheme):\(rest)".displayable(limit: 300)
+    }
 }
 
 /// Whether a tool can be told to ask lanyard for one URL only.

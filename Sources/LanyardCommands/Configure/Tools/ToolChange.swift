@@ -29,8 +29,13 @@ struct ToolRecord: Sendable {
         let change: ToolChange
         /// The value that stood there before; nil if there was none.
         let before: String?
-        /// Whether there was no file before.
-        let isNewFile: Bool
+        /// What the file was, besides.
+        var file: FileBefore
+
+        /// Whether another says the same of the same, but perhaps not what the file was.
+        func isSame(as other: Entry) -> Bool {
+            (tool, place, change, before) == (other.tool, other.place, other.change, other.before)
+        }
     }
 
     let file: RecordFile
@@ -67,15 +72,16 @@ extension ToolRecord.Entry {
         guard names.count == key.count, names.isEmpty == format.isWholeFile else { return nil }
         self.init(
             tool: tool, place: json["for"]?.string, change: ToolChange(ToolSetting(format, names, in: file), to: value),
-            before: json["before"]?.string, isNewFile: json["new"] == .bool(true))
+            before: json["before"]?.string, file: FileBefore(json))
     }
 
     fileprivate var json: JSONValue {
         let setting = change.setting
-        return [
+        let members: [String: JSONValue] = [
             "tool": .string(tool), "for": place.map(JSONValue.string) ?? .null, "file": .string(setting.file),
             "format": .string(setting.format.rawValue), "key": JSONValue(strings: setting.key),
-            "value": .string(change.value), "before": before.map(JSONValue.string) ?? .null, "new": .bool(isNewFile),
+            "value": .string(change.value), "before": before.map(JSONValue.string) ?? .null,
         ]
+        return .object(members.merging(file.members) { $1 })
     }
 }

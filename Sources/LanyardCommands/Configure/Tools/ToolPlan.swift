@@ -1,4 +1,5 @@
 import Secrets
+import SettingsFile
 import Terminal
 
 /// What has to be written for a tool to ask lanyard.
@@ -14,22 +15,37 @@ struct ToolPlan: Sendable {
     init(_ tool: any ConfigurableTool.Type, _ place: ToolPlace) throws(Failure) {
         self.tool = tool
         self.place = place
-        let others = try ToolRecord(place.context).entries().filter { $0.tool != tool.name }
+        let recorded = try ToolRecord(place.context).entries()
         var (changes, shared): ([ToolRecord.Entry], [ToolRecord.Entry]) = ([], [])
         for change in try tool.changes(place) {
-            let before = try change.setting.current()
-            if before != change.value {
-                let isNew = !place.context.isFile(change.setting.file)
-                changes.append(
-                    .init(tool: tool.name, place: place.url, change: change, before: before, isNewFile: isNew))
-            } else if let other = others.first(where: { $0.change == change }) {
+            if let entry = try Self.entry(for: change, of: tool, place, recorded) {
+                changes.append(entry)
+            } else if let other = recorded.first(where: { $0.change == change && $0.tool != tool.name }) {
                 shared.append(
-                    .init(
-                        tool: tool.name, place: place.url, change: change, before: other.before,
-                        isNewFile: other.isNewFile))
+                    .init(tool: tool.name, place: place.url, change: change, before: other.before, file: other.file))
             }
         }
         (self.changes, self.shared) = (changes, shared)
+    }
+
+    /// What has to be written for a change; nil if it stands already.
+    ///
+    /// If what stands there is lanyard's own, what was there before that counts.
+    private static func entry(
+        for change: ToolChange, of tool: any ConfigurableTool.Type, _ place: ToolPlace, _ recorded: [ToolRecord.Entry]
+    ) throws(Failure) -> ToolRecord.Entry? {
+        let current = try change.setting.current()
+        guard current != change.value else { return nil }
+        let first = recorded.first { $0.change.setting == change.setting && $0.change.value == current }
+        if let first {
+            return .init(tool: tool.name, place: place.url, change: change, before: first.before, file: first.file)
+        }
+        do throws(SettingsError) {
+            let file = try FileBefore(of: change.setting)
+            return .init(tool: tool.name, place: place.url, change: change, before: current, file: file)
+        } catch {
+            throw Failure(error)
+        }
     }
 
     /// Refuses what could not be written, before anything is asked.
@@ -46,12 +62,16 @@ struct ToolPlan: Sendable {
         guard !changes.isEmpty || !shared.isEmpty else { return }
         let record = try ToolRecord(place.context)
         let locked = try record.file.locked()
-        let now = try ToolPlan(tool, place).changes
+        var now = try ToolPlan(tool, place).changes
         // Another lanyard may have written the same meanwhile.
         guard now == changes || now.isEmpty else {
             throw Failure("\(tool.name)'s settings changed meanwhile, so nothing was written", hints: ["try again"])
         }
-        let before = try record.entries().standing().filter { !now.contains($0) && !shared.contains($0) } + shared
+        for index in now.indices {
+            now[index].file.take(folders: FileBefore.missingFolders(for: now[index].change.setting.file))
+        }
+        let before =
+            try record.entries().standing().filter { old in !(now + shared).contains { $0.isSame(as: old) } } + shared
         try locked.write(before + now)
         var written = 0
         do throws(Failure) {
@@ -64,6 +84,9 @@ struct ToolPlan: Sendable {
             try? locked.write(before + now.prefix(written))
             throw error
         }
+        let left = before.filter { old in !now.contains { $0.change.setting == old.change.setting } }
+        // What lanyard wrote there earlier is gone.
+        if left.count < before.count { try locked.write(left + now) }
     }
 }
 

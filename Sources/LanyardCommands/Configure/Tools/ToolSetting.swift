@@ -61,14 +61,15 @@ struct ToolSetting: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - value: the new one.
-    ///   - removesFile: whether a file that would be left empty goes.
+    ///   - before: what the file was, for one that is to become that again.
     /// - Throws: `Failure` if it can't be written, or was changed meanwhile.
-    func write(_ value: String?, removesFile: Bool = false) throws(Failure) {
+    func write(_ value: String?, asIn before: FileBefore = FileBefore()) throws(Failure) {
         guard format != .link else { return try link(to: value) }
         try reading { () throws(SettingsError) in
             let text = try SettingsText(reading: file)
-            let changed = try self.text(text.text, with: value)
-            if removesFile, value == nil, isEmpty(changed) { return try text.remove() }
+            var changed = try self.text(text.text, with: value)
+            if before.isNew, value == nil, isEmpty(changed) { return try text.remove() }
+            if before.isUnended, value == nil { changed = changed.unended(takenOutOf: text.text ?? "") }
             try text.replace(with: changed)
             if format == .script { chmod(file, 0o700) }
         }

@@ -1,0 +1,147 @@
+import Addresses
+import ArgumentParser
+import Rules
+import Secrets
+import Terminal
+
+/// `unconfigure TOOL`, for any tool but git.
+struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: Tool.name, abstract: "Undo `lanyard configure \(Tool.name)`.",
+            usage: "lanyard unconfigure \(Tool.name) [<options>]\(Tool.url == .none ? "" : " [<url>]")",
+            discussion: """
+                Takes back only what lanyard wrote, and puts back what stood there before. What was changed since stays, and so do rules, \
+                tokens and passwords.
+                """)
+    }
+
+    static var examples: KeyValuePairs<String, String> {
+        ["Make \(Tool.name) stop using lanyard": "lanyard unconfigure \(Tool.name)"]
+    }
+
+    @Argument(help: .url(of: Tool.self, "The URL that was configured; every one if left out"))
+    var url: String?
+
+    @OptionGroup var options: ToolOptions
+
+    mutating func validate() throws {
+        if url != nil { try Tool.url.validate(url, for: Tool.name) }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let record = try ToolRecord(context)
+        let all = try record.entries()
+        let mine = try entriesMeant(of: all.filter { $0.tool == Tool.name }, context)
+        let standing = try mine.standing()
+        for entry in mine where !standing.contains(entry) { tell(changed: entry, context) }
+        guard !standing.isEmpty else {
+            tellNothing(all, context)
+            return try forget(mine, record)
+        }
+        if !options.dryRun { try requireWritable(standing, record) }
+        try options.requireAnswer(context)
+        let others = all.filter { !mine.contains($0) }
+        standing.byFile { file, entries in show(entries, file, others, context) }
+        for remark in Tool.remarks(undoing: standing) { context.console.note(remark) }
+        guard await options.mayGoOn(context) else { return }
+        try take(back: standing, mine, record)
+    }
+
+    /// Those of the entries that are for the URL, however it is written; all if none is named.
+    private func entriesMeant(
+        of entries: [ToolRecord.Entry], _ context: CommandContext
+    ) throws(Failure) -> [ToolRecord.Entry] {
+        guard let url else { return entries }
+        let pattern = try Tool.pattern(url)
+        let changes = (try? Tool.changes(ToolPlace(context, pattern))) ?? []
+        return entries.filter { entry in
+            entry.place.flatMap(URLPattern.init)?.means(pattern) == true || changes.contains(entry.change)
+        }
+    }
+
+    private func tellNothing(_ all: [ToolRecord.Entry], _ context: CommandContext) {
+        let end = url.map { " for \($0.displayable(limit: 200))" } ?? ""
+        context.console.note("there is nothing that lanyard configure \(Tool.name) wrote\(end)")
+        let places = Set(all.filter { $0.tool == Tool.name }.map { $0.place ?? "every URL" }).sorted()
+        guard url != nil, !places.isEmpty else { return }
+        context.console.note("it wrote something for \(places.joined(separator: ", ").displayable(limit: 500))")
+    }
+
+    private func requireWritable(_ entries: [ToolRecord.Entry], _ record: ToolRecord) throws(Failure) {
+        for entry in entries { try entry.change.setting.requireWritable() }
+        try record.file.requireWritable()
+    }
+
+    /// Says that what was written is no longer there; nothing if it is gone.
+    private func tell(changed entry: ToolRecord.Entry, _ context: CommandContext) {
+        guard let now = try? entry.change.setting.current(), now != entry.before else { return }
+        context.console.note(
+            "what lanyard wrote to \(context.short(entry.change.setting.file)) was changed since, so it stays")
+    }
+
+    private func show(
+        _ entries: [ToolRecord.Entry], _ file: String, _ others: [ToolRecord.Entry], _ context: CommandContext
+    ) {
+        let console = context.console
+        let (kept, leaving) = entries.divided { entry in others.contains { $0.change == entry.change } }
+        for entry in kept {
+            let tools = Set(others.filter { $0.change == entry.change }.map(\.tool)).sorted().joined(separator: ", ")
+            console.note("this stays in \(context.short(file)), because \(tools) needs it:")
+            console.show(rows: entry.change.setting.shown(entry.change.value))
+        }
+        guard !leaving.isEmpty else { return }
+        console.note("this \(options.dryRun ? "would be" : "is") taken out of \(context.short(file)):")
+        for entry in leaving {
+            console.show(rows: entry.change.setting.shown(entry.change.value))
+            guard let before = entry.before else { continue }
+            console.show(rows: Tool.shown(before, of: entry.change.setting), after: "and put back:")
+        }
+    }
+
+    /// Takes back what was shown, less what somebody else has taken back meanwhile.
+    private func take(
+        back shown: [ToolRecord.Entry], _ mine: [ToolRecord.Entry], _ record: ToolRecord
+    ) throws(Failure) {
+        let locked = try record.file.locked()
+        var entries = try record.entries()
+        // The last that was written goes first, so that each finds what it left.
+        for entry in shown.reversed() {
+            guard let place = entries.firstIndex(where: { $0.isSame(as: entry) }) else { continue }
+            let entry = entries.remove(at: place)
+            try takeBack(entry, &entries)
+            try locked.write(entries)
+        }
+        try locked.write(entries.filter { old in !mine.contains { $0.isSame(as: old) } })
+    }
+
+    /// Takes back an entry; what else its file was before is left to others that are in it.
+    private func takeBack(_ entry: ToolRecord.Entry, _ others: inout [ToolRecord.Entry]) throws(Failure) {
+        var file = entry.file
+        if let heir = others.lastIndex(where: { $0.change.setting.file == entry.change.setting.file }) {
+            others[heir].file.take(file)
+            file = FileBefore()
+        }
+        let isShared = others.contains { $0.change == entry.change }
+        if !isShared, try entry.change.stands() { try entry.change.setting.write(entry.before, asIn: file) }
+        file.removeFolders()
+        for folder in file.folders {
+            guard let heir = others.lastIndex(where: { $0.change.setting.file.hasPrefix("\(folder)/") }) else { continue }
+            others[heir].file.take(folders: [folder])
+        }
+    }
+
+    /// Forgets what is no longer there.
+    private func forget(_ entries: [ToolRecord.Entry], _ record: ToolRecord) throws(Failure) {
+        guard !entries.isEmpty, !options.dryRun else { return }
+        let locked = try record.file.locked()
+        try locked.write(try record.entries().filter { !entries.contains($0) })
+    }
+}
+
+extension Array {
+    /// The elements of which something is true, and the others.
+    fileprivate func divided(by isTrue: (Element) -> Bool) -> ([Element], [Element]) {
+        (filter(isTrue), filter { !isTrue($0) })
+    }
+}
