@@ -17,7 +17,9 @@ extension CredentialEngine {
             return try sources.reject(refused.authorization ?? refused.password, for: wanted, place: request.place)
         }
         guard let query else { return }
-        do throws(StoreError) { _ = try sources.passwords.erase(query) } catch { throw .store(error) }
+        let count: Int
+        do throws(StoreError) { count = try sources.passwords.erase(query) } catch { throw .store(error) }
+        if count == 0, refused.mustExist { throw .noPassword }
     }
 
     /// Whether a token may have been refused, as any may if the rules can't be read.

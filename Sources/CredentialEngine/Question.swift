@@ -18,11 +18,14 @@ public enum Question: Sendable, Equatable {
         public var password: Secret?
         /// What was presented in an `Authorization` header.
         public var authorization: Secret?
+        /// Whether it is an error if there is no such password.
+        public var mustExist: Bool
 
-        /// Takes what the consumer tells; without either it tells nothing.
-        public init(_ password: Secret? = nil, _ authorization: Secret? = nil) {
+        /// Takes what the consumer tells; without either secret it tells none.
+        public init(_ password: Secret? = nil, _ authorization: Secret? = nil, mustExist: Bool = false) {
             self.password = password
             self.authorization = authorization
+            self.mustExist = mustExist
         }
     }
 }

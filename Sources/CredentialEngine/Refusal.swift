@@ -15,6 +15,8 @@ public enum Refusal: Error, Sendable {
     case noToken(AcquisitionError, TokenRequest, place: String?)
     /// What there is for this place has several parts, of these names, and whoever asks can't use such a credential.
     case severalParts([String], place: String?)
+    /// There is no password to be forgotten.
+    case noPassword
     /// The keyring can't be used now; what it holds is untouched.
     case store(StoreError)
 

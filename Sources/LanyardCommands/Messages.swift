@@ -31,6 +31,8 @@ extension Failure {
             self.init(
                 "what \(place ?? "the host") takes has several parts: \(names.joined(separator: ", "))",
                 hints: ["only a tool's own protocol has room for them; see lanyard(1)"])
+        // As Python's keyring says it, the only one who asks.
+        case .noPassword: self.init("No such password!")
         case .store(let error): self.init(error)
         }
     }

@@ -416,6 +416,20 @@ import Testing
         }
     }
 
+    @Test func `keyring's second deletion fails as Python's does`() async throws {
+        try await Home.withTools(.unlocked) { home in
+            let link = "\(home.folder)/bin/keyring"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: Built.lanyard)
+            let url = "https://pypi.contoso.com/simple/"
+            for (words, status) in [(["set", url, "me"], Int32(0)), (["del", url, "me"], 0), (["del", url, "me"], 1)] {
+                let ended = try await run(
+                    link, words, input: "p\n", environment: home.environment, folder: home.folder)
+                #expect(ended.status == status, "\(ended)")
+                if status == 1 { #expect(ended.errors.contains("No such password!"), "\(ended)") }
+            }
+        }
+    }
+
     @Test func `eight at once write it once`() async throws {
         try await Home.withTools { home in
             let file = "\(home.folder)/home/.docker/config.json"

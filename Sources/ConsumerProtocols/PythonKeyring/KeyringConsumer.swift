@@ -62,7 +62,7 @@ public struct KeyringConsumer: Consumer {
         case .get:
             request.reach = .above
             return isURL ? Turn(.ask(.get(request))) : Turn(.end(1))
-        case .del: return Turn(.ask(.erase(request, .init())))
+        case .del: return Turn(.ask(.erase(request, .init(mustExist: true))))
         case .set:
             guard !isTyped else {
                 return fail(
