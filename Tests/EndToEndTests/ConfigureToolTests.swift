@@ -430,6 +430,104 @@ import Testing
         }
     }
 
+    /// A kubeconfig with a cluster that two users are for.
+    private static func clusters(_ user: String) -> String {
+        """
+        apiVersion: v1
+        clusters:
+        - cluster:
+            server: https://contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:443
+          name: contoso
+        contexts:
+        - context:
+            cluster: contoso
+            user: aks
+          name: contoso
+        users:
+        - name: aks
+          user:
+        \(user.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
+
+        """
+    }
+
+    private static let tenant = "11111111-aaaa-bbbb-cccc-222222222222"
+    private static let provider = """
+        auth-provider:
+          config:
+            access-token: secret
+            apiserver-id: 6dae42f8-4368-4678-94ff-3960e28e3630
+            client-id: 80faf920-1908-4b52-b5ef-a8e7bedfc67a
+            environment: AzurePublicCloud
+            tenant-id: \(tenant)
+          name: azure
+        """
+    private static let login = """
+        exec:
+          apiVersion: client.authentication.k8s.io/v1beta1
+          args:
+          - get-token
+          - --environment
+          - AzurePublicCloud
+          - --server-id
+          - 6dae42f8-4368-4678-94ff-3960e28e3630
+          - --client-id
+          - 80faf920-1908-4b52-b5ef-a8e7bedfc67a
+          - --tenant-id
+          - \(tenant)
+          - --login
+          - devicecode
+          command: kubelogin
+          env: null
+        """
+
+    @Test(arguments: [login, provider])
+    func `what a user of kubectl's signed in with becomes a rule`(user: String) async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.kube/config"
+            try home.write(Self.clusters(user), to: file)
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
+            let command = """
+                the cluster contoso needs a rule: lanyard rule add https://contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:443 \
+                --authority https://login.microsoftonline.com/\(Self.tenant) --client-id 80faf920-1908-4b52-b5ef-a8e7bedfc67a \
+                --resource 6dae42f8-4368-4678-94ff-3960e28e3630
+                """
+            #expect(ended.errors.contains(command), "\(ended)")
+            let again = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(again.errors.contains("configured already") && again.errors.contains(command), "\(again)")
+            let words = command.split(separator: " ").map(String.init).drop { $0 != "rule" }
+            let added = try await home.lanyard(Array(words))
+            #expect(added.status == 0, "\(added)")
+            let done = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(!done.errors.contains("needs a rule"), "\(done)")
+            let isProvider = user.hasPrefix("auth-provider")
+            #expect(ended.errors.contains("the tokens of the user aks are removed") == isProvider, "\(ended)")
+            let back = try await home.lanyard(["unconfigure", "kubectl", "--yes"])
+            #expect(back.errors.contains("az aks get-credentials") == isProvider, "\(back)")
+            #expect(try home.text(file) == Self.clusters(user).replacing("        access-token: secret\n", with: ""))
+        }
+    }
+
+    @Test func `a user of kubectl's that stays is named with the reason`() async throws {
+        try await Home.withTools { home in
+            let user = Self.login.replacing("env: null", with: "env:\n  - name: AAD_LOGIN\n    value: x")
+            try home.write(Self.clusters(user), to: "\(home.folder)/home/.kube/config")
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(ended.status == 1, "\(ended)")
+            #expect(ended.errors.contains("the user aks stays as it is: it sets variables for kubelogin (env)"), "\(ended)")
+        }
+    }
+
+    @Test func `what is shown fits a terminal of 80 columns`() async throws {
+        try await Home.withTools { home in
+            try home.write(Self.clusters(Self.login), to: "\(home.folder)/home/.kube/config")
+            let ended = try await home.lanyardAtTerminal(["configure", "kubectl"], [("go on? [Y/n] ", "n")])
+            #expect(ended.output.contains("lanyard:   instead of"), "\(ended)")
+            let rows = ended.output.split(whereSeparator: \.isNewline)
+            #expect(rows.allSatisfy { $0.count <= 80 }, "\(ended)")
+        }
+    }
+
     @Test func `eight at once write it once`() async throws {
         try await Home.withTools { home in
             let file = "\(home.folder)/home/.docker/config.json"

@@ -1,4 +1,5 @@
 import Addresses
+import Secrets
 
 /// The users in a kubeconfig's text, as kubectl writes it, for edits that leave all else as it is.
 ///
@@ -13,13 +14,19 @@ struct KubeUsers {
         let lines: [String]
     }
 
+    /// A user's lines as a record keeps them.
+    static func user(_ name: String, lines: String) -> User {
+        User(name: name, rows: 0..<0, indent: 0, lines: lines.pieces(between: "\n").map(String.init))
+    }
+
     let users: [User]
     private let rows: [Substring]
 
-    init(_ text: String) {
+    /// Reads the users, or another list whose items have settings below a key.
+    init(_ text: String, list: String = "users", of item: String = "user") {
         let rows = text.pieces(between: "\n", omittingEmpty: false)
         self.rows = rows
-        guard let start = rows.firstIndex(where: { $0.trimmed(of: " \t\r") == "users:" && $0.indent == 0 }) else {
+        guard let start = rows.firstIndex(where: { $0.trimmed(of: " \t\r") == "\(list):" && $0.indent == 0 }) else {
             users = []
             return
         }
@@ -29,9 +36,9 @@ struct KubeUsers {
             return
         }
         let items = rows[body].indices.filter { rows[$0].indent == level && rows[$0].trimmed().hasPrefix("- ") }
-        users = items.enumerated().compactMap { index, item in
+        users = items.enumerated().compactMap { index, first in
             let end = index + 1 < items.count ? items[index + 1] : body.upperBound
-            return Self.user(in: item..<end, of: rows, level)
+            return Self.user(in: first..<end, of: rows, level, item)
         }
     }
 
@@ -42,13 +49,15 @@ struct KubeUsers {
         return (rows[..<user.rows.lowerBound] + new + rows[user.rows.upperBound...]).joined(separator: "\n")
     }
 
-    private static func user(in item: Range<Int>, of rows: [Substring], _ level: Int) -> User? {
+    private static func user(
+        in item: Range<Int>, of rows: [Substring], _ level: Int, _ member: String
+    ) -> User? {
         let key = level + 2
         // The item's hyphen stands where its keys' indentation is.
         let keys = item.filter { $0 == item.lowerBound || rows[$0].indent == key && !rows[$0].isBlank }
         let texts = keys.map { String(rows[$0].dropFirst(key)) }
         guard let name = texts.lazy.compactMap({ $0.value(of: "name") }).first, !name.isEmpty,
-            let place = texts.firstIndex(where: { $0.trimmed(of: " \r") == "user:" })
+            let place = texts.firstIndex(where: { $0.trimmed(of: " \r") == "\(member):" })
         else { return nil }
         let start = keys[place] + 1
         var end = place + 1 < keys.count ? keys[place + 1] : item.upperBound
@@ -90,17 +99,50 @@ extension KubeUsers.User {
         return lines.lazy.compactMap { $0.value(of: "command") }.first?.pieces(between: "/").last.map(String.init)
     }
 
-    /// Whether a person signs in: with kubelogin in a terminal or browser, or with what kubectl had before it.
-    private var isPersonOfEntra: Bool {
-        if lines.first?.hasPrefix("auth-provider:") == true {
-            return lines.contains { $0.value(of: "name") == "azure" }
-        }
-        guard command == "kubelogin" else { return false }
+    /// The value of the first line that sets a key.
+    func value(of key: String) -> String? { lines.lazy.compactMap { $0.value(of: key) }.first }
+
+    /// Whether it gets tokens of Entra ID by kubelogin, or by what kubectl had before it.
+    var isOfEntra: Bool { isOfFormerProvider || lines.contains { $0.hasBytes("kubelogin") } }
+
+    /// Whether kubectl itself signed it in, which kept the tokens in the file.
+    var isOfFormerProvider: Bool { Self.isOfFormerProvider(lines) }
+
+    /// Whether lines are of such a user.
+    static func isOfFormerProvider(_ lines: [String]) -> Bool {
+        lines.first?.hasPrefix("auth-provider:") == true && lines.contains { $0.value(of: "name") == "azure" }
+    }
+
+    /// Whether it has tokens in the file.
+    var hasTokens: Bool { withoutTokens.count < lines.count }
+
+    private var isPersonOfEntra: Bool { isOfEntra && obstacle == nil }
+
+    /// Why lanyard can't take the place of what gets its tokens; nil if it can, or that isn't of Entra ID.
+    var obstacle: String? {
+        guard isOfEntra, !isOfFormerProvider else { return nil }
+        guard command == "kubelogin" else { return "it is not written as kubectl writes it" }
         let words = words
         // What its variables hold may be a secret.
-        let isOther = words.contains { Self.secrets.contains($0) || $0 == "name:" }
-        guard !isOther, let place = words.firstIndex(where: { $0 == "--login" || $0 == "-l" }) else { return !isOther }
-        return place + 1 < words.count && Self.terms.contains(words[place + 1])
+        if words.contains("name:") { return "it sets variables for kubelogin (env), which lanyard doesn't read" }
+        if let secret = words.first(where: Self.secrets.contains) { return "it has \(secret)" }
+        guard let place = words.firstIndex(where: { $0 == "--login" || $0 == "-l" }) else { return nil }
+        guard place + 1 < words.count else { return "its --login names no way to sign in" }
+        return Self.terms.contains(words[place + 1])
+            ? nil : "no person signs in to it (--login \(words[place + 1].displayable(limit: 60)))"
+    }
+
+    /// Who signs in to what, as kubelogin's options or kubectl's settings say.
+    var signIn: KubeSignIn {
+        let words = words
+        func option(_ names: String..., setting: String) -> String? {
+            if let place = words.firstIndex(where: names.contains), place + 1 < words.count { return words[place + 1] }
+            return isOfFormerProvider ? value(of: setting) : nil
+        }
+        return KubeSignIn(
+            tenant: option("--tenant-id", "-t", setting: "tenant-id"), clientID: option("--client-id", setting: "client-id"),
+            server: option("--server-id", setting: "apiserver-id"),
+            cloud: option("--environment", "-e", setting: "environment"))
     }
 
     /// What stands in the lines, whether a list has a line for each element or brackets around them.
@@ -132,4 +174,14 @@ extension Substring {
     fileprivate var indent: Int { utf8.prefix { $0 == UInt8(ascii: " ") }.count }
     fileprivate var isBlank: Bool { trimmed(of: " \t\r").isEmpty }
     fileprivate var isTopLevelKey: Bool { indent == 0 && !isBlank && !hasPrefix("-") && !hasPrefix("#") }
+}
+
+/// What a user of a kubeconfig signs in with; nil for what nothing says.
+struct KubeSignIn: Sendable, Equatable {
+    let tenant: String?
+    let clientID: String?
+    /// The application that stands for the cluster.
+    let server: String?
+    /// The name of one of Azure's clouds.
+    let cloud: String?
 }

@@ -1,4 +1,8 @@
 import Addresses
+import OtherCaches
+import PluginHost
+import Rules
+import Secrets
 import SettingsFile
 import Terminal
 
@@ -13,21 +17,75 @@ enum KubectlTool: ConfigurableTool {
     static let url = ToolURL.none
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        var changes: [ToolChange] = []
+        let program = place.program("lanyard")
+        let changes = try users(place).compactMap { file, user in
+            user.converted(running: program).map { lines in
+                ToolChange(.kubeUser, user.name, in: file, to: lines.joined(separator: "\n"))
+            }
+        }
+        guard !changes.isEmpty else { throw try Self.nothing(place) }
+        return changes
+    }
+
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        var remarks: [Hint] = []
+        for user in try users(place).map(\.user) where user.isOfEntra && !user.isLanyard {
+            let name = user.name.displayable(limit: 200)
+            if let obstacle = user.obstacle { remarks.append("the user \(name) stays as it is: \(obstacle)") }
+            if user.isOfFormerProvider, user.hasTokens {
+                remarks.append(
+                    "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
+            }
+        }
+        return remarks
+    }
+
+    static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] {
+        let users = entries.filter { entry in
+            entry.before.map { KubeUsers.user("", lines: $0).isOfFormerProvider } ?? false
+        }
+        return users.map { entry in
+            Hint(
+                "the user \((entry.change.setting.key.last ?? "").displayable(limit: 200)) has no tokens then: sign in again, or have "
+                    + "the Azure CLI write the cluster's settings", run: "az aks get-credentials --resource-group GROUP --name CLUSTER")
+        }
+    }
+
+    static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] {
+        let record = try ToolRecord(place.context).entries()
+        let found = try users(place)
+        var signIns: [String: KubeSignIn] = [:]
+        for (file, user) in found where signIns[user.name] == nil {
+            if user.isLanyard {
+                // What it was tells more.
+                let setting = ToolSetting(.kubeUser, user.name, in: file)
+                let before = record.first { $0.tool == name && $0.change.setting == setting }?.before
+                signIns[user.name] = before.map { KubeUsers.user(user.name, lines: $0).signIn }
+            } else if user.isOfEntra, user.obstacle == nil {
+                signIns[user.name] = user.signIn
+            }
+        }
+        guard !signIns.isEmpty else { return [] }
+        let clusters = try KubeClusters(files(place))
+        let session = try Session(place.context)
+        return signIns.sorted { $0.key < $1.key }.flatMap { user, signIn in
+            clusters.servers(of: user).compactMap { cluster, server in
+                signIn.rule(for: server, of: cluster, session)
+            }
+        }
+    }
+
+    /// The users, and the files that they are in.
+    private static func users(_ place: ToolPlace) throws(Failure) -> [(file: String, user: KubeUsers.User)] {
+        var users: [(String, KubeUsers.User)] = []
         for file in files(place) {
             do throws(SettingsError) {
-                guard let text = try SettingsText(reading: file).text else { continue }
-                for user in KubeUsers(text).users {
-                    guard let lines = user.converted(running: place.program("lanyard")) else { continue }
-                    let value = lines.joined(separator: "\n")
-                    changes.append(ToolChange(.kubeUser, user.name, in: file, to: value))
-                }
+                users += KubeUsers(try SettingsText(reading: file).text ?? "").users.map { (file, $0) }
             } catch {
                 throw Failure(error)
             }
         }
-        guard !changes.isEmpty else { throw Self.nothing(place) }
-        return changes
+        return users
     }
 
     private static func files(_ place: ToolPlace) -> [String] {
@@ -35,11 +93,12 @@ enum KubectlTool: ConfigurableTool {
         return own ?? ["\(place.home)/.kube/config"]
     }
 
-    private static func nothing(_ place: ToolPlace) -> Failure {
+    private static func nothing(_ place: ToolPlace) throws(Failure) -> Failure {
+        let reasons = try remarks(place)
         let files = files(place).map(place.context.short).joined(separator: ", ")
         return Failure(
             "no user in \(files) signs in to Entra ID by kubelogin or azure",
-            hints: [
+            hints: reasons + [
                 Hint(
                     "to set up another",
                     run: """
@@ -47,5 +106,54 @@ enum KubectlTool: ConfigurableTool {
                         --exec-command lanyard --exec-arg kubectl --exec-provide-cluster-info
                         """)
             ])
+    }
+}
+
+/// The clusters of kubeconfigs, and whom their contexts use them as.
+private struct KubeClusters {
+    private var contexts: [(user: String, cluster: String)] = []
+    private var servers: [String: String] = [:]
+
+    init(_ files: [String]) throws(Failure) {
+        for file in files {
+            let text: String?
+            do throws(SettingsError) { text = try SettingsText(reading: file).text } catch { throw Failure(error) }
+            for context in KubeUsers(text ?? "", list: "contexts", of: "context").users {
+                guard let user = context.value(of: "user"), let cluster = context.value(of: "cluster") else { continue }
+                contexts.append((user, cluster))
+            }
+            for cluster in KubeUsers(text ?? "", list: "clusters", of: "cluster").users {
+                servers[cluster.name] = servers[cluster.name] ?? cluster.value(of: "server")
+            }
+        }
+    }
+
+    /// The clusters that a user is used with, and their URLs.
+    func servers(of user: String) -> [(cluster: String, server: String)] {
+        let names = Set(contexts.filter { $0.user == user }.map(\.cluster)).sorted()
+        return names.compactMap { name in servers[name].map { (name, $0) } }
+    }
+}
+
+extension KubeSignIn {
+    /// The rule for a cluster; nil if there is one already, or none can be.
+    fileprivate func rule(for server: String, of cluster: String, _ session: Session) -> NeededRule? {
+        guard let pattern = URLPattern(server), pattern.isTokenPlace,
+            session.configuration.rule(for: pattern.request) == nil
+        else { return nil }
+        let scopes = self.server.map { ["\($0)/.default"] }
+        var arguments = [server]
+        if let authority = authority(session) { arguments += ["--authority", authority] }
+        if let client = clientID ?? scopes.flatMap(session.registry.resource(ofScopes:))?.clients.first {
+            arguments += ["--client-id", client]
+        }
+        if let resource = self.server { arguments += ["--resource", resource] }
+        return NeededRule(subject: "the cluster \(cluster.displayable(limit: 200))", arguments: arguments)
+    }
+
+    private func authority(_ session: Session) -> String? {
+        tenant.map { tenant in
+            AzureCloud.authority(ofTenant: tenant, in: cloud) ?? session.registry.authority(typed: tenant)
+        }
     }
 }
