@@ -66,6 +66,15 @@ import Testing
             before: "{ \"credsStore\": \"pass\" }",
             after: "{ \"credsStore\": \"pass\", \"credHelpers\": {\n\t\t\"contoso.azurecr.io\": \"lanyard\"\n\t} }"),
         Tool(
+            name: "docker", url: "docker.io", file: ".docker/config.json",
+            after: "{\n\t\"credHelpers\": {\n\t\t\"https://index.docker.io/v1/\": \"lanyard\"\n\t}\n}\n"),
+        Tool(
+            name: "podman", url: "https://index.docker.io/v1/", file: ".config/containers/auth.json",
+            after: "{\n\t\"credHelpers\": {\n\t\t\"docker.io\": \"lanyard\"\n\t}\n}\n"),
+        Tool(
+            name: "bazel", url: "*.contoso.com", file: ".bazelrc",
+            after: "common --credential_helper=*.contoso.com=bazel-credential-lanyard\n"),
+        Tool(
             name: "cargo", file: ".cargo/config.toml",
             after: "[registry]\nglobal-credential-providers = [\"cargo:token\", \"cargo-credential-lanyard\"]\n"),
         Tool(
@@ -247,7 +256,7 @@ import Testing
             #expect(ended.errors.contains("nuget is configured already; nothing has to be changed"), "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.local/bin"))
             let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("nuget ") }
-            #expect(list?.hasSuffix("not installed  uses lanyard") == true, "\(list ?? "")")
+            #expect(list?.hasSuffix("not installed  doesn't use lanyard") == true, "\(list ?? "")")
             #expect(try await home.lanyard(["doctor", "--all"]).output.contains("tools.nuget") == false)
             try home.program("dotnet", "exit 0")
             let doctor = try await home.lanyard(["doctor", "--all"])
@@ -386,6 +395,9 @@ import Testing
     @Test(arguments: [
         (["docker", "https://*.azurecr.io"], "docker knows no wildcards in hosts"),
         (["cargo", "https://x.example"], "cargo can't be told to ask for one URL only"),
+        (["docker", "smtp://mail.example"], "docker has no smtp URLs; it knows https, http"),
+        (["pnpm", "git://npm.contoso.com"], "hint: write: https://npm.contoso.com"),
+        (["bazel", "https://a.*.example"], "knows no wildcards in hosts"),
         (["dockr"], "there is no command 'dockr'"),
     ])
     func `what can't be configured is refused`(arguments: [String], message: String) async throws {
@@ -416,17 +428,92 @@ import Testing
         }
     }
 
-    @Test func `keyring's second deletion fails as Python's does`() async throws {
-        try await Home.withTools(.unlocked) { home in
-            let link = "\(home.folder)/bin/keyring"
-            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: Built.lanyard)
-            let url = "https://pypi.contoso.com/simple/"
-            for (words, status) in [(["set", url, "me"], Int32(0)), (["del", url, "me"], 0), (["del", url, "me"], 1)] {
-                let ended = try await run(
-                    link, words, input: "p\n", environment: home.environment, folder: home.folder)
-                #expect(ended.status == status, "\(ended)")
-                if status == 1 { #expect(ended.errors.contains("No such password!"), "\(ended)") }
+    @Test(arguments: ["docker.io", "https://docker.io", "registry-1.docker.io", "https://index.docker.io/v1/"])
+    func `Docker Hub goes by the name that docker asks with`(url: String) async throws {
+        try await Home.withTools { home in
+            try await home.lanyard(["configure", "docker", url, "--yes"])
+            let file = "\(home.folder)/home/.docker/config.json"
+            #expect(try home.text(file).contains("\"https://index.docker.io/v1/\": \"lanyard\""))
+            let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("docker ") }
+            #expect(list?.hasSuffix("uses lanyard for https://index.docker.io/v1/") == true, "\(list ?? "")")
+            let explained = try await home.lanyard(["explain", url, "--for", "docker"])
+            #expect(explained.output.contains("uses lanyard for https://index.docker.io/v1/"), "\(explained)")
+            let back = try await home.lanyard(["unconfigure", "docker", "docker.io", "--yes"])
+            #expect(back.status == 0 && !FileManager.default.fileExists(atPath: file), "\(back)")
+        }
+    }
+
+    @Test func `passwords in the clear and other helpers of docker's are named`() async throws {
+        try await Home.withTools { home in
+            let settings = """
+                {"auths": {"a.example": {"auth": "dTpw"}, "b.example": {}}, "credsStore": "pass", "credHelpers": {"c.example": "ecr"}}
+                """
+            try home.write(settings, to: "\(home.folder)/home/.docker/config.json")
+            let one = try await home.lanyard(["configure", "docker", "https://a.example", "--dry-run"])
+            #expect(one.errors.contains("the password for a.example stays in ~/.docker/config.json"), "\(one)")
+            #expect(one.errors.contains("what docker keeps in pass for a.example stays there"), "\(one)")
+            #expect(one.errors.contains("docker logout a.example") && !one.errors.contains("b.example"), "\(one)")
+            let all = try await home.lanyard(["configure", "docker", "--dry-run"])
+            #expect(all.errors.contains("instead of \"pass\""), "\(all)")
+            #expect(all.errors.contains("ecr is still asked for c.example"), "\(all)")
+        }
+    }
+
+    @Test func `podman's file is the one that it reads`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/mine.json"
+            let variable = ["REGISTRY_AUTH_FILE": file]
+            try await home.lanyard(["configure", "podman", "https://a.example", "--yes"], variable)
+            #expect(try home.text(file).contains("\"a.example\": \"lanyard\""))
+            try await home.lanyard(["unconfigure", "podman", "--yes"], variable)
+            #expect(!FileManager.default.fileExists(atPath: file))
+        }
+    }
+
+    @Test(arguments: [
+        (["tofu"], nil, [".config/opentofu/tofurc"]), (["tofu"], ".tofurc", [".tofurc"]),
+        (["tofu"], ".terraformrc", [".terraformrc"]), (["terraform", "tofu"], ".tofurc", [".terraformrc", ".tofurc"]),
+        (["terraform", "tofu"], nil, [".terraformrc"]),
+    ])
+    func `OpenTofu's own file is written if it reads no other`(
+        programs: [String], existing: String?, files: [String]
+    ) async throws {
+        try await Home.withTools { home in
+            for program in programs { try home.program(program, "exit 0") }
+            if let existing { try home.write("# mine\n", to: "\(home.folder)/home/\(existing)") }
+            let ended = try await home.lanyard(
+                ["configure", "terraform", "--yes"], ["PATH": "\(home.folder)/bin"])
+            let all = [".terraformrc", ".tofurc", ".config/opentofu/tofurc"]
+            let written = all.filter { name in
+                (try? home.text("\(home.folder)/home/\(name)"))?.contains("credentials_helper") == true
             }
+            #expect(written == files, "\(ended)")
+        }
+    }
+
+    @Test func `an old program's arguments are not shown, but put back`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.aws/config"
+            let before = "[default]\ncredential_process = /opt/keys --secret hunter2\n"
+            try home.write(before, to: file)
+            let url = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
+            let ended = try await home.lanyard(["configure", "aws", url, "--yes"])
+            #expect(ended.errors.contains("instead of /opt/keys …") && !ended.errors.contains("hunter2"), "\(ended)")
+            #expect(ended.errors.contains("lanyard rule add https://sts.amazonaws.com"), "\(ended)")
+            let back = try await home.lanyard(["unconfigure", "aws", "--yes"])
+            #expect(back.errors.contains("and put back: /opt/keys …") && !back.errors.contains("hunter2"), "\(back)")
+            #expect(try home.text(file) == before)
+        }
+    }
+
+    @Test func `Go's "off" is said to be replaced, and put back`() async throws {
+        try await Home.withTools { home in
+            try home.write("GOAUTH=off\n", to: "\(home.folder)/home/.config/go/env")
+            let ended = try await home.lanyard(["configure", "go", "--yes"], ["GOAUTH": "off"])
+            #expect(ended.errors.contains("GOAUTH is off, so Go sends no credentials"), "\(ended)")
+            #expect(ended.errors.contains("GOAUTH is off in the environment, which counts instead"), "\(ended)")
+            try await home.lanyard(["unconfigure", "go", "--yes"])
+            #expect(try home.text("\(home.folder)/home/.config/go/env") == "GOAUTH=off\n")
         }
     }
 
@@ -515,6 +602,20 @@ import Testing
             let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
             #expect(ended.status == 1, "\(ended)")
             #expect(ended.errors.contains("the user aks stays as it is: it sets variables for kubelogin (env)"), "\(ended)")
+        }
+    }
+
+    @Test func `keyring's second deletion fails as Python's does`() async throws {
+        try await Home.withTools(.unlocked) { home in
+            let link = "\(home.folder)/bin/keyring"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: Built.lanyard)
+            let url = "https://pypi.contoso.com/simple/"
+            for (words, status) in [(["set", url, "me"], Int32(0)), (["del", url, "me"], 0), (["del", url, "me"], 1)] {
+                let ended = try await run(
+                    link, words, input: "p\n", environment: home.environment, folder: home.folder)
+                #expect(ended.status == status, "\(ended)")
+                if status == 1 { #expect(ended.errors.contains("No such password!"), "\(ended)") }
+            }
         }
     }
 

@@ -1,5 +1,8 @@
 import Addresses
+import JSON
 import Rules
+import Secrets
+import SettingsFile
 import Terminal
 
 /// docker, and what reads docker's settings.
@@ -13,11 +16,93 @@ enum DockerTool: ConfigurableTool {
     static let url = ToolURL.optional
     static let helper: String? = "docker-credential-lanyard"
 
+    /// What docker asks with for Docker Hub, whichever of its names an image has.
+    private static let hub = "https://index.docker.io/v1/"
+
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        let pattern = try pattern.withoutWildcard(for: name)
+        return pattern.isDockerHub ? URLPattern(hub) ?? pattern : pattern
+    }
+
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let file = place.path("DOCKER_CONFIG", else: ".docker") + "/config.json"
-        guard let host = place.pattern?.host.urlText else {
-            return [ToolChange(.json, "credsStore", in: file, to: #""lanyard""#)]
+        guard let pattern = place.pattern else {
+            return [ToolChange(.json, "credsStore", in: file(place), to: #""lanyard""#)]
         }
-        return [ToolChange(.json, "credHelpers", host, in: file, to: #""lanyard""#)]
+        return [ToolChange(.json, "credHelpers", key(pattern), in: file(place), to: #""lanyard""#)]
+    }
+
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let settings = try DockerSettings(file(place), place.context)
+        guard let pattern = place.pattern else { return settings.clearPasswords(nil, name) + settings.otherHelpers }
+        return settings.clearPasswords(key(pattern), name) + settings.otherStore(than: key(pattern), name)
+    }
+
+    private static func key(_ pattern: URLPattern) -> String { pattern.isDockerHub ? hub : pattern.host.urlText }
+
+    private static func file(_ place: ToolPlace) -> String {
+        place.path("DOCKER_CONFIG", else: ".docker") + "/config.json"
+    }
+}
+
+extension URLPattern {
+    /// Whether it is a name of Docker Hub's.
+    var isDockerHub: Bool {
+        ["docker.io", "index.docker.io", "registry-1.docker.io"].contains(host.urlText)
+    }
+}
+
+/// What docker's config.json, or podman's auth.json, says besides.
+struct DockerSettings {
+    private let json: JSONValue?
+    private let file: String
+
+    /// - Throws: `Failure` if the file can't be read.
+    init(_ file: String, _ context: CommandContext) throws(Failure) {
+        do throws(SettingsError) {
+            json = try SettingsText(reading: file).text.flatMap { JSONValue(bytes: Array($0.utf8)) }
+        } catch {
+            throw Failure(error)
+        }
+        self.file = context.short(file)
+    }
+
+    /// Passwords that stand in the file: a registry's, or all.
+    func clearPasswords(_ registry: String?, _ tool: String) -> [Hint] {
+        let auths = json?["auths"]?.members ?? [:]
+        let clear = auths.filter { host, entry in
+            registry.map { $0 == host } ?? true
+                && ["auth", "password", "identitytoken"].contains { entry[$0]?.string?.isEmpty == false }
+        }
+        return clear.keys.sorted().map { host in
+            Hint(
+                "the password for \(host.displayable(limit: 200)) stays in \(file), where everybody who reads the file has it; "
+                    + "to remove it", run: .logout(tool, host))
+        }
+    }
+
+    /// The store that a registry's passwords were in.
+    func otherStore(than registry: String, _ tool: String) -> [Hint] {
+        guard let store = json?["credsStore"]?.string, !store.isEmpty, store != "lanyard" else { return [] }
+        let shown = store.displayable(limit: 60)
+        return [
+            Hint(
+                "what docker keeps in \(shown) for \(registry.displayable(limit: 200)) stays there, but is no longer used; "
+                    + "to remove it, first", run: .logout(tool, registry))
+        ]
+    }
+
+    /// Helpers that come before the store.
+    var otherHelpers: [Hint] {
+        let helpers = json?["credHelpers"]?.members ?? [:]
+        return helpers.filter { $1.string != "lanyard" }.sorted { $0.key < $1.key }.map { host, helper in
+            "\((helper.string ?? "").displayable(limit: 60)) is still asked for \(host.displayable(limit: 200)) (`credHelpers`)"
+        }
+    }
+}
+
+extension ShellCommand {
+    /// What has a tool forget a registry's password; docker calls its own registry by no name there.
+    fileprivate static func logout(_ tool: String, _ registry: String) -> ShellCommand {
+        registry.hasPrefix("https://index.docker.io/") ? "\(tool) logout" : "\(tool) logout \(registry)"
     }
 }

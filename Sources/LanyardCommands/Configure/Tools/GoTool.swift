@@ -16,9 +16,15 @@ enum GoTool: ConfigurableTool {
         return [ToolChange(setting, to: value(try setting.current(), place))]
     }
 
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        guard try ToolSetting(.lines, "GOAUTH", in: try file(place)).current() == "off" else { return [] }
+        return ["GOAUTH is off, so Go sends no credentials; lanyard takes the place of that until it is taken out again"]
+    }
+
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard let own = place.context.variable("GOAUTH"), !own.hasBytes("lanyard") else { return [] }
-        return [Hint("GOAUTH in the environment counts instead; take it out", run: "unset GOAUTH")]
+        let what = own == "off" ? "GOAUTH is off in the environment, which counts" : "GOAUTH in the environment counts"
+        return [Hint("\(what) instead; take it out", run: "unset GOAUTH")]
     }
 
     private static func file(_ place: ToolPlace) throws(Failure) -> String {

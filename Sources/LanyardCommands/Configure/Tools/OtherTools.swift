@@ -11,11 +11,25 @@ enum PodmanTool: ConfigurableTool {
     static let purpose = "podman, skopeo and buildah use lanyard as a credential helper"
     static let discussion = """
         Adds a file to `~/.config/containers/registries.conf.d` that names lanyard before auth.json, or, with a URL, its host to \
-        `credHelpers` in `~/.config/containers/auth.json`.
+        `credHelpers` in `~/.config/containers/auth.json`, or in the file that REGISTRY_AUTH_FILE names.
         """
     static let url = ToolURL.optional
     static let programs = ["podman", "skopeo", "buildah"]
     static let helper: String? = "docker-credential-lanyard"
+
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        let pattern = try pattern.withoutWildcard(for: name)
+        return pattern.isDockerHub ? URLPattern("https://docker.io") ?? pattern : pattern
+    }
+
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        try DockerSettings(file(place), place.context).clearPasswords(place.pattern?.host.urlText, name)
+    }
+
+    /// What podman reads passwords from.
+    private static func file(_ place: ToolPlace) -> String {
+        place.context.environment.absolutePath("REGISTRY_AUTH_FILE") ?? "\(place.settings)/containers/auth.json"
+    }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         guard let host = place.pattern?.host.urlText else {
@@ -24,7 +38,7 @@ enum PodmanTool: ConfigurableTool {
             // A login is kept by the first of them, and auth.json keeps it in the clear.
             return [ToolChange(.toml, "credential-helpers", in: file, to: #"["lanyard", "containers-auth.json"]"#)]
         }
-        return [ToolChange(.json, "credHelpers", host, in: "\(place.settings)/containers/auth.json", to: #""lanyard""#)]
+        return [ToolChange(.json, "credHelpers", host, in: file(place), to: #""lanyard""#)]
     }
 }
 
@@ -32,9 +46,20 @@ enum PodmanTool: ConfigurableTool {
 enum BazelTool: ConfigurableTool {
     static let name = "bazel"
     static let purpose = "Bazel use lanyard as a credential helper"
-    static let discussion = "Adds a line to `~/.bazelrc`, for every host or for a URL's. It takes Bazel 7 or later."
+    static let discussion = """
+        Adds a line to `~/.bazelrc`, for every host or for a URL's; `*.contoso.com` is all hosts below contoso.com. It takes Bazel 7 or later.
+        """
     static let url = ToolURL.optional
+    static let schemes = ["https", "http", "grpcs", "grpc"]
     static let programs = ["bazel", "bazelisk"]
+
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        let name = pattern.host.name
+        guard name.hasPrefix("*."), !name.dropFirst().hasBytes("*") else {
+            return try pattern.withoutWildcard(for: "bazel, but for *. at the beginning,")
+        }
+        return pattern
+    }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let scope = place.pattern.map { "\($0.host.name)=" } ?? ""
@@ -48,8 +73,8 @@ enum TerraformTool: ConfigurableTool {
     static let name = "terraform"
     static let purpose = "terraform and OpenTofu use lanyard as a credentials helper"
     static let discussion = """
-        Adds a `credentials_helper` to `~/.terraformrc`, and the link in `~/.terraform.d/plugins` that terraform looks for. A `credentials` \
-        block for a host still comes first.
+        Adds a `credentials_helper` to `~/.terraformrc`, and to OpenTofu's own file if it doesn't read that one; and the link in \
+        `~/.terraform.d/plugins` that both look for. A `credentials` block for a host still comes first.
         """
     static let url = ToolURL.none
     static let programs = ["terraform", "tofu"]
@@ -58,12 +83,25 @@ enum TerraformTool: ConfigurableTool {
     private static let line = #"credentials_helper "lanyard" {}"#
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let file = place.path("TF_CLI_CONFIG_FILE", else: ".terraformrc")
-        try requireNoOther(in: file, place.context)
+        let files = files(place)
+        for file in files { try requireNoOther(in: file, place.context) }
         let link = ToolSetting(.link, in: "\(place.home)/.terraform.d/plugins/\(program)")
         // Whatever link is there was made on purpose.
         let target = try link.current() ?? InstalledFiles(place.context).program(program) ?? place.context.executable
-        return [ToolChange(link, to: target), ToolChange(.line, line, in: file, to: line)]
+        return [ToolChange(link, to: target)] + files.map { ToolChange(.line, line, in: $0, to: line) }
+    }
+
+    /// The files that the programs read: OpenTofu reads terraform's if there is none of its own.
+    private static func files(_ place: ToolPlace) -> [String] {
+        if let named = place.context.environment.absolutePath("TF_CLI_CONFIG_FILE") { return [named] }
+        let (terraform, tofu) = ("\(place.home)/.terraformrc", "\(place.home)/.tofurc")
+        if place.context.isFile(tofu) { return hasOnlyTofu(place) ? [tofu] : [terraform, tofu] }
+        guard hasOnlyTofu(place), !place.context.isFile(terraform) else { return [terraform] }
+        return [place.context.environment.absolutePath("XDG_CONFIG_HOME").map { "\($0)/opentofu/tofurc" } ?? tofu]
+    }
+
+    private static func hasOnlyTofu(_ place: ToolPlace) -> Bool {
+        place.context.program("tofu") != nil && place.context.program("terraform") == nil
     }
 
     /// Refuses a file that names a helper already: two are an error.
@@ -87,12 +125,40 @@ enum AWSTool: ConfigurableTool {
         the Security Token Service with the role's ARN for its path; see lanyard-aws(1).
         """
     static let url = ToolURL.required
+    static let schemes = ["https"]
     static let exampleOfURL = " \\\n  https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let file = place.path("AWS_CONFIG_FILE", else: ".aws/config")
         let command = "\(place.program("lanyard")) aws \(place.url ?? "")"
         return [ToolChange(.ini, section(place), "credential_process", in: file, to: command)]
+    }
+
+    /// Without a rule's token and what it is exchanged for there are no keys.
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        guard let pattern = place.pattern else { return [] }
+        guard pattern.text.hasBytes("/arn:aws") else {
+            return [Hint("the URL names no role; write it like", write: exampleOfURL.trimmed(of: " \\\n").description)]
+        }
+        let wanted = try Session(place.context).resolve(pattern.request)
+        guard wanted?.exchange == nil else { return [] }
+        let url = "https://\(pattern.host.urlText)"
+        guard wanted == nil else {
+            return [
+                Hint("the rule for \(url.displayable()) exchanges no token for keys; add to it", write: "exchange = \"aws-sts\"")
+            ]
+        }
+        return [
+            Hint(
+                "no rule maps \(url.displayable()) to a token, so there are no keys yet; to make one",
+                run: "lanyard rule add \(url) --authority URL --client-id ID --scope SCOPE --exchange aws-sts")
+        ]
+    }
+
+    /// A program's arguments may hold secrets.
+    static func shown(_ value: String, of setting: ToolSetting) -> [String] {
+        guard let (program, _) = String(value.trimmed(of: " \t")).cut(at: " "), program != "lanyard" else { return [value] }
+        return ["\(program) …, whose arguments are not shown, because they may hold secrets"]
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
