@@ -45,9 +45,18 @@ public struct DockerConsumer: Consumer {
 
     private var verb: Verb? { arguments.first.flatMap(Verb.init) }
 
-    /// docker names the host alone.
+    /// What docker asks with for its own registry, whichever of the names an image has.
+    public static let hub = "https://index.docker.io/v1/"
+
+    /// Whether a host is a name of docker's own registry.
+    public static func isHub(_ host: String) -> Bool {
+        ["docker.io", "index.docker.io", "registry-1.docker.io"].contains(host)
+    }
+
+    /// docker names the host alone, but for its own registry.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
-        Inquiry(["get"], input: (try? RequestURL(url))?.host.urlText ?? url)
+        let host = (try? RequestURL(url))?.host.urlText ?? url
+        return Inquiry(["get"], input: isHub(host) ? hub : host)
     }
 
     /// Anything but one known verb ends it.

@@ -1,4 +1,5 @@
 import Addresses
+import ConsumerProtocols
 import JSON
 import Rules
 import Secrets
@@ -16,12 +17,9 @@ enum DockerTool: ConfigurableTool {
     static let url = ToolURL.optional
     static let helper: String? = "docker-credential-lanyard"
 
-    /// What docker asks with for Docker Hub, whichever of its names an image has.
-    private static let hub = "https://index.docker.io/v1/"
-
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         let pattern = try pattern.withoutWildcard(for: name)
-        return pattern.isDockerHub ? URLPattern(hub) ?? pattern : pattern
+        return pattern.isDockerHub ? URLPattern(DockerConsumer.hub) ?? pattern : pattern
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
@@ -33,11 +31,15 @@ enum DockerTool: ConfigurableTool {
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let settings = try DockerSettings(file(place), place.context)
-        guard let pattern = place.pattern else { return settings.clearPasswords(nil, name) + settings.otherHelpers }
+        guard let pattern = place.pattern else {
+            return settings.clearPasswords(nil, name) + settings.otherHelpers
+        }
         return settings.clearPasswords(key(pattern), name) + settings.otherStore(than: key(pattern), name)
     }
 
-    private static func key(_ pattern: URLPattern) -> String { pattern.isDockerHub ? hub : pattern.host.urlText }
+    private static func key(_ pattern: URLPattern) -> String {
+        pattern.isDockerHub ? DockerConsumer.hub : pattern.host.urlText
+    }
 
     private static func file(_ place: ToolPlace) -> String {
         place.path("DOCKER_CONFIG", else: ".docker") + "/config.json"
@@ -46,9 +48,7 @@ enum DockerTool: ConfigurableTool {
 
 extension URLPattern {
     /// Whether it is a name of Docker Hub's.
-    var isDockerHub: Bool {
-        ["docker.io", "index.docker.io", "registry-1.docker.io"].contains(host.urlText)
-    }
+    var isDockerHub: Bool { DockerConsumer.isHub(host.urlText) }
 }
 
 /// What docker's config.json, or podman's auth.json, says besides.
@@ -103,6 +103,6 @@ struct DockerSettings {
 extension ShellCommand {
     /// What has a tool forget a registry's password; docker calls its own registry by no name there.
     fileprivate static func logout(_ tool: String, _ registry: String) -> ShellCommand {
-        registry.hasPrefix("https://index.docker.io/") ? "\(tool) logout" : "\(tool) logout \(registry)"
+        registry == DockerConsumer.hub ? "\(tool) logout" : "\(tool) logout \(registry)"
     }
 }

@@ -18,7 +18,7 @@ enum GoTool: ConfigurableTool {
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard try ToolSetting(.lines, "GOAUTH", in: try file(place)).current() == "off" else { return [] }
-        return ["GOAUTH is off, so Go sends no credentials; lanyard takes the place of that until it is taken out again"]
+        return ["GOAUTH is off, so Go sends no credentials; lanyard takes its place until lanyard unconfigure go"]
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {

@@ -140,7 +140,8 @@ extension KubeUsers.User {
             return isOfFormerProvider ? value(of: setting) : nil
         }
         return KubeSignIn(
-            tenant: option("--tenant-id", "-t", setting: "tenant-id"), clientID: option("--client-id", setting: "client-id"),
+            tenant: option("--tenant-id", "-t", setting: "tenant-id"),
+            clientID: option("--client-id", setting: "client-id"),
             server: option("--server-id", setting: "apiserver-id"),
             cloud: option("--environment", "-e", setting: "environment"))
     }

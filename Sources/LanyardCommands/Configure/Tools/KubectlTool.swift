@@ -46,8 +46,9 @@ enum KubectlTool: ConfigurableTool {
         }
         return users.map { entry in
             Hint(
-                "the user \((entry.change.setting.key.last ?? "").displayable(limit: 200)) has no tokens then: sign in again, or have "
-                    + "the Azure CLI write the cluster's settings", run: "az aks get-credentials --resource-group GROUP --name CLUSTER")
+                "the user \((entry.change.setting.key.last ?? "").displayable(limit: 200)) has no tokens then: "
+                    + "sign in again, or have the Azure CLI write the cluster's settings",
+                run: "az aks get-credentials --resource-group GROUP --name CLUSTER")
         }
     }
 

@@ -145,7 +145,9 @@ enum AWSTool: ConfigurableTool {
         let url = "https://\(pattern.host.urlText)"
         guard wanted == nil else {
             return [
-                Hint("the rule for \(url.displayable()) exchanges no token for keys; add to it", write: "exchange = \"aws-sts\"")
+                Hint(
+                    "the rule for \(url.displayable()) exchanges no token for keys; add to it",
+                    write: "exchange = \"aws-sts\"")
             ]
         }
         return [
@@ -157,7 +159,9 @@ enum AWSTool: ConfigurableTool {
 
     /// A program's arguments may hold secrets.
     static func shown(_ value: String, of setting: ToolSetting) -> [String] {
-        guard let (program, _) = String(value.trimmed(of: " \t")).cut(at: " "), program != "lanyard" else { return [value] }
+        guard let (program, _) = String(value.trimmed(of: " \t")).cut(at: " "),
+            program.pieces(between: "/").last != "lanyard"
+        else { return [value] }
         return ["\(program) …, whose arguments are not shown, because they may hold secrets"]
     }
 

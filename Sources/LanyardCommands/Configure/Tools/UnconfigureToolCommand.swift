@@ -126,8 +126,8 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         if !isShared, try entry.change.stands() { try entry.change.setting.write(entry.before, asIn: file) }
         file.removeFolders()
         for folder in file.folders {
-            guard let heir = others.lastIndex(where: { $0.change.setting.file.hasPrefix("\(folder)/") }) else { continue }
-            others[heir].file.take(folders: [folder])
+            let heir = others.lastIndex { $0.change.setting.file.hasPrefix("\(folder)/") }
+            if let heir { others[heir].file.take(folders: [folder]) }
         }
     }
 
