@@ -33,6 +33,9 @@ extension Consumer {
     /// Most tools take a failure for an answer.
     public static var triesAgain: Bool { false }
 
+    /// Some tools pass the URL alone.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }
+
     /// Most tools never ask for a list.
     public mutating func take(list: [String: String]) -> Turn { take(.nothing) }
 }

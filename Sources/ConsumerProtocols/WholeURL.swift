@@ -36,7 +36,7 @@ extension Credential {
     /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
     ///
     /// Every tool can read it: none knows a year before 1970, or of more than four digits.
-    var end: Int? { expiresOn.map { min(max($0, 0), 253_402_300_799) } }
+    package var end: Int? { expiresOn.map { min(max($0, 0), 253_402_300_799) } }
 
     /// When it ends, as RFC 3339 writes it; nil for never, or if that isn't known.
     package var expiry: String? { end.map { Moment.utc($0) } }

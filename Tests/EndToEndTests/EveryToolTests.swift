@@ -85,14 +85,13 @@ import Testing
 
     @Test func `tools that can't wait never ask, and who declines one that tries again is asked once`() async throws {
         try await World.withEveryTool(signedIn: false) { world in
-            let browser = ["BROWSER": try Self.decliningBrowser(world)]
+            let browser = try world.decliningBrowser(as: "alice@contoso.example")
             let unattended = try Self.script(world, Self.tools.filter { !$0.isAttended })
             func expectAsked(_ count: Int, _ script: String, _ extra: [String: String] = [:]) async throws {
                 let ended = try await world.atTerminal(
                     ["/bin/sh", "-c", script], answering: [], browser.merging(extra) { $1 })
                 #expect(ended.status == 0 && ended.output.contains("lanyard: error: "), "\(ended)")
-                let asked = try? String(contentsOfFile: world.folder + "/asked", encoding: .utf8)
-                #expect(asked ?? "" == String(repeating: "asked\n", count: count), "\(ended)")
+                #expect(world.asked == String(repeating: "asked\n", count: count), "\(ended)")
             }
             try await expectAsked(0, unattended)
             // client-go lets this one ask, and runs what fails five times.
@@ -140,18 +139,6 @@ import Testing
             others += [changed { $0.scheme = "http" }, changed { ($0.user, $0.host) = (host, "evil.example") }]
         }
         return others.compactMap(\.self)
-    }
-
-    /// A browser that leaves a line in the file `asked`, and declines.
-    private static func decliningBrowser(_ world: World) throws -> String {
-        let browser = "\(world.folder)/bin/browser"
-        try """
-        #!/bin/sh
-        echo asked >>'\(world.folder)/asked'
-        exec \(Built.sandbox) sign-in --ca '\(world.sandbox.caFile)' --as alice@contoso.example --decline "$@"
-        """.write(toFile: browser, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
-        return browser
     }
 
     /// A shell's script that tries each of the tools and tries it again, and ends well if all fail.

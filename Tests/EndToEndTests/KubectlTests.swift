@@ -26,18 +26,12 @@ struct KubectlTests {
     @Test func `who declines is not asked again, however often kubectl tries`() async throws {
         try await World.with { world in
             try configure(world, "v1")
-            let browser = "\(world.folder)/bin/browser"
-            try """
-            #!/bin/sh
-            echo asked >>'\(world.folder)/asked'
-            exec \(Built.sandbox) sign-in --ca '\(world.sandbox.caFile)' --as alice@contoso.example --decline "$@"
-            """.write(toFile: browser, atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
             let file = world.folder + "/kubeconfig"
             let ended = try await world.atTerminal(
-                [Clients.program("kubectl"), "--kubeconfig", file, "get", "pods"], answering: [], ["BROWSER": browser])
+                [Clients.program("kubectl"), "--kubeconfig", file, "get", "pods"], answering: [],
+                world.decliningBrowser(as: "alice@contoso.example"))
             #expect(ended.status != 0, "\(ended)")
-            #expect(try String(contentsOfFile: world.folder + "/asked", encoding: .utf8) == "asked\n", "\(ended)")
+            #expect(world.asked == "asked\n", "\(ended)")
         }
     }
 

@@ -164,6 +164,21 @@ package final class World: Sendable {
         ["BROWSER": "\(Built.sandbox) sign-in --ca \(sandbox.caFile) --as \(user) \(options)"]
     }
 
+    /// A `$BROWSER` that declines, and is counted in `asked`.
+    package func decliningBrowser(as user: String) throws -> [String: String] {
+        let browser = "\(folder)/bin/browser"
+        try """
+        #!/bin/sh
+        echo asked >>'\(folder)/asked'
+        exec \(Built.sandbox) sign-in --ca '\(sandbox.caFile)' --as \(user) --decline "$@"
+        """.write(toFile: browser, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
+        return ["BROWSER": browser]
+    }
+
+    /// A line for each time that the declining browser was opened.
+    package var asked: String { (try? String(contentsOfFile: folder + "/asked", encoding: .utf8)) ?? "" }
+
     /// Runs git in the folder `work`.
     @discardableResult
     package func git(

@@ -19,9 +19,6 @@ public struct AWSConsumer: Consumer {
         self.arguments = arguments
     }
 
-    /// The profile names the URL.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }
-
     /// Asks the engine at once: nothing comes on stdin.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail(Words.usage, status: 64) }

@@ -18,9 +18,6 @@ public struct GoConsumer: Consumer {
         self.arguments = arguments
     }
 
-    /// Go names what it couldn't load.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }
-
     /// Only a URL with https is answered, as Go asks for no other.
     public mutating func begin() -> Turn {
         guard let url = arguments.first else { return Turn(.end(0)) }

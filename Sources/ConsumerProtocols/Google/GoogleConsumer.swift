@@ -17,9 +17,6 @@ public struct GoogleConsumer: Consumer {
         self.environment = environment
     }
 
-    /// The credential configuration names the URL.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }
-
     /// Asks the engine at once: nothing comes on stdin.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail("INVALID_REQUEST", "usage: lanyard gcloud URL") }

@@ -13,9 +13,6 @@ public struct PnpmConsumer: Consumer {
         self.arguments = arguments
     }
 
-    /// The token helper names the registry.
-    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }
-
     /// Asks: pnpm writes nothing.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail("lanyard pnpm takes the registry's URL", status: 64) }

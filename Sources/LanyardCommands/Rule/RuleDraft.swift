@@ -224,7 +224,7 @@ struct RuleDraft {
         let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
         throw Failure(
             "the plugin for \(match.authority) has no exchange \(name.displayable(limit: 64))",
-            hints: [Hint("\(known.displayable(limit: 300))")], status: .usage)
+            hints: [Hint(known.displayable(limit: 300))], status: .usage)
     }
 
     // MARK: - Scopes

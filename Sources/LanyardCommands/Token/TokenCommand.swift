@@ -54,7 +54,8 @@ struct TokenCommand: TokenNamingCommand {
         if decode { return try show(acquired, console, now: Int(context.now)) }
         if json {
             let members = AzureCLIConsumer.token(
-                acquired.accessToken, type: acquired.tokenType, tenant: acquired.realm, expiresOn: acquired.expiresOn)
+                acquired.accessToken, type: acquired.tokenType, tenant: acquired.realm,
+                expiresOn: Credential(acquired, at: nil).end)
             console.print(JSONValue.object(members).encoded(pretty: true))
         } else if header {
             console.print("Authorization: \(Self.authorization(acquired))")
