@@ -12,6 +12,8 @@ public protocol Consumer: Sendable {
     static var timeLimit: Int? { get }
     /// Whether the tool runs what failed again at once; then a person who was asked before it failed isn't asked again.
     static var triesAgain: Bool { get }
+    /// Whether the tool can name more of a URL than its host.
+    static var sendsPath: Bool { get }
     /// How the tool asks for a URL; some ask for its host only.
     ///
     /// - Parameters:
@@ -32,6 +34,9 @@ extension Consumer {
     public static var timeLimit: Int? { nil }
     /// Most tools take a failure for an answer.
     public static var triesAgain: Bool { false }
+
+    /// Most tools name the whole URL.
+    public static var sendsPath: Bool { true }
 
     /// Some tools pass the URL alone.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }

@@ -32,7 +32,8 @@ import Testing
             + "\n"
     }
 
-    private static let noKeys = Turn.Complaint.other("what \(role) takes are no keys of AWS's")
+    private static let noKeys = Turn.Complaint.other(
+        "\(role) doesn't give AWS keys", remedy: "in its rule, write: exchange = \"aws-sts\"; see lanyard-aws(1)")
     private static let usage = Turn.Complaint.other(
         "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME")
     private static func noURL(_ shown: String) -> Turn.Complaint { .other("the URL can't be one: \(shown)") }

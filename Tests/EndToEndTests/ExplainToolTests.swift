@@ -115,7 +115,7 @@ import Testing
             let url = world.sandbox.exchanges
             let before = try await world.lanyard(["explain", url, "--for", "docker"])
             #expect(
-                before.output.contains("docker gets what a token is exchanged for, which isn't known yet\n"),
+                before.output.contains("docker gets a credential that lanyard will exchange the token for\n"),
                 "\(before)")
             let answer = try await world.docker("get").output
             let after = try await world.lanyard(["explain", "\(url)/a/repository", "--for", "docker"])
@@ -129,7 +129,10 @@ import Testing
             #expect(after.output.contains(answer.replacing(secret, with: "…")), "\(after)")
             #expect(!after.output.contains(secret))
             let aws = try await world.lanyard(["explain", url, "--for", "aws"])
-            #expect(aws.output.contains("aws gets no credential: what \(url) takes are no keys of AWS's\n"), "\(aws)")
+            #expect(aws.output.contains("aws gets no credential: the exchange acr doesn't give AWS keys\n"), "\(aws)")
+            #expect(aws.output.contains(#": exchange = "aws-sts""#), "\(aws)")
+            let terraform = try await world.lanyard(["explain", url, "--for", "tofu"])
+            #expect(terraform.output.contains("\ntofu gets "), "\(terraform)")
         }
     }
 
@@ -154,6 +157,10 @@ import Testing
             #expect(
                 kubectl["gets"] as? String
                     == "no credential: what is stored for \(url) is no token, and clusters take no passwords")
+            let shown = try await home.lanyard(["explain", url, "--for", "kubectl"])
+            #expect(
+                shown.output.contains("\nfor kubectl, lanyard would find a credential that kubectl can't use\n")
+                    && shown.output.contains(": lanyard rule add \(url) --authority URL "), "\(shown)")
             let terraform = try await explain(home, url, "--for", "terraform")
             #expect(
                 terraform["gets"] as? String == "no credential" && terraform["reads"] as? [String] == ["{}"],
@@ -171,6 +178,53 @@ import Testing
                 ])
             let all = try await home.lanyard(["explain", url, "--for", "pnpm"])
             #expect(!all.output.contains("-secret") && all.errors.isEmpty, "\(all)")
+        }
+    }
+
+    @Test func `docker is looked at for this host, and a rule is suggested for what it can name`() async throws {
+        try await Home.with(.unlocked) { home in
+            func docker(_ url: String, _ tool: String = "docker") async throws -> String {
+                try await home.lanyard(["explain", url, "--for", tool]).output
+            }
+            _ = try await home.lanyard(["configure", "docker", "https://a.example", "--yes"])
+            #expect(try await docker("https://a.example/team/image", "helm").contains(" uses lanyard\n"))
+            let other = try await docker("https://b.example")
+            #expect(other.contains("uses lanyard for https://a.example, but not here\n"), "\(other)")
+            #expect(
+                other.contains("docker does not ask lanyard here yet: lanyard configure docker https://b.example\n"),
+                "\(other)")
+            try home.write(
+                #"{"credsStore": "lanyard", "credHelpers": {"c.example": "pass"}}"#,
+                to: "\(home.folder)/home/.docker/config.json")
+            #expect(try await docker("https://b.example").contains(" uses lanyard\n"))
+            #expect(try await docker("https://c.example").contains(#"asks "pass" here, not lanyard"#))
+            let terraform = try await docker("https://app.example/team", "terraform")
+            #expect(terraform.contains("lanyard rule add https://app.example --authority"), "\(terraform)")
+        }
+    }
+
+    @Test func `rules that need a path say whether the tool sends it, and a long list is cut`() async throws {
+        try await Home.with(.unlocked) { home in
+            let rules = (1...8).map { number in
+                "[[rule]]\nurl = \"https://a.example/\(number)\"\nauthority = \"https://login.microsoftonline.com/x.example\"\n"
+                    + "client-id = \"azure-cli\"\nscopes = [\"s\"]\n"
+            }
+            try home.write(rules.joined(), to: home.configFile)
+            let docker = try await home.lanyard(["explain", "https://a.example/1", "--for", "docker"]).output
+            #expect(docker.contains("https://a.example/5: it needs a path, which docker never sends\n"), "\(docker)")
+            #expect(!docker.contains("a.example/6") && docker.contains(" and 3 more; --all lists them\n"), "\(docker)")
+            let git = try await home.lanyard(["explain", "https://a.example/1", "--for", "git"]).output
+            #expect(git.contains("it needs a path, which git does not send\n"), "\(git)")
+            let all = try await home.lanyard(["explain", "https://a.example", "--all"]).output
+            #expect(all.contains("https://a.example/8: it needs a path, and the URL has none\n"), "\(all)")
+        }
+    }
+
+    @Test func `a token by its scopes is signed in to by a command that can be run`() async throws {
+        try await World.with { world in
+            try world.configure(before: "authority = \"\(world.sandbox.authority)/contoso.example\"\nclient-id = \"azure-cli\"\n")
+            let az = try await world.lanyard(["explain", "https://management.azure.com/", "--for", "azure-cli"]).output
+            #expect(az.contains("lanyard login --authority ") && !az.contains("the request'"), "\(az)")
         }
     }
 

@@ -12,6 +12,9 @@ public struct AWSConsumer: Consumer {
         static let usage = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
     }
 
+    /// What lanyard's plugins call the exchange that gives AWS keys.
+    public static let exchange = "aws-sts"
+
     private let arguments: [String]
 
     /// Serves what stands in `credential_process`: one URL.
@@ -44,7 +47,9 @@ public struct AWSConsumer: Consumer {
     private func answer(_ credential: Credential) -> Turn {
         let fields = credential.fields
         guard let identifier = fields["AccessKeyId"], let key = fields["SecretAccessKey"] else {
-            return fail("what \(arguments[0].displayableURL) takes are no keys of AWS's")
+            return fail(
+                "\(arguments[0].displayableURL) doesn't give AWS keys",
+                remedy: "in its rule, write: exchange = \"\(Self.exchange)\"; see lanyard-aws(1)")
         }
         var answer: [String: JSONValue] = [
             "Version": 1, "AccessKeyId": .string(identifier.reveal()), "SecretAccessKey": .string(key.reveal()),

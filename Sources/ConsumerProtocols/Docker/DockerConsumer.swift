@@ -53,7 +53,10 @@ public struct DockerConsumer: Consumer {
         ["docker.io", "index.docker.io", "registry-1.docker.io"].contains(host)
     }
 
-    /// docker names the host alone, but for its own registry.
+    /// docker names the host alone, but for its own registry, whose path is always the same.
+    public static var sendsPath: Bool { false }
+
+    /// docker passes the host on stdin, or its own registry's URL.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let host = (try? RequestURL(url))?.host.urlText ?? url
         return Inquiry(["get"], input: isHub(host) ? hub : host)

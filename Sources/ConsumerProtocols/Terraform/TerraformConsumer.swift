@@ -29,6 +29,9 @@ public struct TerraformConsumer: Consumer {
     }
 
     /// terraform names the host alone.
+    public static var sendsPath: Bool { false }
+
+    /// terraform passes the host behind the verb.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         Inquiry(["get", (try? RequestURL(url))?.host.urlText ?? url])
     }

@@ -37,23 +37,23 @@ struct ServedTool: Sendable {
     }
 
     private static let all = [
-        Entrance(.program("docker-credential-lanyard"), for: "docker", "podman") { arguments, _ in
+        Entrance(.program("docker-credential-lanyard"), for: "docker", "podman", "skopeo", "buildah", "oras", "helm") { arguments, _ in
             DockerConsumer(arguments, version: Version.current)
         },
         Entrance(.program("cargo-credential-lanyard"), for: "cargo") { arguments, _ in CargoConsumer(arguments) },
         Entrance(.command("goauth"), for: "go") { arguments, _ in GoConsumer(arguments) },
         Entrance(.program("bazel-credential-lanyard"), for: "bazel") { arguments, _ in BazelConsumer(arguments) },
-        Entrance(.program("keyring"), for: "pip", "uv", "keyring") { arguments, _ in
+        Entrance(.program("keyring"), for: "pip", "uv", "pdm", "twine", "poetry", "keyring") { arguments, _ in
             KeyringConsumer(arguments, isTyped: isatty(STDIN_FILENO) == 1)
         },
-        Entrance(.command("kubectl"), for: "kubectl") { KubernetesConsumer($0, environment: $1) },
-        Entrance(.program("terraform-credentials-lanyard"), for: "terraform") { arguments, _ in
+        Entrance(.command("kubectl"), for: "kubectl", "k9s") { KubernetesConsumer($0, environment: $1) },
+        Entrance(.program("terraform-credentials-lanyard"), for: "terraform", "tofu", "opentofu") { arguments, _ in
             TerraformConsumer(arguments)
         },
         Entrance(.command("pnpm"), for: "pnpm") { arguments, _ in PnpmConsumer(arguments) },
         Entrance(.command("aws"), for: "aws") { arguments, _ in AWSConsumer(arguments) },
         Entrance(.command("gcloud"), for: "gcloud") { GoogleConsumer($0, $1) },
-        Entrance(.program("nuget-plugin-lanyard"), for: "nuget") { arguments, _ in NuGetConsumer(arguments) },
+        Entrance(.program("nuget-plugin-lanyard"), for: "nuget", "dotnet") { arguments, _ in NuGetConsumer(arguments) },
         Entrance(.standIn(AzureCLIConsumer.program), for: "azure-cli", make: azureCLI),
         Entrance(.command(AzureCLIConsumer.program), make: azureCLI),
     ]

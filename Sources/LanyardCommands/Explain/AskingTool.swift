@@ -17,6 +17,18 @@ struct ToolName: ExpressibleByArgument, Sendable {
     }
 
     var isGit: Bool { text == "git" }
+
+    /// The tool whose settings this one reads, as `lanyard configure` calls it.
+    var configured: (any ConfigurableTool.Type)? {
+        switch text {
+        case "oras", "helm": DockerTool.self
+        case "skopeo", "buildah": PodmanTool.self
+        case "k9s": KubectlTool.self
+        case "tofu", "opentofu": TerraformTool.self
+        case "dotnet": NuGetTool.self
+        default: Tools.named(text)
+        }
+    }
 }
 
 /// A tool that is played: it asks for a URL as the real one does, and is told what it would be told.
@@ -40,6 +52,8 @@ struct AskingTool: Sendable {
     let name: ToolName
     /// In seconds; nil if the tool waits for a person.
     let timeLimit: Int?
+    /// Whether it can name more of a URL than its host.
+    let sendsPath: Bool
     /// What it asks the engine; nil if it asks nothing for such a URL.
     let request: CredentialRequest?
     /// What it reads if it asks nothing.
@@ -56,6 +70,7 @@ struct AskingTool: Sendable {
         self.name = name
         self.consumer = asking
         timeLimit = type(of: consumer).timeLimit
+        sendsPath = type(of: consumer).sendsPath
         if case .ask(.get(let request)) = turn.next { self.request = request } else { request = nil }
         refusal = Answer(turn)
     }
@@ -90,10 +105,10 @@ extension AskingTool.Answer {
             case .password: "a password"
             case .authorization: "a credential"
             }
-        let end = isTold(masked.expiresOn, masked.expiry) ? ", and when it ends" : ""
+        let fields = masked.fields.keys.filter(output.hasBytes).sorted()
+        let end = isTold(masked.expiresOn, masked.expiry) ? ", and when \(fields.isEmpty ? "it ends" : "they end")" : ""
         if output.hasBytes(masked.authorizationHeader) { return header(masked, secret) + end }
         guard output.hasBytes(Credential.mask) else { return nil }
-        let fields = masked.fields.keys.filter(output.hasBytes).sorted()
         guard fields.isEmpty else { return "temporary keys (\(fields.joined(separator: ", ")))\(end)" }
         let name = masked.passwordUsername
         let isNamed = !name.isEmpty && output.hasBytes(name)

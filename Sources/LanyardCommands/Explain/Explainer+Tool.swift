@@ -12,7 +12,9 @@ extension Explainer {
     /// What the tool asks and gets; nil unless the explanation is for one.
     var toolView: Explanation.ToolView? {
         guard let tool else { return nil }
-        var view = Explanation.ToolView(name: tool.name, asks: asks(tool), uses: uses(of: tool))
+        var view = Explanation.ToolView(
+            name: tool.name, sendsPath: tool.sendsPath, takesFields: tool.request?.takesFields ?? false,
+            asks: asks(tool), uses: uses(of: tool))
         guard tool.request != nil else {
             view.take(tool.refusal)
             return view
@@ -26,8 +28,11 @@ extension Explainer {
     }
 
     private func uses(of tool: AskingTool) -> ToolUse? {
-        guard let configurable = Tools.named(tool.name.text) else { return nil }
-        return try? ToolList(session.context).use(of: configurable)
+        guard let configurable = tool.name.configured else { return nil }
+        var asked = request
+        // What a tool asks for may not be where it is configured.
+        if !tool.sendsPath { asked.path = nil }
+        return try? ToolList(session.context).use(of: configurable, at: asked)
     }
 
     private func asks(_ tool: AskingTool) -> [String] {
@@ -52,12 +57,16 @@ extension Explainer {
     private func take(_ view: inout Explanation.ToolView, _ step: String, from tool: AskingTool) {
         let isExchanged = explanation.wanted?.exchange != nil
         guard let credential = credential?.masked else {
-            view.gets = "what a token is exchanged for, which isn't known yet"
+            view.gets = tool.unknown(explanation.wanted?.exchange)
             return
         }
         let answer = tool.answer(.credential(credential))
         view.take(answer, credential)
-        view.gets = answer.contents(of: credential, exchanged: isExchanged) ?? view.gets
+        if let contents = answer.contents(of: credential, exchanged: isExchanged) {
+            view.gets = contents
+        } else {
+            view.isUnusable = true
+        }
     }
 
     /// What the tool would be answered with, as far as that is known without asking anybody.
@@ -86,6 +95,16 @@ extension Explanation.ToolView {
         case .refusal: gets += ", and the reason on stderr"
         default: break
         }
+    }
+}
+
+extension AskingTool {
+    /// What it gets from an exchange that is still to be made.
+    fileprivate func unknown(_ exchange: TokenExchange?) -> String {
+        guard let exchange, request?.takesFields == true, exchange.name != AWSConsumer.exchange else {
+            return "a credential that lanyard will exchange the token for"
+        }
+        return "no credential: the exchange \(exchange.name.displayable(limit: 64)) doesn't give AWS keys"
     }
 }
 

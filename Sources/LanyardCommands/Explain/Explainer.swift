@@ -10,7 +10,7 @@ import TokenStore
 
 /// Finds out what a URL comes to, the way `get` does.
 struct Explainer {
-    private var request: CredentialRequest
+    private(set) var request: CredentialRequest
     /// What `get` would be in: it may ask.
     let session: Session
     /// The same, unable to ask or to have the keyring unlocked.
@@ -19,6 +19,8 @@ struct Explainer {
     private let isOnline: Bool
     /// The tool that asks; nil for git, and whoever asks as git does.
     let tool: AskingTool?
+    /// The path that a person typed; nil for none.
+    private let typedPath: String?
     var explanation: Explanation
 
     init(
@@ -30,6 +32,7 @@ struct Explainer {
         quiet = try Session(context, options: .init(isInteractive: false))
         let typed = try CredentialRequest(url: url)
         request = tool?.request ?? typed
+        typedPath = typed.path
         // A keyring that doesn't answer is what there is to explain.
         if let account, let known = account.isWholeAddress ? nil : (try? quiet.accounts()) {
             request.wish.account = try known.name(typed: account)
@@ -44,6 +47,11 @@ struct Explainer {
         var copy = self
         await copy.explain()
         copy.explanation.tool = copy.toolView
+        if let view = copy.explanation.tool, view.isUnusable {
+            copy.explanation.next = .init(
+                step: "fail", text: "find a credential that \(view.name.text) can't use",
+                status: view.status.flatMap(ExitStatus.init(rawValue:)) ?? .failed)
+        }
         return copy.explanation
     }
 
@@ -107,7 +115,7 @@ struct Explainer {
         case .scheme: return "another scheme"
         case .host: return "another host"
         case .port: return "another port"
-        case .path: return request.path == nil ? "it needs a path, and the URL has none" : "another path"
+        case .path: return reasonOfPath
         case .username: return "another user name"
         case nil: break
         }
@@ -115,6 +123,13 @@ struct Explainer {
             return "passed over"
         }
         return fit < best ? "less specific" : "as specific, but earlier"
+    }
+
+    private var reasonOfPath: String {
+        if let tool, !tool.sendsPath { return "it needs a path, which \(tool.name.text) never sends" }
+        guard request.path == nil else { return "another path" }
+        guard let tool, typedPath != nil else { return "it needs a path, and the URL has none" }
+        return "it needs a path, which \(tool.name.text) does not send"
     }
 
     /// How git stands to the URL; nil without git.
@@ -204,7 +219,7 @@ struct Explainer {
     }
 
     private func failing(_ error: AcquisitionError, _ wanted: TokenRequest) -> Explanation.Next {
-        .init(Failure(error, request: wanted, url: request.url, in: session.context))
+        .init(Failure(error, request: wanted, url: request.place, in: session.context))
     }
 
     /// Whether a person is there whom the tool can wait for.
@@ -220,7 +235,7 @@ struct Explainer {
             step: "try-renewal",
             text: "try to get an access token without asking you; \(account.nameForPeople) has never been at this "
                 + "tenant, which may refuse it",
-            hints: [Failure.choosingAnother(than: account, wanted, url: request.url)])
+            hints: [Failure.choosingAnother(than: account, wanted, url: request.place)])
     }
 
     private func signIn(_ wanted: TokenRequest, _ account: AccountRecord?) async -> Explanation.Next {
@@ -230,7 +245,7 @@ struct Explainer {
         if isSomebodyThere, usable.isEmpty, explanation.lacksSecret { return failing(.noClientSecret, wanted) }
         guard isSomebodyThere, let flow = usable.first else {
             let failure = Failure(
-                .interactionRequired(nil, account: account), request: wanted, url: request.url, in: session.context)
+                .interactionRequired(nil, account: account), request: wanted, url: request.place, in: session.context)
             return .init(failure, after: request.isUnattended ? "" : ", and nobody can be asked here")
         }
         // What a sign-in brings must be kept.
@@ -246,8 +261,16 @@ struct Explainer {
         return .init(
             step: "sign-in", text: "ask you to sign in \(how)",
             hints: [
-                Hint("to do it now", run: "lanyard login \(request.url)\(option: "--account", account)")
+                Hint("to do it now", run: login(wanted, account))
             ])
+    }
+}
+
+extension Explainer {
+    /// The command that signs in by hand; what has no URL is named by its scopes.
+    private func login(_ wanted: TokenRequest, _ account: String?) -> ShellCommand {
+        guard let url = request.place else { return Failure.login(account.map(wanted.naming) ?? wanted, url: nil) }
+        return "lanyard login \(url)\(option: "--account", account)"
     }
 }
 

@@ -1,4 +1,5 @@
 import Claims
+import ConsumerProtocols
 import PluginHost
 import Rules
 import Secrets
@@ -66,13 +67,19 @@ extension Explanation {
         decision?.match?.clientForPeople(wanted.clientID) ?? wanted.clientID.displayable()
     }
 
+    /// How many rules that don't map the URL are shown, unless all are asked for.
+    private static let mostPassedOver = 5
+
     private func passedOver(all: Bool) -> [String] {
         let near = skipped.filter { all || $0.isNear }
-        let lines = near.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }
-        let rest = skipped.count - near.count
+        let shown = all ? near : Array(near.prefix(Self.mostPassedOver))
+        let lines = shown.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }
+        let rest = skipped.count - shown.count
         guard rest > 0 else { return lines }
+        let them = rest == 1 ? "it" : "them"
+        guard shown.count == near.count else { return lines + ["and \(rest) more; --all lists \(them)"] }
         let what = "\(near.isEmpty ? "" : "more ")\(rest == 1 ? "rule" : "rules") for other hosts"
-        return lines + ["\(rest) \(what); --all lists \(rest == 1 ? "it" : "them")"]
+        return lines + ["\(rest) \(what); --all lists \(them)"]
     }
 
     private var rule: String {
@@ -119,13 +126,14 @@ extension Explanation {
     /// What would make it work, or work better.
     var hints: [Hint] {
         var hints = next.hints
-        let add: ShellCommand = "lanyard rule add \(url) --authority URL --client-id \(offeredClient ?? "ID")"
+        let add: ShellCommand = "lanyard rule add \(ruleURL) --authority URL --client-id \(offeredClient ?? "ID")"
         switch (mapping, wanted) {
         case (.nothing, nil) where !isTokenPlace: hints.append(.overHTTPS(url))
-        case (.nothing, nil) where tool.map(\.name.isGit) != false && issuer != nil && next.step != "fail":
+        case (.nothing, nil) where tool.map(\.name.isGit) != false && issuer != nil && next.failure == nil:
             let name = issuer?.nameForPeople ?? ""
             hints.append(Hint("to sign in to \(name) here", run: "lanyard configure git \(url.placeOfURL)"))
-        case (.nothing, nil) where next.step != "fail":
+        case (.nothing, nil) where isByName: break
+        case (.nothing, nil) where next.failure == nil:
             hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE"))
         case (.wellKnown, nil):
             hints.append(
@@ -139,8 +147,19 @@ extension Explanation {
             hints.append("the authority's host looks like \(lookAlike), but is a different one: is it the right one?")
         }
         // One command may be the remedy for two things.
-        let others = gitHints + [tool?.uses?.hint].compactMap(\.self)
+        let others = gitHints + [exchangeHint, tool?.uses?.hint].compactMap(\.self)
         return hints + others.filter { hint in !hints.contains { $0.copied == hint.copied } }
+    }
+
+    /// What a rule for the URL is for: a tool that names only the host is not served by rules for paths.
+    private var ruleURL: String { tool?.sendsPath == false ? url.placeOfURL : url }
+
+    /// How to make the rule's exchange give what the tool can use.
+    private var exchangeHint: Hint? {
+        guard let tool, tool.takesFields, case .rule(let rule) = mapping, let wanted,
+            wanted.exchange?.name != AWSConsumer.exchange
+        else { return nil }
+        return Hint("for AWS keys, in the rule at \(rule.place(context))", write: "exchange = \"\(AWSConsumer.exchange)\"")
     }
 
     private var gitHints: [Hint] {

@@ -32,6 +32,10 @@ struct Explanation: Sendable {
     /// How a tool stands to the URL.
     struct ToolView: Sendable {
         let name: ToolName
+        /// Whether it can name more of a URL than its host.
+        let sendsPath: Bool
+        /// Whether it takes credentials of several parts.
+        let takesFields: Bool
         /// What it asks for, one fact a line.
         let asks: [String]
         /// How it is configured; nil if lanyard doesn't configure such tools.
@@ -40,6 +44,8 @@ struct Explanation: Sendable {
         var gets = "no credential"
         /// What lanyard prints for it, secrets masked; nothing if that isn't known yet.
         var reads: [String] = []
+        /// Whether there is a credential, but none that the tool can use.
+        var isUnusable = false
         /// The exit status; nil if lanyard goes on, or it isn't known yet.
         var status: Int32?
     }

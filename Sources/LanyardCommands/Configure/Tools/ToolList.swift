@@ -1,3 +1,5 @@
+import Addresses
+import Rules
 import Secrets
 import Terminal
 
@@ -35,6 +37,32 @@ struct ToolList {
             places: Set(standing.compactMap(\.place)).sorted())
     }
 
+    /// How a tool uses lanyard for what a request is for.
+    func use(of tool: any ConfigurableTool.Type, at request: CredentialRequest) -> ToolUse {
+        var use = use(of: tool)
+        guard tool.url != .none, let host = request.host, let scheme = request.scheme else { return use }
+        let url = "\(scheme)://\(host.urlText)"
+        let changes = own(tool, url)
+        let isNamed = use.places.contains { place in
+            guard let pattern = URLPattern(place) else { return false }
+            let mismatch = pattern.mismatch(request)
+            return mismatch == nil || mismatch == .path && tool.url == .optional
+        }
+        let stands = !changes.isEmpty && changes.allSatisfy { (try? $0.stands()) ?? false }
+        use.here = ToolUse.Here(
+            url: tool.url == .required ? request.place ?? url : url, isAsked: isNamed || stands,
+            other: stands ? nil : changes.lazy.compactMap { try? $0.setting.current() }.first)
+        return use
+    }
+
+    /// What stands in a tool's files if it was told to ask lanyard for one URL; nothing for a tool whose URLs have paths.
+    private func own(_ tool: any ConfigurableTool.Type, _ url: String) -> [ToolChange] {
+        guard tool.url == .optional, let pattern = URLPattern(url), let place = try? ToolPlace(context, pattern) else {
+            return []
+        }
+        return (try? tool.changes(place)) ?? []
+    }
+
     private func usesOfGit() async -> String {
         guard let entries = try? await GitConfiguration.everything() else { return "doesn't use lanyard" }
         if GitHelpers(entries, for: nil).hasLanyard { return "uses lanyard" }
@@ -52,16 +80,45 @@ struct ToolUse: Sendable {
     /// The URLs that it asks lanyard for.
     let places: [String]
 
+    /// How it is for one URL; nil if no URL is meant, or the tool can't tell URLs apart.
+    var here: Here?
+
+    /// How a tool uses lanyard for one URL.
+    struct Here: Sendable {
+        /// The URL to configure the tool for.
+        let url: String
+        /// Whether the tool asks lanyard for it in particular.
+        let isAsked: Bool
+        /// What the tool's settings name for it instead; nil if nothing.
+        let other: String?
+    }
+
     /// For people.
     var text: String {
+        if let here { return text(here) }
         if isForAll { return "uses lanyard" }
-        return places.isEmpty ? "doesn't use lanyard" : "uses lanyard for \(places.joined(separator: ", "))"
+        return places.isEmpty ? Self.none : "uses lanyard for \(places.joined(separator: ", "))"
     }
+
+    private func text(_ here: Here) -> String {
+        if let other = here.other { return "asks \(other.displayable(limit: 60)) here, not lanyard" }
+        if here.isAsked || isForAll { return "uses lanyard" }
+        return places.isEmpty ? Self.none : "uses lanyard for \(places.joined(separator: ", ")), but not here"
+    }
+
+    private static let none = "doesn't use lanyard"
 
     /// How to have it use lanyard; nil if it does.
     var hint: Hint? {
+        if let here {
+            guard here.other != nil || !here.isAsked && !isForAll else { return nil }
+            let isElsewhere = !places.isEmpty || here.other != nil
+            let url: ShellCommand = isElsewhere || tool.url == .required ? "\(last: here.url)" : ""
+            return Hint(
+                "\(tool.name) does not ask lanyard \(isElsewhere ? "here " : "")yet",
+                run: "lanyard configure \(tool.name)\(url)")
+        }
         guard !isForAll, places.isEmpty else { return nil }
-        let url: ShellCommand = tool.url == .required ? " URL" : ""
-        return Hint("\(tool.name) does not ask lanyard yet", run: "lanyard configure \(tool.name)\(url)")
+        return Hint("\(tool.name) does not ask lanyard yet", run: "lanyard configure \(tool.name)")
     }
 }
