@@ -182,9 +182,11 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             console.print(text.hasPrefix("OVERVIEW: ") ? help(text, of: words) : text)
             return status.rawValue
         }
+        // A command that has told the rest itself leaves no text.
+        guard !text.isEmpty else { return status.rawValue }
         if let unknown = CommandTree.lanyard.unknownCommand(in: words) {
             console.error(unknown.error)
-        } else if !text.isEmpty {
+        } else {
             console.error(UsageError(message: message(for: error), text: text))
         }
         return status.rawValue

@@ -84,6 +84,10 @@ extension Failure {
                         "give a URL that a rule maps, or name the token",
                         run: "lanyard token --authority URL --client-id ID --scope SCOPE")
                 ])
+        case .noAuthority:
+            self.init(
+                "no authority is configured, and the request names none",
+                hints: [Hint("say where you sign in", run: "lanyard config set authority \(Example.wideAuthority)")])
         case .notMapped(let host, let scope):
             self.init(
                 "\(host.displayable(limit: 255)) is not mapped to the resource of \(scope.displayable(limit: 255))",

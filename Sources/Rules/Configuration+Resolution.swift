@@ -51,9 +51,8 @@ extension Configuration {
             try confine(request.wish, to: resolved, host: host, bareScopes)
         } else {
             guard !request.wish.isEmpty else { return nil }
-            guard let authority = request.wish.authority ?? authority, !request.wish.scopes.isEmpty else {
-                throw .incomplete
-            }
+            guard !request.wish.scopes.isEmpty else { throw .incomplete }
+            guard let authority = request.wish.authority ?? authority else { throw .noAuthority }
             resolved = TokenRequest(
                 origin: .consumer, authority: authority, authorityIsConfigured: false, clientID: "", scopes: [])
         }

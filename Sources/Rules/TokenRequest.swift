@@ -96,6 +96,8 @@ extension String {
 public enum ResolutionError: Error, Sendable, Equatable {
     /// The request names scopes or an authority, but not both, and no rule helps.
     case incomplete
+    /// The request names scopes, and neither it nor the configuration has an authority.
+    case noAuthority
     /// The host is not mapped to the resource of the scopes that the consumer named.
     case notMapped(host: String, scope: String)
     /// Neither the request nor the configuration has a client ID.

@@ -69,7 +69,7 @@ actor Announcement {
         text += rule(
             world.resource + "/v1.0", authority: world.authority + "/common", client: clientID,
             scopes: ["https://graph.microsoft.com/User.Read"])
-        return text + world.hosts.map(rule(of:)).joined() + registryRule
+        return text + world.hosts.map(rule(of:)).joined() + registryRule + tokenServiceRule
     }
 
     /// The registry's, for a client that every tenant has.
@@ -81,6 +81,20 @@ actor Announcement {
         authority = \(quoted("\(world.authority)/\(world.directory.tenants.first?.domain ?? "")"))
         client-id = "azure-cli"
         exchange = "acr"
+
+        """
+    }
+
+    /// The rule for keys of any role in an account of AWS, at the same port.
+    private var tokenServiceRule: String {
+        """
+
+        [[rule]]
+        url = \(quoted("\(world.exchanges)/\(TokenService.roles)"))
+        authority = \(quoted("\(world.authority)/\(world.directory.tenants.first?.domain ?? "")"))
+        client-id = \(quoted(clientID))
+        scopes = ["api://sandbox-git/.default"]
+        exchange = "aws-sts"
 
         """
     }

@@ -23,6 +23,9 @@ struct Greeting {
         A registry, as Azure Container Registry is, has the image hello:
           registry       \(world.exchanges)
 
+        On the same port, Amazon's Security Token Service gives temporary keys for any role:
+          lanyard aws \(world.exchanges)/\(TokenService.roles)/developer
+
         Who can sign in:
         \(people)
         Repositories:

@@ -7,6 +7,7 @@ import Testing
 struct Conversation: Equatable {
     private(set) var output = ""
     private(set) var complaints: [Turn.Complaint] = []
+    private(set) var notes: [String] = []
     private(set) var questions: [Question] = []
     private(set) var status: Int32?
 
@@ -22,6 +23,7 @@ struct Conversation: Equatable {
         while true {
             bytes += turn.output
             if let complaint = turn.complaint { complaints.append(complaint) }
+            if let note = turn.note { notes.append(note) }
             switch turn.next {
             case .read: turn = consumer.take(.input(input.popFirst() ?? []))
             case .ask(let question):

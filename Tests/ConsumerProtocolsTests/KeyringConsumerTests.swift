@@ -115,14 +115,19 @@ import Testing
     @Test(arguments: [(url, ["s3cret\n"]), (url, ["s3c", "ret"]), ("pkgs.example", ["s3cret\n"])])
     func `set keeps the line on stdin, for a host alone by https`(_ service: String, _ input: [String]) {
         let trial = Conversation(
-            KeyringConsumer(["set", service, "alice"], isTyped: false), input, [.nothing])
+            KeyringConsumer(["set", service, "alice"], isTyped: false), input,
+            [.nothing, .credential(Credential(.password, Secret("s3cret"), username: "alice"))])
         guard case .store(let credential, let request) = trial.questions.first else {
             Issue.record("it stores nothing: \(trial)")
             return
         }
         #expect(credential == Credential(.password, Secret("s3cret"), username: "alice"))
         #expect(request.scheme == "https" && request.host?.text == "pkgs.example" && request.username == "alice")
-        #expect(trial.output.isEmpty && trial.complaints.isEmpty && trial.status == 0)
+        #expect(trial.output.isEmpty && trial.complaints.isEmpty && trial.notes.isEmpty && trial.status == 0)
+        let hidden = Conversation(
+            KeyringConsumer(["set", service, "alice"], isTyped: false), input,
+            [.nothing, .credential(Credential(.accessToken, Secret("jwt"), username: "alice"))])
+        #expect(hidden.notes.first?.contains("the password is not kept") == true && hidden.status == 0, "\(hidden)")
     }
 
     @Test(

@@ -56,12 +56,23 @@ import Testing
 
     @Test func `store keeps the token, in silence`() {
         let trial = Conversation(
-            TerraformConsumer(["store", "app.example"]), [#"{"tok"#, #"en":"t0ken"}"#], [.nothing])
+            TerraformConsumer(["store", "app.example"]), [#"{"tok"#, #"en":"t0ken"}"#],
+            [.nothing, .credential(Self.token)])
         guard case .store(Self.token, let request) = trial.questions.first else {
             Issue.record("\(trial)")
             return
         }
         #expect(request.host?.text == "app.example" && request.path == ".well-known/terraform.json")
+        #expect(trial.output.isEmpty && trial.complaints.isEmpty && trial.status == 0)
+    }
+
+    @Test(arguments: [
+        ConsumerEvent.credential(Credential(.accessToken, Secret("jwt"), username: "alice")), .signedOut,
+    ])
+    func `what a rule's token hides is not kept, and that is said`(_ event: ConsumerEvent) {
+        let trial = Conversation(
+            TerraformConsumer(["store", "app.example"]), [#"{"token":"t0ken"}"#], [.nothing, event])
+        #expect(trial.notes.first?.contains("a rule maps https://app.example to a token") == true, "\(trial)")
         #expect(trial.output.isEmpty && trial.complaints.isEmpty && trial.status == 0)
     }
 

@@ -4,6 +4,16 @@ import Testing
 
 /// What people and scripts run.
 @Suite struct CommandTests {
+    @Test func `the help of az is one, and without an authority it says how to set one`() async throws {
+        try await Home.with { home in
+            let help = try await home.lanyard(["az", "--help"])
+            #expect(help.status == 0 && help.errors.isEmpty && help.output.contains("get-access-token"), "\(help)")
+            let ended = try await home.lanyard(["az", "account", "get-access-token"])
+            #expect(ended.status != 0 && ended.errors.contains(": lanyard config set authority "), "\(ended)")
+            #expect(!ended.errors.contains("URL that"), "\(ended)")
+        }
+    }
+
     @Test func `--version starts with the version and goes on with the protocols'`() async throws {
         let changelog = try String(contentsOfFile: "\(Built.checkout)/CHANGELOG.md", encoding: .utf8)
         let version = try #require(changelog.firstMatch(of: /\n## \[(\d.*?)\]/)?.1)

@@ -47,6 +47,7 @@ import Testing
                 }
                 #expect(ended.output.contains(#""userPrincipalName":"alice@contoso.example""#), "\(ended)")
                 #expect(ended.output.contains("\n* alice@contoso.example "), "\(ended)")
+                #expect(text.contains("\n  lanyard aws https://"), "\(text)")
             }
         }
     }
@@ -112,11 +113,11 @@ import Testing
                         ], environment: home.environment)
                     #expect(asked.output == "401", "\(repository): \(asked)")
                 }
-                // The configuration has a rule for each, one for Graph and one for the registry.
+                // The configuration has a rule for each, one for Graph, one for the registry and one for AWS keys.
                 let rules = try home.text(folder + "/config.toml").split(separator: "\n").filter {
                     $0.hasPrefix("url = ")
                 }
-                #expect(named.count == rules.count - 2 && Set(named).count == named.count, "\(text)")
+                #expect(named.count == rules.count - 3 && Set(named).count == named.count, "\(text)")
                 #expect(try home.text(folder + "/ca.pem").hasSuffix("-----END CERTIFICATE-----\n"))
             }
         }

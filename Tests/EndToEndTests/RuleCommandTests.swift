@@ -14,8 +14,9 @@ import Testing
             let url = "https://dev.azure.com/contoso"
             let added = try await home.lanyard(["rule", "add", url] + Self.options)
             #expect(added.status == 0 && added.output.isEmpty, "\(added)")
-            let next = "yet; next: lanyard configure git \(url)\n"
-            #expect(added.errors.hasSuffix("lanyard: git does not ask lanyard for this host \(next)"), "\(added)")
+            let next = "lanyard: next: lanyard login \(url)\nlanyard: if it is for git: git does not "
+            let configure = "yet: lanyard configure git \(url)\n"
+            #expect(added.errors.hasSuffix("\(next)ask lanyard for this host \(configure)"), "\(added)")
             #expect(try home.text(home.configFile).hasPrefix("#:schema file://"))
             let json = try await home.lanyard(["rule", "list", "--json"])
             let rules = try #require(
@@ -34,7 +35,11 @@ import Testing
             // As somebody who wrote the helper into the file by hand.
             try await home.git(["config", "--global", "credential.helper", "lanyard"])
             let again = try await home.lanyard(["rule", "add", url] + Self.options)
-            #expect(again.errors.hasSuffix("lanyard: git does not send the path of \(url) \(next)"), "\(again)")
+            #expect(again.errors.hasSuffix("\(next)send the path of \(url) \(configure)"), "\(again)")
+            let exchanged = try await home.lanyard(
+                ["rule", "add", "https://registry.example/team", "--exchange", "acr"] + Self.options
+                    + ["--scope", "s"])
+            #expect(exchanged.status == 0 && !exchanged.errors.contains("git"), "\(exchanged)")
         }
     }
 

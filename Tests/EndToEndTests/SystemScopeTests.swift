@@ -16,7 +16,7 @@ import Testing
             let added = try await home.system(["rule", "add", "--system", Self.url] + Self.options)
             #expect(added.status == 0, "\(added)")
             #expect(added.errors.contains("added a rule for \(Self.url) to /etc/lanyard/config.toml\n"), "\(added)")
-            #expect(added.errors.contains("next: lanyard configure git --system \(Self.url)\n"), "\(added)")
+            #expect(added.errors.contains("yet: lanyard configure git --system \(Self.url)\n"), "\(added)")
             #expect(try home.text(home.systemFile).contains("client-id = \"\(Self.everybodys)\"\n"))
             #expect(try home.permissions(home.systemFile) == 0o644)
             #expect(try home.permissions(home.folder + "/etc/lanyard") == 0o755)

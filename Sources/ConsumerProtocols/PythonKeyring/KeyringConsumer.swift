@@ -21,6 +21,9 @@ public struct KeyringConsumer: Consumer {
     private var wanted: KeyringArguments?
     private var request = CredentialRequest()
     private var input = ToolInput()
+    /// What was stored, once the engine has been asked whether that is what tools get from now on.
+    private var stored: Secret?
+    private var isComparing = false
 
     /// Serves what the tool passes; `isTyped` is whether stdin is a terminal, which would show a password.
     public init(_ arguments: [String], isTyped: Bool) {
@@ -79,9 +82,20 @@ public struct KeyringConsumer: Consumer {
         case .input([]): store()
         case .input(let bytes): read(bytes)
         case .credential(let credential): answer(credential)
+        case .nothing where wanted?.verb == .set && !isComparing: compare()
         case .nothing: Turn(.end(wanted?.verb == .get ? 1 : 0))
-        case .refused: Turn(complaint: .refusal, .end(1))
+        case .refused: isComparing ? notKept : Turn(complaint: .refusal, .end(1))
         }
+    }
+
+    private mutating func compare() -> Turn {
+        isComparing = true
+        return Turn(.ask(.get(request)))
+    }
+
+    /// What a person is told if a token answers for the URL.
+    private var notKept: Turn {
+        Turn(note: "a rule maps \(request.url) to a token, which tools get; the password is not kept", .end(0))
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {
@@ -90,16 +104,19 @@ public struct KeyringConsumer: Consumer {
     }
 
     /// Stores all of stdin, less one line feed at its end.
-    private func store() -> Turn {
+    private mutating func store() -> Turn {
         guard var password = input.text else { return fail("the password is not UTF-8") }
         if password.utf8.last == UInt8(ascii: "\n") { password.unicodeScalars.removeLast() }
         guard !password.isEmpty, !password.hasControlCharacter else {
             return fail("standard input holds no valid password", remedy: "it must be one line")
         }
-        return Turn(.ask(.store(Credential(.password, Secret(password), username: request.username), request)))
+        let credential = Credential(.password, Secret(password), username: request.username)
+        stored = credential.secret
+        return Turn(.ask(.store(credential, request)))
     }
 
     private func answer(_ credential: Credential) -> Turn {
+        if isComparing { return credential.secret == stored ? Turn(.end(0)) : notKept }
         // keyring has no name for a credential of another scheme than a password's.
         if case .authorization = credential.kind { return Turn(.end(1)) }
         let values = [("username", credential.passwordUsername), ("password", credential.secret.reveal())]

@@ -22,6 +22,9 @@ public struct TerraformConsumer: Consumer {
     private var verb: Verb?
     private var request = CredentialRequest()
     private var input = ToolInput()
+    /// What terraform stored, once the engine has been asked whether that is what terraform gets from now on.
+    private var stored: Secret?
+    private var isComparing = false
 
     /// Serves what the program passes.
     public init(_ arguments: [String]) {
@@ -52,9 +55,23 @@ public struct TerraformConsumer: Consumer {
         case .input([]): store()
         case .input(let bytes): read(bytes)
         case .credential(let credential): answer(credential)
+        case .nothing where verb == .store && !isComparing: compare()
         case .nothing: Turn(output: verb == .get ? Array("{}\n".utf8) : [], .end(0))
-        case .refused: Turn(complaint: .refusal, .end(1))
+        case .refused: isComparing ? notKept : Turn(complaint: .refusal, .end(1))
         }
+    }
+
+    private mutating func compare() -> Turn {
+        isComparing = true
+        return Turn(.ask(.get(request)))
+    }
+
+    /// What a person is told if terraform gets a token for the host: terraform itself says that the login succeeded.
+    private var notKept: Turn {
+        let host = arguments.last?.displayable(limit: 200) ?? ""
+        return Turn(
+            note: "a rule maps https://\(host) to a token, which terraform gets; the token that was to be stored is not kept",
+            .end(0))
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {
@@ -71,6 +88,7 @@ public struct TerraformConsumer: Consumer {
             return fail("lanyard keeps tokens only, and the credentials have more")
         }
         let credential = Credential(.password, Secret(token), username: Self.username)
+        stored = credential.secret
         return ask { .store(credential, $0) }
     }
 
@@ -86,6 +104,7 @@ public struct TerraformConsumer: Consumer {
     }
 
     private func answer(_ credential: Credential) -> Turn {
+        if isComparing { return credential.secret == stored ? Turn(.end(0)) : notKept }
         let answer: JSONValue = ["token": .string(credential.secret.reveal())]
         return Turn(output: answer.encoded() + [0x0A], .end(0))
     }

@@ -4,7 +4,12 @@ import ConsumerProtocols
 /// `lanyard az`, for who has no link of that name; hidden, because it is for SDKs.
 struct AzureCLICommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: AzureCLIConsumer.program, abstract: "Answer as the Azure CLI does what SDKs ask it for.",
+        commandName: AzureCLIConsumer.program, abstract: "Print tokens as the Azure CLI does.",
+        usage: "lanyard az account get-access-token | account show | version [<options>]",
+        discussion: """
+            For SDKs, which run the Azure CLI for tokens; `lanyard exec --as azure-cli` makes them run lanyard instead. The options \
+            are the Azure CLI's: --resource, --scope, --tenant, --subscription, --query and --output.
+            """,
         shouldDisplay: false)
 
     static let examples: KeyValuePairs = [
@@ -15,6 +20,7 @@ struct AzureCLICommand: Command {
     var arguments: [String] = []
 
     mutating func run(in context: CommandContext) async throws {
+        guard !arguments.contains("--help"), !arguments.contains("-h") else { throw CleanExit.helpRequest(Self.self) }
         let consumer = AzureCLIConsumer(
             arguments, environment: context.environment, version: Version.current)
         var run = ConsumerRun(consumer, in: context)

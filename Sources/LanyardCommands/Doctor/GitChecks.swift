@@ -20,7 +20,7 @@ struct GitChecks {
                 return [.fail("git", "\(version) is too old, 2.8 is needed", Package.git.hint())]
             }
             let entries = try await GitConfiguration.everything()
-            return [program(version), await helpers(entries, version)] + (await paths()) + interaction(entries)
+            return [program(version), await helpers(entries, version)] + (await paths(entries)) + interaction(entries)
         } catch {
             return [.fail("git", error)]
         }
@@ -133,14 +133,19 @@ struct GitChecks {
             .compactMap { $0.place(of: "helper") }.filter { !$0.isEmpty }
     }
 
-    private func paths() async -> [Finding] {
+    /// Where rules need a path that git doesn't send to lanyard; other tools may send it, so nothing has to be wrong.
+    private func paths(_ entries: [GitConfiguration.Entry]) async -> [Finding] {
         var findings: [Finding] = []
-        for place in Set(examination.configuration.rules.compactMap(\.pattern.placeWithPath)).sorted() {
-            guard await !GitConfiguration.sendsPath(for: place) else { continue }
+        let rules = examination.configuration.rules.filter { $0.exchange == nil }
+        for place in Set(rules.compactMap(\.pattern.placeWithPath)).sorted() {
+            guard let request = try? CredentialRequest(url: place), GitHelpers(entries, for: request).hasLanyard,
+                await !GitConfiguration.sendsPath(for: place)
+            else { continue }
             findings.append(
-                .fail(
+                .warn(
                     "git.path",
-                    "git does not send the path (useHttpPath is off), so rules for \(place.displayable()) with a path never match",
+                    "git does not send the path (useHttpPath is off), so git gets nothing by rules for "
+                        + "\(place.displayable()) with a path",
                     Hint(run: "lanyard configure git \(place)")))
         }
         return findings

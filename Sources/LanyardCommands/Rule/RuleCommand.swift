@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import Claims
 import JSON
@@ -61,14 +62,16 @@ struct RuleAddCommand: Command {
         let console = session.context.console
         let shown = pattern.text.displayable(limit: 500)
         console.note("added a rule for \(shown) to \(session.context.short(session.rulesFile))")
-        if let lack = await pattern.lackInGit(session) {
-            let system = place.system
-            console.note(
-                Hint("\(lack); next", run: "lanyard configure git\(flag: "--system", if: system) \(pattern.text)"))
-        } else {
-            let next = place.system ? "next, for each who needs it" : "next"
-            console.note(Hint(next, run: "lanyard login \(pattern.text)"))
-        }
+        let next = place.system ? "next, for each who needs it" : "next"
+        console.note(Hint(next, run: "lanyard login \(pattern.text)"))
+        // git takes no token that has to be exchanged first.
+        let isExchanging = rule.exchange != nil || session.registry.exchanges(forHost: pattern.host.text)
+        guard !isExchanging, let lack = await pattern.lackInGit(session) else { return }
+        let system = place.system
+        console.note(
+            Hint(
+                "if it is for git: \(lack)",
+                run: "lanyard configure git\(flag: "--system", if: system) \(pattern.text)"))
     }
 }
 

@@ -62,7 +62,8 @@ struct RuleDraft {
 
     private func authority() async throws(Failure) -> Authority {
         if let given = options.authority { return try await authority(given) }
-        if let own = try await own(finder.found()) { return own }
+        // What exchanges tokens doesn't sign people in itself.
+        if !isExchanging, let own = try await own(finder.found()) { return own }
         if let given = session.configuration.authority { return try await authority(given) }
         guard prompt != nil else { throw Self.noAuthority }
         introduceAuthorities()
@@ -74,7 +75,7 @@ struct RuleDraft {
     private func introduceAuthorities() {
         console.note(
             "which organisation signs you in? its domain, such as \(Example.domain), or the URL of an authority")
-        guard session.resource(of: pattern) == nil, !session.registry.gitIssuers.isEmpty else { return }
+        guard !isExchanging, session.resource(of: pattern) == nil, !session.registry.gitIssuers.isEmpty else { return }
         let kinds = session.registry.gitIssuers.map(\.kind).joined(separator: ", ")
         console.note("if the server itself does, its kind: \(kinds)")
     }
@@ -84,6 +85,11 @@ struct RuleDraft {
         // Most people have one organisation, and one app for all of its URLs. What signs in to itself only is none.
         let other = session.configuration.rules.last { !$0.pattern.isAtHost(of: $0.authority) }?.authority
         return other ?? (session.resource(of: pattern) == nil ? nil : Example.wideAuthority)
+    }
+
+    /// Whether the host takes only what a token is exchanged for.
+    private var isExchanging: Bool {
+        options.exchange != nil || session.registry.exchanges(forHost: pattern.host.text)
     }
 
     private var finder: IssuerFinder {

@@ -19,6 +19,9 @@ struct TokenService: Sendable {
         let end: Int64
     }
 
+    /// Where the roles of an account are, below the service.
+    static let roles = "arn:aws:iam::123456789012:role"
+
     let world: World
 
     /// Whether a request is one of its.
