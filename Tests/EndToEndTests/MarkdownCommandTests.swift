@@ -38,6 +38,7 @@ import Testing
         "read -rs PASSWORD": "a person types a password",
         #"printf '%s\n' "$PASSWORD" | keyring"#: "needs the folder of an installation; PythonToolTests has it",
         "keyring ": "needs the folder of an installation; PythonToolTests has it",
+        "lanyard configure kubectl": "needs a kubeconfig with users to convert; ConfigureToolTests has one",
         "kubectl config": "needs kubectl; KubectlTests does what it does",
         "ln -sf \"$(command -v terraform-credentials-lanyard)\"": "needs the folder of an installation",
         "lanyard exec https://pkgs.dev.azure.com/contoso -- ": "needs npm, Maven and Azure Artifacts",
