@@ -98,7 +98,7 @@ protocol Command: AsyncParsableCommand, WithExamples {
 struct LanyardCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(
         commandName: "lanyard",
-        abstract: "Sign git and other tools in to Microsoft Entra ID.",
+        abstract: "Give git and every other developer tool the credentials they need.",
         discussion: """
             lanyard is a git credential helper. It gets access tokens from Microsoft Entra ID and Azure AD B2C, renews them \
             in the background, and keeps them in your keyring, for git and for any other tool that needs one.

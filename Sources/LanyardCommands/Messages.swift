@@ -29,8 +29,8 @@ extension Failure {
         case .noToken(let error, let request, let place): self.init(error, request: request, url: place, in: context)
         case .severalParts(let names, let place):
             self.init(
-                "what \(place ?? "the host") takes has several parts: \(names.joined(separator: ", "))",
-                hints: ["only a tool's own protocol has room for them; see lanyard(1)"])
+                "the credential for \(place ?? "the host") has several parts: \(names.joined(separator: ", "))",
+                hints: ["only tools that expect several parts can use it; see lanyard-consumers(7)"])
         // As Python's keyring says it, the only one who asks.
         case .noPassword: self.init("No such password!")
         case .store(let error): self.init(error)

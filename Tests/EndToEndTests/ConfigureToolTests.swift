@@ -242,7 +242,7 @@ import Testing
             #expect(again.errors.contains("configured already"), "\(again)")
             #expect(again.errors.contains("take it out: unset NUGET_PLUGIN_PATHS"), "\(again)")
             let doctor = try await home.lanyard(["doctor"], variable)
-            #expect(doctor.output.contains(/warn  tools.nuget +nuget is to ask lanyard, but may not/), "\(doctor)")
+            #expect(doctor.output.contains(/warn  tools.nuget +nuget is configured to ask lanyard, but may not/), "\(doctor)")
             let back = try await home.lanyard(["unconfigure", "nuget", "--yes"])
             #expect(back.status == 0 && !FileManager.default.fileExists(atPath: link), "\(back)")
         }
@@ -385,7 +385,7 @@ import Testing
             let dry = try await home.lanyard(["configure", "docker", "--dry-run"])
             #expect(dry.status == 0 && dry.errors.contains("this would be written to ~/.docker/config.json:"), "\(dry)")
             let unasked = try await home.lanyard(["configure", "docker"])
-            #expect(unasked.status == 64 && unasked.errors.contains("nobody can be asked whether"), "\(unasked)")
+            #expect(unasked.status == 64 && unasked.errors.contains("no terminal to ask you whether"), "\(unasked)")
             #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.docker"))
             let no = try await home.lanyardAtTerminal(["configure", "docker"], [("go on? [Y/n] ", "n")])
             #expect(no.output.contains("nothing was changed"), "\(no)")

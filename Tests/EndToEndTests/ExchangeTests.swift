@@ -34,7 +34,7 @@ import Testing
         try await World.withRegistry(as: "alice@contoso.example") { world in
             let url = world.sandbox.exchanges
             let before = try await world.lanyard(["explain", url])
-            #expect(before.output.contains("exchange   acr, for what \(world.registry) takes\n"), "\(before)")
+            #expect(before.output.contains("exchange   acr, at \(world.registry)\n"), "\(before)")
             #expect(before.output.contains("get would exchange the stored access token"), "\(before)")
             let first = try await Self.docker(world)
             for _ in 0..<3 { #expect(try await Self.docker(world).Secret == first.Secret) }

@@ -149,7 +149,7 @@ import Testing
             #expect(pnpm["gets"] as? String == "an Authorization header with a password (Basic, user name u)")
             #expect(pnpm["reads"] as? [String] == ["Basic …"])
             #expect(
-                (pnpm["asks"] as? [String])?.contains("takes the password that is stored for it or nearest above it")
+                (pnpm["asks"] as? [String])?.contains("takes the password stored for it, or for the nearest place above it")
                     == true)
             let uv = try await explain(home, url, "--for", "uv")
             #expect(uv["gets"] as? String == "the user name u and a password" && uv["status"] as? Int == 0, "\(uv)")

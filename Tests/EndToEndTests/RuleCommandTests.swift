@@ -85,7 +85,7 @@ import Testing
                 listed.contains(/\n    exchange +acr\n/) && listed.contains(".default (the exchange's)\n"), "\(listed)")
             #expect(try await home.lanyard(["rule", "list", "--json"]).output.contains(#""exchange" : "acr""#))
             let explained = try await home.lanyard(["explain", url]).output
-            #expect(explained.contains("acr, for what registry.contoso.com takes\n"), "\(explained)")
+            #expect(explained.contains("acr, at registry.contoso.com\n"), "\(explained)")
 
             let typed = ["--exchange", "acme", "--scope", "s"]
             let unknown = try await home.lanyard(["rule", "add", "https://x.example"] + Self.options + typed)

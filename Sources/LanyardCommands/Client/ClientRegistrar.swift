@@ -58,7 +58,7 @@ struct ClientRegistrar {
         guard !isAgreed else { return }
         guard let prompt = Prompt(session.context) else {
             throw Failure(
-                "nobody can be asked whether to register lanyard at \(match.authority)",
+                "there is no terminal to ask you whether to register lanyard at \(match.authority)",
                 hints: ["say so yourself: --yes"], status: .usage)
         }
         guard await prompt.accepts("register lanyard as an app at \(match.authority)?") else {

@@ -164,7 +164,7 @@ extension ChangeOptions {
     func requireAnswer(_ context: CommandContext) throws(Failure) {
         guard !yes, !dryRun, Prompt(context) == nil else { return }
         throw Failure(
-            "nobody can be asked whether to change \(Self.subject)",
+            "there is no terminal to ask you whether to change \(Self.subject)",
             hints: ["say so yourself: --yes; or only look: --dry-run"], status: .usage)
     }
 

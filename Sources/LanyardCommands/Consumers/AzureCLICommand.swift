@@ -1,7 +1,7 @@
 import ArgumentParser
 import ConsumerProtocols
 
-/// `lanyard az`, for who has no link of that name; hidden, because it is for SDKs.
+/// `lanyard az`, for those without a link of that name; hidden, because it is for SDKs.
 struct AzureCLICommand: Command {
     static let configuration = CommandConfiguration(
         commandName: AzureCLIConsumer.program, abstract: "Print tokens as the Azure CLI does.",

@@ -35,7 +35,7 @@ struct GoogleCommand: Command {
             """)
 
     static let examples: KeyValuePairs = [
-        "Have gcloud sign in with a token of lanyard's": """
+        "Have gcloud sign in with a token from lanyard": """
         gcloud iam workforce-pools create-cred-config \\
           locations/global/workforcePools/contoso/providers/entra \\
           --executable-command \\

@@ -16,7 +16,7 @@ struct PersonChecks {
         if let name = silencing {
             return [
                 .warn(
-                    "sign-in", "nobody is asked here, because \(name) says so",
+                    "sign-in", "lanyard asks nothing here, because \(name) says so",
                     Hint(run: "env -u \(name) lanyard login URL"))
             ]
         }

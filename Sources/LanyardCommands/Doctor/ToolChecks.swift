@@ -33,7 +33,7 @@ struct ToolChecks {
         }
         let notes = (try? ToolPlace(context)).flatMap { try? tool.notes($0) } ?? []
         guard let note = notes.first else { return .pass(check, "\(tool.name) asks lanyard") }
-        return .warn(check, "\(tool.name) is to ask lanyard, but may not", note)
+        return .warn(check, "\(tool.name) is configured to ask lanyard, but may not", note)
     }
 
     private func command(_ tool: any ConfigurableTool.Type, _ entry: ToolRecord.Entry) -> ShellCommand {

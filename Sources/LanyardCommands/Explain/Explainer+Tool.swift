@@ -112,8 +112,8 @@ extension PathReach {
     /// Where a stored password may be.
     fileprivate var forPeople: String {
         switch self {
-        case .place: "takes only a password that is stored for just this"
-        case .above: "takes the password that is stored for it or nearest above it"
+        case .place: "takes only a password stored for exactly this place"
+        case .above: "takes the password stored for it, or for the nearest place above it"
         case .below: "takes the host's password, or the only one below it"
         }
     }

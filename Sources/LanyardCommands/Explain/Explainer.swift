@@ -207,7 +207,7 @@ struct Explainer {
         case .refuse(.noSuchAccount) where isSomebodyThere: return await signIn(wanted, nil)
         case .askPerson: return await signIn(wanted, decision.account)
         case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
-            return .init(step: "unlock", text: "have you asked to unlock the keyring first")
+            return .init(step: "unlock", text: "have the keyring ask you to unlock it first")
         case .refuse(let error): return failing(error, wanted)
         }
     }
@@ -246,7 +246,7 @@ struct Explainer {
         guard isSomebodyThere, let flow = usable.first else {
             let failure = Failure(
                 .interactionRequired(nil, account: account), request: wanted, url: request.place, in: session.context)
-            return .init(failure, after: request.isUnattended ? "" : ", and nobody can be asked here")
+            return .init(failure, after: request.isUnattended ? "" : ", and lanyard can't ask you here")
         }
         // What a sign-in brings must be kept.
         do throws(StoreError) { try session.acquirer.requireWritable() } catch { return failing(.store(error), wanted) }

@@ -191,10 +191,10 @@ extension Explanation {
 }
 
 extension TokenExchange {
-    /// `acr, for what contoso.azurecr.io takes`.
+    /// `acr, at contoso.azurecr.io`.
     fileprivate var forPeople: String {
         let place = (path.isEmpty ? audience : "\(audience)/\(path)").displayable(limit: 300)
-        return "\(name.displayable(limit: 64)), for what \(place) takes"
+        return "\(name.displayable(limit: 64)), at \(place)"
     }
 }
 

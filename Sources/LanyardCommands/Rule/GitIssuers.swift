@@ -128,7 +128,7 @@ struct IssuerFinder {
         guard let prompt else {
             let other = match?.plugin.kind.map { Hint("if it is not", write: "--kind \($0)") }
             throw Failure(
-                "\(host) looks like \(issuer.nameForPeople), but nobody can be asked whether it is",
+                "\(host) looks like \(issuer.nameForPeople), but there is no terminal to ask you whether it is",
                 hints: [Hint("if it is", write: "--kind \(issuer.kind)"), other].compactMap(\.self), status: .usage)
         }
         let isSo = await prompt.accepts("\(host) looks like \(issuer.nameForPeople); is it?")

@@ -34,9 +34,12 @@ struct RuleOptions: ParsableArguments {
             "The kind of authority, if its URL doesn't show it: \(kinds.joined(separator: ", ")).", valueName: "kind"))
     var kind: String?
 
+    /// All exchanges of the plugins that come with lanyard.
+    static let exchanges = ["acr", "aws-sts"]
+
     @Option(
         help: ArgumentHelp(
-            "What the host takes in exchange for the token, by a plugin's name; known hosts need none.",
+            "The exchange of the token for what the host takes: \(exchanges.joined(separator: ", ")). Known hosts need none.",
             valueName: "name"))
     var exchange: String?
 

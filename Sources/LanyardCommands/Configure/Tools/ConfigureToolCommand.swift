@@ -53,7 +53,8 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         if !options.dryRun { try plan.requireWritable() }
         try options.requireAnswer(context)
         plan.changes.byFile { file, entries in
-            console.note("this \(options.dryRun ? "would be" : "is") written to \(context.short(file)):")
+            let verb = entries.areLinks ? "made at" : "written to"
+            console.note("this \(options.dryRun ? "would be" : "is") \(verb) \(context.short(file)):")
             for entry in entries { show(entry.change, console) }
         }
         for remark in try Tool.remarks(place) { console.note(remark) }

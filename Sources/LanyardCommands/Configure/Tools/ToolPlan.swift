@@ -91,6 +91,9 @@ struct ToolPlan: Sendable {
 }
 
 extension [ToolRecord.Entry] {
+    /// Whether nothing is written, for a link has no text.
+    var areLinks: Bool { allSatisfy { $0.change.setting.format == .link } }
+
     /// The entries by their files, in their order, as they look there.
     func byFile(_ body: (_ file: String, _ entries: [ToolRecord.Entry]) -> Void) {
         var files: [String] = []

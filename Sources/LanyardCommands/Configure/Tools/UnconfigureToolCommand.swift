@@ -91,7 +91,8 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             console.show(rows: entry.change.setting.shown(entry.change.value))
         }
         guard !leaving.isEmpty else { return }
-        console.note("this \(options.dryRun ? "would be" : "is") taken out of \(context.short(file)):")
+        let verb = leaving.areLinks ? "removed from" : "taken out of"
+        console.note("this \(options.dryRun ? "would be" : "is") \(verb) \(context.short(file)):")
         for entry in leaving {
             console.show(rows: entry.change.setting.shown(entry.change.value))
             guard let before = entry.before else { continue }
