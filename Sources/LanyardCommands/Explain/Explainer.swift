@@ -105,7 +105,8 @@ struct Explainer {
         guard let host = request.host else { return [] }
         return session.configuration.rules.filter { $0 != chosen }.map { rule in
             Explanation.SkippedRule(
-                rule: rule, reason: reason(rule, chosen), isNear: rule.pattern.host.isRelated(to: host))
+                rule: rule, reason: reason(rule, chosen), isNear: rule.pattern.host.isRelated(to: host),
+                isMatch: rule.pattern.mismatch(request) == nil)
         }
     }
 

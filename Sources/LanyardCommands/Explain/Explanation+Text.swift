@@ -72,7 +72,11 @@ extension Explanation {
 
     private func passedOver(all: Bool) -> [String] {
         let near = skipped.filter { all || $0.isNear }
-        let shown = all ? near : Array(near.prefix(Self.mostPassedOver))
+        // What would map the URL, too, is what people look for.
+        let ranked = near.filter(\.isMatch) + near.filter { !$0.isMatch }
+        // A line that stands for one rule would save nothing.
+        let isLong = !all && near.count > Self.mostPassedOver + 1
+        let shown = all ? near : isLong ? Array(ranked.prefix(Self.mostPassedOver)) : ranked
         let lines = shown.map { "\($0.rule.pattern.text.displayable(limit: 200)): \($0.reason)" }
         let rest = skipped.count - shown.count
         guard rest > 0 else { return lines }

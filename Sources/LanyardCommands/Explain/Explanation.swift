@@ -19,6 +19,8 @@ struct Explanation: Sendable {
         let reason: String
         /// Whether it could have been meant: its host is the URL's, or one of the two is below the other.
         let isNear: Bool
+        /// Whether it maps the URL, too.
+        let isMatch: Bool
     }
 
     /// How git stands to the URL.
