@@ -170,7 +170,9 @@ import Testing
         try await Home.with { home in
             let ended = try await home.lanyard(["configure", "git"] + words)
             #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
-            #expect(ended.errors.hasPrefix("lanyard: error: there is no terminal to ask you whether to change git"), "\(ended)")
+            #expect(
+                ended.errors.hasPrefix("lanyard: error: there is no terminal to ask you whether to change git"),
+                "\(ended)")
             #expect(ended.errors.contains("--yes"), "\(ended)")
             for file in [home.gitFile, home.configFile] { #expect(!FileManager.default.fileExists(atPath: file)) }
             #expect(try await home.lanyard(["configure", "git", "--yes"] + words).status == 0)

@@ -242,7 +242,9 @@ import Testing
             #expect(again.errors.contains("configured already"), "\(again)")
             #expect(again.errors.contains("take it out: unset NUGET_PLUGIN_PATHS"), "\(again)")
             let doctor = try await home.lanyard(["doctor"], variable)
-            #expect(doctor.output.contains(/warn  tools.nuget +nuget is configured to ask lanyard, but may not/), "\(doctor)")
+            #expect(
+                doctor.output.contains(/warn  tools.nuget +nuget is configured to ask lanyard, but may not/),
+                "\(doctor)")
             let back = try await home.lanyard(["unconfigure", "nuget", "--yes"])
             #expect(back.status == 0 && !FileManager.default.fileExists(atPath: link), "\(back)")
         }

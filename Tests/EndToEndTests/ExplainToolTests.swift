@@ -149,7 +149,8 @@ import Testing
             #expect(pnpm["gets"] as? String == "an Authorization header with a password (Basic, user name u)")
             #expect(pnpm["reads"] as? [String] == ["Basic …"])
             #expect(
-                (pnpm["asks"] as? [String])?.contains("takes the password stored for it, or for the nearest place above it")
+                (pnpm["asks"] as? [String])?.contains(
+                    "takes the password stored for it, or for the nearest place above it")
                     == true)
             let uv = try await explain(home, url, "--for", "uv")
             #expect(uv["gets"] as? String == "the user name u and a password" && uv["status"] as? Int == 0, "\(uv)")
@@ -222,7 +223,8 @@ import Testing
 
     @Test func `a token by its scopes is signed in to by a command that can be run`() async throws {
         try await World.with { world in
-            try world.configure(before: "authority = \"\(world.sandbox.authority)/contoso.example\"\nclient-id = \"azure-cli\"\n")
+            try world.configure(
+                before: "authority = \"\(world.sandbox.authority)/contoso.example\"\nclient-id = \"azure-cli\"\n")
             let az = try await world.lanyard(["explain", "https://management.azure.com/", "--for", "azure-cli"]).output
             #expect(az.contains("lanyard login --authority ") && !az.contains("the request'"), "\(az)")
         }

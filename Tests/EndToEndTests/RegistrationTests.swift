@@ -45,7 +45,9 @@ import Testing
             let url = world.sandbox.issuer.url
             let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
             let unasked = try await Self.add(world, ["--yes"])
-            #expect(unasked.status == 64 && unasked.errors.contains("looks like GitLab, but there is no terminal"), "\(unasked)")
+            #expect(
+                unasked.status == 64 && unasked.errors.contains("looks like GitLab, but there is no terminal"),
+                "\(unasked)")
             for hint in ["if it is: --kind gitlab\n", "if it is not: --kind oidc\n"] {
                 #expect(unasked.errors.contains(hint), "\(unasked)")
             }

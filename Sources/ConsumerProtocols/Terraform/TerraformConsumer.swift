@@ -70,7 +70,8 @@ public struct TerraformConsumer: Consumer {
     private var notKept: Turn {
         let host = arguments.last?.displayable(limit: 200) ?? ""
         return Turn(
-            note: "a rule maps https://\(host) to a token, which terraform gets; the token that was to be stored is not kept",
+            note: "a rule maps https://\(host) to a token, which terraform gets; "
+                + "the token that was to be stored is not kept",
             .end(0))
     }
 

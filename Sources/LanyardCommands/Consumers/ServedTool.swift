@@ -37,7 +37,8 @@ struct ServedTool: Sendable {
     }
 
     private static let all = [
-        Entrance(.program("docker-credential-lanyard"), for: "docker", "podman", "skopeo", "buildah", "oras", "helm") { arguments, _ in
+        Entrance(.program("docker-credential-lanyard"), for: "docker", "podman", "skopeo", "buildah", "oras", "helm") {
+            arguments, _ in
             DockerConsumer(arguments, version: Version.current)
         },
         Entrance(.program("cargo-credential-lanyard"), for: "cargo") { arguments, _ in CargoConsumer(arguments) },

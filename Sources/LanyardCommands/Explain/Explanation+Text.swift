@@ -163,7 +163,8 @@ extension Explanation {
         guard let tool, tool.takesFields, case .rule(let rule) = mapping, let wanted,
             wanted.exchange?.name != AWSConsumer.exchange
         else { return nil }
-        return Hint("for AWS keys, in the rule at \(rule.place(context))", write: "exchange = \"\(AWSConsumer.exchange)\"")
+        return Hint(
+            "for AWS keys, in the rule at \(rule.place(context))", write: "exchange = \"\(AWSConsumer.exchange)\"")
     }
 
     private var gitHints: [Hint] {
