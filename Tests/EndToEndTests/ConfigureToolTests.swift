@@ -440,7 +440,7 @@ import Testing
             let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("docker ") }
             #expect(list?.hasSuffix("uses lanyard for https://index.docker.io/v1/") == true, "\(list ?? "")")
             let explained = try await home.lanyard(["explain", url, "--for", "docker"])
-            #expect(explained.output.contains("uses lanyard for https://index.docker.io/v1/"), "\(explained)")
+            #expect(explained.output.contains(/docker +uses lanyard\n/), "\(explained)")
             #expect(explained.output.contains(/asks +for https:\/\/index.docker.io\/v1/), "\(explained)")
             let back = try await home.lanyard(["unconfigure", "docker", "docker.io", "--yes"])
             #expect(back.status == 0 && !FileManager.default.fileExists(atPath: file), "\(back)")

@@ -148,9 +148,13 @@ extension ConfigurableTool {
     }
 
     /// Whether it asks lanyard for everything.
-    static func isConfigured(_ context: CommandContext) -> Bool {
+    ///
+    /// A link that came with lanyard is there without the tool: by itself it says nothing, unless `isRecorded` tells that lanyard was
+    /// asked to make it.
+    static func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
         guard url != .required, let place = try? ToolPlace(context), let changes = try? changes(place)
         else { return false }
-        return !changes.isEmpty && changes.allSatisfy { (try? $0.stands()) ?? false }
+        let isMeant = isRecorded || changes.contains { $0.setting.format != .link } || installed(context) != nil
+        return isMeant && !changes.isEmpty && changes.allSatisfy { (try? $0.stands()) ?? false }
     }
 }

@@ -30,10 +30,8 @@ struct ToolList {
     /// How a tool uses lanyard.
     func use(of tool: any ConfigurableTool.Type) -> ToolUse {
         let standing = entries.filter { $0.tool == tool.name && ((try? $0.change.stands()) ?? false) }
-        // A link that came with lanyard is there without the tool.
-        let isMeant = tool.installed(context) != nil || !standing.isEmpty
         return ToolUse(
-            tool: tool, isForAll: isMeant && tool.isConfigured(context),
+            tool: tool, isForAll: tool.isConfigured(context, isRecorded: !standing.isEmpty),
             places: Set(standing.compactMap(\.place)).sorted())
     }
 
