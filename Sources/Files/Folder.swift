@@ -75,6 +75,17 @@ package struct Folder: ~Copyable, Sendable {
         return try OpenFile.bytes(from: file.descriptor, atMost: first ?? status.size)
     }
 
+    /// Reads a regular file, whosesoever it is.
+    ///
+    /// - Throws: `FileProblem` if it can't be read, is a link or something else, or is longer.
+    package func readForeign(_ name: String, atMost limit: Int) throws(FileProblem) -> [UInt8] {
+        let file = try OpenFile(name, at: descriptor, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        let status = try file.status()
+        guard status.isRegular else { throw .irregular }
+        guard status.size <= limit else { throw .tooLong }
+        return try file.contents(atMost: limit)
+    }
+
     /// Opens a file of this user's to read and write; it is made if it is missing.
     package func openFile(_ name: String) throws(FileProblem) -> OpenFile {
         let file = try OpenFile(name, at: descriptor, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, permissions: 0o600)

@@ -2,9 +2,9 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Stands between HTTP and TLS on a connection to an authority.
+/// Stands between HTTP and TLS on a connection to an authority, or to a service of the machine's platform.
 ///
-/// No byte of a request passes before the certificate is known to name the request's host. An answer that
+/// No byte of a request passes before the certificate is known to be one that the request may go to. An answer that
 /// async-http-client would end the process over doesn't pass either.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
@@ -18,6 +18,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case protect
         /// None: the request fails with the certificate.
         case lookAtCertificate
+        /// Those to whoever has the pinned certificate, whatever names it has.
+        case pin(CertificatePin)
+        /// All, also without TLS.
+        case bare
     }
 
     private let duty: Duty
@@ -64,6 +68,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     private func objection(to head: HTTPRequestHead, context: ChannelHandlerContext) -> (any Error)? {
+        if case .bare = duty { return nil }
         guard let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate() else {
             return NIOSSLError.noCertificateToValidate
         }
@@ -71,6 +76,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         return switch duty {
         case .lookAtCertificate: CertificateSeen(certificate: certificate)
         case .protect: host.map(certificate.names) == true ? nil : CertificateForAnotherName(names: certificate.names)
+        case .pin(let pin): pin.matches(certificate) ? nil : CertificateNotPinned()
+        case .bare: nil
         }
     }
 }
@@ -79,6 +86,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
 struct CertificateForAnotherName: Error, Sendable {
     let names: [String]
 }
+
+/// The certificate at the other end is not the one that was named beforehand.
+struct CertificateNotPinned: Error, Sendable {}
 
 /// What a connection that was only made to look at the certificate ends with.
 struct CertificateSeen: Error, Sendable {

@@ -42,7 +42,7 @@ package struct HTTPAnswer: Sendable, Equatable {
     package var time: Int? { date.map { Int($0.timeIntervalSince1970) } }
 
     /// Seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; a date is seen from the answer's own.
-    var retryAfter: Int? {
+    package var retryAfter: Int? {
         guard let text = headers.first(name: "retry-after") else { return nil }
         let seconds = Int(text).map(Double.init) ?? HTTPDate.parse(text)?.timeIntervalSince(date ?? .now)
         return seconds.map { Int(min(max($0, 0), 3_600).rounded(.up)) }
