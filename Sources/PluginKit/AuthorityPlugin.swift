@@ -36,6 +36,11 @@ public protocol AuthorityPlugin: Sendable {
     /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
     func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult
 
+    /// Gets a token in the same way, and can tell what is happening; a plugin does this or the one above.
+    ///
+    /// Nobody answers what is asked, and a minute of silence ends the operation.
+    func authenticate(_ request: PluginRequest, _ host: any Conversation) async throws(PluginError) -> PluginResult
+
     /// Turns `request.accessToken` into what the host `request.audience` takes.
     ///
     /// - Throws: `unsupported` for an exchange that the plugin doesn't know.
@@ -66,6 +71,13 @@ extension AuthorityPlugin {
     /// Serves no identities.
     public func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         throw PluginError(.unsupported, "\(description.name) serves no identities of applications or machines")
+    }
+
+    /// Tells nothing meanwhile.
+    public func authenticate(
+        _ request: PluginRequest, _ host: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        try await authenticate(request)
     }
 
     /// Does no exchanges.

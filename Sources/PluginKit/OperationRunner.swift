@@ -33,7 +33,7 @@ struct OperationRunner {
             switch request.operation {
             case .authorize: result = try await plugin.authorize(request, conversation)
             case .renew: result = try await plugin.renew(request)
-            case .authenticate: result = try await plugin.authenticate(request)
+            case .authenticate: result = try await plugin.authenticate(request, conversation)
             case .exchange:
                 let credential = try await plugin.exchange(request)
                 return Self.encode { () throws(ProtocolError) in try credential.wire() }

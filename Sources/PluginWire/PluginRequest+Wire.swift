@@ -76,6 +76,7 @@ extension PluginRequest {
         correlationID = try reader.optional("correlation_id", .token(64))
         switch operation {
         case .renew where refreshToken == nil, .revoke where refreshToken == nil: throw .missing("refresh_token")
+        case .authenticate: accessToken = try reader.secret("access_token")
         case .exchange: try readExchange(reader)
         case .unregister:
             registration = try PluginRegistration.Management(reader)
@@ -86,10 +87,8 @@ extension PluginRequest {
 
     /// The authority, its client and who signs in; a machine's own identity has neither authority nor client.
     private mutating func readAuthority(_ reader: WireReader) throws(WireFault) {
-        if operation == .authenticate {
-            identity = try PluginIdentity(reader)
-            guard identity != nil else { throw .missing("identity") }
-        }
+        if operation == .authenticate || operation == .probe { identity = try PluginIdentity(reader) }
+        if operation == .authenticate, identity == nil { throw .missing("identity") }
         clientSecret = try reader.optional("client_secret", .text(4096)).map { Secret($0) }
         try identity?.check(clientSecret: clientSecret)
         redirectURI = try reader.optional("redirect_uri", .token(2048))
@@ -97,7 +96,7 @@ extension PluginRequest {
         endpoints = try PluginEndpoints(reader)
         if operation == .register {
             authority = try reader.required("authority", .securePage)
-        } else if operation == .authenticate, identity?.kind != .client {
+        } else if let identity, identity.kind != .client {
             authority = try reader.optional("authority", .securePage) ?? ""
             clientID = try reader.optional("client_id", .token(256)) ?? ""
         } else {

@@ -88,6 +88,8 @@ public struct PluginRequest: Sendable, Equatable {
     /// An ID token of the account, to name the session that ends.
     public var idTokenHint: Secret?
     /// In `authenticate`: who the token is for.
+    ///
+    /// In `probe`: whose signing in is probed, if no authority is.
     public var identity: PluginIdentity?
     /// In `exchange`: which of the manifest's exchanges is meant.
     public var exchange: String?
@@ -96,6 +98,8 @@ public struct PluginRequest: Sendable, Equatable {
     /// In `exchange`: the path there, without its leading slash, if the manifest says that the result is for one only.
     public var audiencePath: String?
     /// In `exchange`: the token to turn into something else.
+    ///
+    /// In `authenticate`: the token that a server refused because it lacks the `claims`.
     public var accessToken: Secret?
     /// In `unregister`: where the registration is taken back.
     public var registration: PluginRegistration.Management?

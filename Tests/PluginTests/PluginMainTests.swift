@@ -190,6 +190,15 @@ struct PluginMainTests {
             "operation=probe\nauthority=https://a.b\nclient_id=x\n\n",
             "event=error|code=unsupported|message=scripted cannot be probed"
         ),
+        (
+            "operation=probe\nidentity=managed\nmanaged_id=system\n\n",
+            "event=error|code=unsupported|message=scripted cannot be probed"
+        ),
+        (
+            "operation=probe\nidentity=managed\n\n",
+            "event=error|code=invalid-request|message=the request has no managed_id"
+        ),
+        ("operation=probe\n\n", "event=error|code=invalid-request|message=the request has no authority"),
         ("grease_q=1\n\n", "event=error|code=invalid-request|message=the request has no operation"),
     ])
     func `a request gets one answer`(_ request: String, _ answer: String) async throws {
