@@ -39,8 +39,9 @@ let small: [LinkerSetting] = [
 /// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
 let isFuzzing = Context.environment["LANYARD_FUZZ"] != nil
 let fuzzed: [Target.Dependency] = [
-    "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "LanyardCommands", "MicrosoftIdentity",
-    "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile", "Terminal", "TokenStore",
+    "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "LanyardCommands", "ManagedIdentity",
+    "MicrosoftIdentity", "OAuth", "OtherCaches", "PluginHost", "PluginWire", "Rules", "Secrets", "SettingsFile",
+    "Terminal", "TokenStore",
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -144,8 +145,8 @@ let package = Package(
         .executableTarget(
             name: "lanyard-authority",
             dependencies: [
-                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "OpenIDConnect", "PluginKit", "PluginWire",
-                system,
+                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "ManagedIdentity", "OpenIDConnect",
+                "PluginKit", "PluginWire", system,
             ],
             swiftSettings: strict, linkerSettings: small),
         .target(
@@ -170,6 +171,13 @@ let package = Package(
             name: "OpenIDConnect",
             dependencies: [
                 "Addresses", "Claims", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "ManagedIdentity",
+            dependencies: [
+                "Addresses", "Files", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", crypto,
+                system,
             ],
             swiftSettings: strict),
         .target(
@@ -283,6 +291,14 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "ManagedIdentityTests",
+            dependencies: [
+                "AuthorityFixture", "JSON", "ManagedIdentity", "OAuth", "PluginConformance", "PluginHost",
+                "PluginKit", "PluginWire", "Secrets", "Vectors", crypto, system,
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "X509", package: "swift-certificates"),
+            ],
+            swiftSettings: strict),
         .target(
             name: "AuthorityFixture",
             dependencies: [
@@ -294,7 +310,7 @@ let package = Package(
             path: "Tests/AuthorityFixture", swiftSettings: strict),
         .target(
             name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors",
-            exclude: ["README.md", "msal.json", "oauth.json"],
+            exclude: ["README.md", "machine.json", "msal.json", "oauth.json"],
             swiftSettings: strict),
         // What tests run in: keyrings, sandboxes, homes, terminals, gits. It is no test, so that several targets share it.
         .target(

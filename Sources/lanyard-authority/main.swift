@@ -4,6 +4,7 @@ import AADTenant
 import Addresses
 import CLinux
 import Glibc
+import ManagedIdentity
 import OpenIDConnect
 import PluginKit
 import PluginWire
@@ -13,7 +14,9 @@ import SystemPackage
 _ = lanyard_hide_memory()
 
 /// The first-party plugins, by the name that picks one: the first argument, or what this program was started as.
-let plugins: [any AuthorityPlugin] = [AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin(), IssuerPlugin()]
+let plugins: [any AuthorityPlugin] = [
+    AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin(), IssuerPlugin(), ManagedIdentityPlugin(),
+]
 let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }
 
 if let plugin = plugins.first(where: { names.contains($0.description.name) }) {

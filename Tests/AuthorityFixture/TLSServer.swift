@@ -32,6 +32,8 @@ public final class TLSServer: Sendable {
         case answer(String)
         /// Ends the connection, with a reset or without a word.
         case drop(byReset: Bool)
+        /// Never answers.
+        case silence
     }
 
     private let log = Log()
@@ -109,12 +111,12 @@ public final class TLSServer: Sendable {
         try FileManager.default.removeItem(at: directory)
     }
 
-    private final class Log: Sendable {
+    final class Log: Sendable {
         let texts = Mutex<[String]>([])
     }
 
     /// Reads requests whole, and does with each as the test wants.
-    private final class Answerer: ChannelInboundHandler {
+    final class Answerer: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
@@ -138,6 +140,7 @@ public final class TLSServer: Sendable {
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
             case .drop(let byReset):
                 drop(byReset: byReset, context: context)
+            case .silence: break
             }
         }
 

@@ -4,6 +4,7 @@ import NIOHTTP1
 import TokenStore
 
 @testable import JSON
+@testable import ManagedIdentity
 @testable import MicrosoftIdentity
 @testable import OAuth
 @testable import OtherCaches
@@ -59,6 +60,35 @@ extension FuzzTarget {
             try requireError(error.pluginError())
         }
     }
+
+    /// What a machine's platform answers; the first byte says which, and with what status.
+    static let platform = FuzzTarget("platform") { input in
+        guard let kind = input.first.map(Int.init) else { return }
+        let platform = Platform.allCases[kind % Platform.allCases.count]
+        let status = [200, 400, 401, 403, 429, 500][kind / Platform.allCases.count % 6]
+        let answer = HTTPAnswer(status: status, headers: HTTPHeaders(), body: Data(input.dropFirst()))
+        let token: PlatformToken
+        do throws(IdentityError) {
+            let source = try platform.source(in: machine)
+            let demand = Demand(.system, for: "x")
+            let request = try source.request(for: demand)
+            guard status == 200 else { throw Refusal.error(answer, to: request, from: source, for: demand) }
+            token = try PlatformToken(answer, from: source, to: demand, now: 1_800_000_000)
+        } catch {
+            try requireError(error.plain)
+            return try require(!"\(error)".contains(header), "an error with a secret")
+        }
+        try require((1...315_360_000).contains(token.expiresIn), "a token that has ended, or never does")
+        try require(token.refreshIn.map { (1...token.expiresIn).contains($0) } ?? true, "a token got anew too late")
+    }
+
+    private static let header = "the-secret-header"
+    /// Where every platform's variables are.
+    private static let machine = Surroundings(
+        [
+            ("IDENTITY_ENDPOINT", "https://localhost/token"), ("IDENTITY_HEADER", header), ("MSI_SECRET", header),
+            ("IDENTITY_SERVER_THUMBPRINT", String(repeating: "a", count: 40)), ("MSI_ENDPOINT", "http://localhost/"),
+        ].map { PluginField($0.0, Secret($0.1)) }, root: "/nowhere")
 
     private static func depth(_ value: JSONValue) -> Int {
         switch value {

@@ -13,7 +13,7 @@ struct FuzzTarget: Sendable {
 
     static let all = [
         request, url, rule, challenge, config, manifest, answer, pluginRequest, json, document, authority, callback,
-        sealed, words, completion, display, tool,
+        sealed, words, completion, display, tool, platform,
     ]
 
     /// Hands one input over.

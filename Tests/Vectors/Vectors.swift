@@ -48,6 +48,15 @@ public enum OAuthVectors {
     }
 }
 
+/// The cases of `machine.json` that lanyard follows.
+public enum MachineVectors {
+    /// Every one of them.
+    public static let followed: [VectorCase] = {
+        let cases = VectorFile.text("Tests/Vectors/machine.json").flatMap { JSONValue(bytes: $0.utf8) }
+        return cases?.elements.compactMap(VectorFile.followed) ?? []
+    }()
+}
+
 /// The cases of `msal.json` that lanyard follows.
 public enum Vectors {
     /// Every one of them.

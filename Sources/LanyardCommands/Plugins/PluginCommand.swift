@@ -53,8 +53,8 @@ extension PluginManifest {
         var facts = [
             ("from   ", context.short(folder)),
             ("program", ([executable] + arguments).map(context.short).joined(separator: " ")),
-            ("flows  ", flows.map(\.rawValue).joined(separator: ", ")),
         ]
+        if !flows.isEmpty { facts.append(("flows  ", flows.map(\.rawValue).joined(separator: ", "))) }
         facts += zip(["serves "] + Array(repeating: "       ", count: authorities.count), authorities.map(\.text))
         if !resources.isEmpty {
             facts.append(("knows  ", resources.map { $0.name.displayable() }.joined(separator: ", ")))

@@ -1,0 +1,95 @@
+import Addresses
+package import JSON
+
+/// Times as platforms write them: each has its own way, and some have several.
+package enum PlatformTime {
+    /// A number below this, the year 2001, counts from now; no platform is as old.
+    private static let firstAbsolute = 978_307_200
+
+    /// When a token ends, in seconds since 1970; nil if the members don't say.
+    ///
+    /// `expires_in` goes first, for it needs no clock but this one's; it may be there and empty.
+    package static func end(of members: [String: JSONValue], now: Int) -> Int? {
+        if let seconds = members["expires_in"]?.wholeNumber { return sum(now, seconds) }
+        guard let text = members["expires_on"]?.text.map({ String($0.trimmed()) }) else { return nil }
+        guard let number = JSONValue.string(text).wholeNumber else { return seconds(text) }
+        return number < firstAbsolute ? sum(now, number) : number
+    }
+
+    private static func sum(_ now: Int, _ seconds: Int) -> Int {
+        let (sum, isOver) = now.addingReportingOverflow(seconds)
+        return isOver ? (seconds > 0 ? .max : .min) : sum
+    }
+
+    /// Seconds since 1970 of a date with its time; nil if it is none.
+    ///
+    ///     2023-11-14T23:13:20.0000000+00:00
+    ///     11/14/2023 11:13:20 PM +00:00
+    ///     11/14/2023 23:13:20 +00:00
+    package static func seconds(_ text: String) -> Int? {
+        let words = text.lowercased().replacing(bytes: "t", with: " ").pieces(between: " ").map(String.init)
+        guard words.count >= 2, let day = day(words[0]) else { return nil }
+        var rest = words.dropFirst().joined(separator: " ")
+        let zone = cutZone(&rest)
+        guard let zone, let time = time(rest) else { return nil }
+        return day * 86_400 + time - zone
+    }
+
+    /// Takes the offset from UTC off the end, in seconds, 0 if there is none; nil of one that can't be right.
+    private static func cutZone(_ text: inout String) -> Int? {
+        if let last = text.utf8.last, last | 0x20 == UInt8(ascii: "z") {
+            text = String(text.utf8.dropLast()) ?? ""
+            return 0
+        }
+        guard let sign = text.utf8.lastIndex(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }) else {
+            return 0
+        }
+        let digits = text.utf8[sign...].dropFirst().filter { $0 != UInt8(ascii: ":") }
+        guard digits.count == 4 || digits.count == 2, let number = number(String(decoding: digits, as: UTF8.self))
+        else { return nil }
+        let (hours, minutes) = digits.count == 4 ? (number / 100, number % 100) : (number, 0)
+        guard hours <= 14, minutes < 60 else { return nil }
+        let offset = hours * 3600 + minutes * 60
+        let isBehind = text.utf8[sign] == UInt8(ascii: "-")
+        text = String(text[..<sign].trimmed())
+        return isBehind ? -offset : offset
+    }
+
+    /// Seconds since midnight, of 24 hours or of 12 with `AM` or `PM`; fractions are dropped.
+    private static func time(_ text: String) -> Int? {
+        let words = text.pieces(between: " ").map { $0.lowercased() }
+        guard let clock = words.first, words.count <= 2 else { return nil }
+        let parts = clock.pieces(between: ":", omittingEmpty: false)
+        guard parts.count == 3, let hour = number(parts[0]), let minute = number(parts[1]),
+            let second = number(parts[2].cut(at: ".")?.0 ?? parts[2]), minute < 60, second <= 60
+        else { return nil }
+        let isHalf = words.count == 2
+        guard isHalf ? (1...12).contains(hour) && ["am", "pm"].contains(words[1]) : hour < 24 else { return nil }
+        let hours = isHalf ? hour % 12 + (words[1] == "pm" ? 12 : 0) : hour
+        return hours * 3600 + minute * 60 + min(second, 59)
+    }
+
+    /// Days since 1970, of `YEAR-MONTH-DAY` or `MONTH/DAY/YEAR`.
+    private static func day(_ text: String) -> Int? {
+        let dashed = text.pieces(between: "-", omittingEmpty: false).map { number($0) }
+        let slashed = text.pieces(between: "/", omittingEmpty: false).map { number($0) }
+        let parts = dashed.count == 3 ? dashed : slashed.count == 3 ? [slashed[2], slashed[0], slashed[1]] : []
+        guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
+            (1970...9999).contains(year), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
+        else { return nil }
+        // Counted from March, a leap day is the last of its year.
+        let (shifted, counted) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
+        let leapDays = shifted / 4 - shifted / 100 + shifted / 400
+        return shifted * 365 + leapDays + (153 * counted + 2) / 5 + day - 1 - 719_468
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+
+    /// A number of digits only; Int's initializer takes a sign, too.
+    private static func number(_ text: some StringProtocol) -> Int? {
+        text.utf8.count <= 9 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    }
+}

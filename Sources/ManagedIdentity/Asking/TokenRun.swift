@@ -1,0 +1,124 @@
+import Addresses
+import Glibc
+package import OAuth
+
+/// Asks a platform for a token, as often as its schedule has it.
+package struct TokenRun: Sendable {
+    /// Sends a request once.
+    package typealias Send =
+        @Sendable (_ request: DirectRequest, _ limit: Duration) async throws(DirectFailure) -> HTTPAnswer
+
+    private let source: any TokenSource
+    private let send: Send
+    private let pace: Pace
+    private let limits: Pace.Limits
+    private let start: Duration
+    private let progress: @Sendable (String) async -> Void
+
+    /// Makes a run, whose time begins now.
+    package init(
+        _ source: any TokenSource, pace: Pace, limits: Pace.Limits,
+        progress: @escaping @Sendable (String) async -> Void, send: @escaping Send
+    ) {
+        self.source = source
+        self.pace = pace
+        self.limits = limits
+        self.progress = progress
+        self.send = send
+        start = pace.elapsed()
+    }
+
+    /// A token.
+    ///
+    /// - Parameters:
+    ///   - demand: whose, and what for.
+    ///   - now: seconds since 1970, if the platform doesn't say what time it is.
+    /// - Returns: the token; it lives on.
+    /// - Throws: why there is none.
+    package func token(_ demand: Demand, now: @Sendable () -> Int = { time(nil) }) async throws(IdentityError)
+        -> PlatformToken
+    {
+        var request = try source.request(for: demand)
+        var answer = try await answer(to: request)
+        if let next = try source.request(after: answer, to: request) {
+            request = next
+            answer = try await self.answer(to: next)
+        }
+        guard answer.status == 200 else { throw Refusal.error(answer, to: request, from: source, for: demand) }
+        return try PlatformToken(answer, from: source, to: demand, now: answer.time ?? now())
+    }
+
+    /// The first answer that is final, or the last one.
+    private func answer(to request: DirectRequest) async throws(IdentityError) -> HTTPAnswer {
+        let schedule = RetrySchedule(for: source.platform)
+        var retries = 0
+        while true {
+            let attempt = await once(request)
+            guard let outcome = attempt.outcome, let pause = schedule.pause(after: outcome, retries: retries),
+                pause < remaining
+            else { return try attempt.answer.mapError(error).get() }
+            try await wait(pause, after: attempt.trouble)
+            retries += 1
+        }
+    }
+
+    /// Waits, and tells of it before the host could think that nothing happens any more.
+    private func wait(_ pause: Duration, after trouble: String) async throws(IdentityError) {
+        var rest = pause
+        while rest > .zero {
+            await progress("\(source.platform.words) \(trouble); asking again in \(rest.components.seconds) s")
+            let part = min(rest, limits.silence)
+            do { try await pace.wait(part) } catch { throw self.error(for: .cancelled) }
+            rest -= part
+        }
+    }
+
+    private var remaining: Duration { limits.whole - (pace.elapsed() - start) }
+
+    private func once(_ request: DirectRequest) async -> Attempt {
+        do throws(DirectFailure) {
+            return Attempt(answer: .success(try await send(request, max(min(limits.attempt, remaining), .zero))))
+        } catch {
+            return Attempt(answer: .failure(error))
+        }
+    }
+
+    private struct Attempt {
+        let answer: Result<HTTPAnswer, DirectFailure>
+
+        /// What the schedule is asked about; nil if only another machine or another setting would help.
+        var outcome: RetrySchedule.Outcome? {
+            switch answer {
+            case .success(let answer): .status(answer.status, retryAfter: answer.retryAfter)
+            case .failure(.silent): .silence
+            case .failure: nil
+            }
+        }
+
+        var trouble: String {
+            if case .success(let answer) = answer { "answered with HTTP \(answer.status)" } else { "did not answer" }
+        }
+    }
+
+    private func error(for failure: DirectFailure) -> IdentityError {
+        let who = source.platform.words
+        return switch failure {
+        case .cancelled: IdentityError(.cancelled, "the request was cancelled")
+        case .silent:
+            IdentityError(.unavailable, "\(who) did not answer in time", hint: "try again in a few minutes")
+        case .absent: Refusal.absent(from: source)
+        case .distrusted where source.pin != nil:
+            IdentityError(
+                .unavailable, "the certificate of \(who) is not the one that IDENTITY_SERVER_THUMBPRINT names",
+                hint: "check that the variables are the cluster's own, and that nothing else listens at the endpoint")
+        case .distrusted:
+            IdentityError(
+                .unavailable, "the certificate of \(who) is not trusted",
+                hint: "name the file of the authority that issued it as ca-file in lanyard's configuration")
+        case .garbled:
+            IdentityError(
+                .invalidResponse, "\(who) answered with something that is not a token",
+                hint: "check that nothing else answers in its place")
+        }
+    }
+}

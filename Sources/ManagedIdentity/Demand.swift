@@ -1,0 +1,66 @@
+import Addresses
+package import PluginWire
+package import Secrets
+
+/// What is asked of a platform.
+package struct Demand: Sendable, Equatable {
+    /// Whose token.
+    package var id: ManagedID
+    /// What for, as the platforms name it: a scope without its last part.
+    package var resource: String
+    /// Whether a server that misses claims in the token can be answered with another token.
+    package var takesChallenges = false
+    /// The token that a server refused because it misses claims.
+    package var refused: Secret?
+
+    /// Makes a demand for a resource.
+    package init(_ id: ManagedID, for resource: String) {
+        self.id = id
+        self.resource = resource
+    }
+
+    /// Reads a request of the host's.
+    ///
+    /// - Throws: `invalidRequest` if it names no identity, or not exactly one resource.
+    package init(_ request: PluginRequest) throws(IdentityError) {
+        guard let id = request.identity?.managedID.flatMap(ManagedID.init) else {
+            throw IdentityError(
+                .invalidRequest, "the request doesn't name a managed identity",
+                hint: "write system, client-id:ID, object-id:ID or resource-id:ID")
+        }
+        let named = request.resources.isEmpty ? request.scopes.map(Self.resource) : request.resources
+        guard let resource = named.first, !resource.isEmpty else {
+            throw IdentityError(
+                .invalidRequest, "the request doesn't say what the token is for",
+                hint: "name a scope such as https://vault.azure.net/.default")
+        }
+        guard named.allSatisfy({ $0 == resource }) else {
+            throw IdentityError(
+                .invalidRequest, "a managed identity's token is for one resource, and the request names several",
+                hint: "name scopes of one resource only")
+        }
+        self.init(id, for: resource)
+        takesChallenges = request.capabilities.contains(.claimsChallenge)
+        refused = request.claims == nil ? nil : request.accessToken
+    }
+
+    /// The one audience that has a path like a scope's.
+    private static let wholeScope = "https://pas.windows.net/CheckMyAccess/Linux/.default"
+
+    /// The resource that a scope belongs to: all before its last part, or an ID that it begins with.
+    ///
+    ///     https://vault.azure.net/.default      https://vault.azure.net
+    ///     https://graph.contoso.com//read       https://graph.contoso.com/
+    ///     12345678-…-123456789012/some/scope    12345678-…-123456789012
+    package static func resource(of scope: String) -> String {
+        guard !scope.isSame(as: wholeScope), let slash = scope.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            return scope
+        }
+        guard let path = scope.utf8.firstRange(of: "://".utf8)?.upperBound else {
+            return String(scope.utf8.prefix { $0 != UInt8(ascii: "/") }) ?? scope
+        }
+        // A URL without a path, or with nothing in it, is a resource by itself.
+        let isScope = slash > path && slash != scope.utf8.index(before: scope.utf8.endIndex)
+        return isScope ? String(scope[..<slash]) : scope
+    }
+}

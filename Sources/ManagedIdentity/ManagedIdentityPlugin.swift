@@ -1,0 +1,132 @@
+import FoundationEssentials
+import OAuth
+package import PluginKit
+import PluginOAuth
+package import PluginWire
+import Secrets
+
+/// The identities that Azure gives to machines: each signs in by itself, at a service of the machine's own platform.
+package struct ManagedIdentityPlugin: AuthorityPlugin {
+    private let environment: [String: String]
+    private let root: String
+    private let pace: @Sendable () -> Pace
+    private let limits: Pace.Limits
+
+    /// Name, version, protocol versions and identities.
+    package var description: PluginDescription {
+        var description = PluginDescription(
+            name: "managed-identity", version: FirstParty.version, protocols: [PluginProtocol.version], flows: [])
+        description.identities = [.managed]
+        return description
+    }
+
+    /// Makes the plugin.
+    ///
+    /// - Parameters:
+    ///   - environment: where certificates are looked for; variables come with each request.
+    ///   - root: the folder that the machine's files are seen in; empty for `/`.
+    ///   - limits: how long to wait for what.
+    ///   - pace: how time passes.
+    package init(
+        environment: [String: String] = ProcessInfo.processInfo.environment, root: String = "",
+        limits: Pace.Limits = .init(), pace: @escaping @Sendable () -> Pace = { .real }
+    ) {
+        self.environment = environment
+        self.root = root
+        self.limits = limits
+        self.pace = pace
+    }
+
+    /// Nobody signs in: machines do.
+    package func authorize(
+        _ request: PluginRequest, _ person: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        throw PluginError(.unsupported, "managed-identity signs in machines, not people")
+    }
+
+    /// Nothing is renewed: a machine asks again.
+    package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        throw PluginError(.unsupported, "a machine's tokens are not renewed, but got anew")
+    }
+
+    /// Nobody signs out.
+    package func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {
+        throw PluginError(.unsupported, "managed-identity signs in machines, not people")
+    }
+
+    /// Gets a token of the machine's platform.
+    package func authenticate(
+        _ request: PluginRequest, _ host: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        let (limits, pace) = (limits, pace())
+        return try await asking(request) { source, transport throws(IdentityError) in
+            let demand = try Demand(request)
+            let run = TokenRun(source, pace: pace, limits: limits, progress: { await host.progress($0) }) {
+                request, limit throws(DirectFailure) in
+                try await transport.send(request, within: limit)
+            }
+            return Self.result(try await run.token(demand), of: request)
+        }
+    }
+
+    /// Finds out whether the machine has a platform that gives tokens, without getting one: whether a variable tells of it, or its
+    /// metadata service answers within a second.
+    package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
+        let limits = limits
+        return try await asking(request) { source, transport throws(IdentityError) in
+            guard let metadata = source as? InstanceMetadata else { return PluginProbe([.authority]) }
+            let answer: HTTPAnswer
+            do throws(DirectFailure) {
+                answer = try await transport.send(metadata.probe, within: limits.probe)
+            } catch {
+                throw Refusal.absent(from: source)
+            }
+            try metadata.checkProbe(answer)
+            return PluginProbe([.authority], time: answer.time)
+        }
+    }
+
+    /// Finds the machine's platform, opens a way to it, runs the body and closes it.
+    private func asking<Value: Sendable>(
+        _ request: PluginRequest,
+        _ body: (any TokenSource, DirectTransport) async throws(IdentityError) -> Value
+    ) async throws(PluginError) -> Value {
+        guard let identity = request.identity, identity.kind == .managed else {
+            throw PluginError(.unsupported, "managed-identity serves no identities but those of machines")
+        }
+        let surroundings = Surroundings(identity.variables, root: root)
+        let transport: DirectTransport
+        do throws(IdentityError) {
+            let source = try Platform(of: surroundings).source(in: surroundings)
+            transport = try self.transport(for: source, request)
+            defer { transport.close() }
+            return try await body(source, transport)
+        } catch {
+            throw error.plain
+        }
+    }
+
+    private func transport(
+        for source: any TokenSource, _ request: PluginRequest
+    ) throws(IdentityError) -> DirectTransport {
+        var headers = [("user-agent", "lanyard/\(FirstParty.version)")]
+        if let id = request.correlationID { headers.append(("x-ms-client-request-id", id)) }
+        do throws(OAuthError) {
+            return try DirectTransport(
+                to: source.url, pin: source.pin, headers: headers, caFile: request.caFile, environment: environment,
+                connect: request.operation == .probe ? limits.probe : limits.connect)
+        } catch {
+            throw IdentityError(.invalidRequest, error.message, hint: error.hint)
+        }
+    }
+
+    /// The host keeps such tokens as MSAL does: nobody's, of no authority.
+    private static func result(_ token: PlatformToken, of request: PluginRequest) -> PluginResult {
+        var result = PluginResult(
+            accessToken: token.token, expiresIn: token.expiresIn, scopes: request.scopes, environment: "localhost",
+            realm: "managed_identity", account: nil)
+        result.refreshIn = token.refreshIn
+        result.tokenType = token.tokenType ?? result.tokenType
+        return result
+    }
+}

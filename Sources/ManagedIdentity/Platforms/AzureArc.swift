@@ -1,0 +1,82 @@
+import Addresses
+package import JSON
+package import OAuth
+import Secrets
+
+/// A machine elsewhere that the agent of Azure Arc connects to Azure.
+///
+/// The agent gives tokens to whoever can read a file that it names: root, and members of the group himds.
+package struct AzureArc: TokenSource {
+    /// The platform.
+    package let platform = Platform.arc
+    /// Where its requests go.
+    package let url: String
+    private let keys: ChallengeFiles
+
+    private static let usualURL = "http://localhost:40342/metadata/identity/oauth2/token"
+
+    /// Makes it of the variables.
+    package init(_ surroundings: Surroundings) throws(IdentityError) {
+        url = try Endpoint.url("IDENTITY_ENDPOINT", in: surroundings) ?? Self.usualURL
+        keys = ChallengeFiles(root: surroundings.root)
+    }
+
+    /// The request that the agent answers with the name of a file.
+    package func request(for demand: Demand) -> DirectRequest {
+        var query = demand.id.parameter(resourceID: "msi_res_id")
+        query["api-version"] = "2020-06-01"
+        query["resource"] = demand.resource
+        return DirectRequest(url, query: query, headers: ["Metadata": Secret("true")])
+    }
+
+    /// The request with what is in that file.
+    package func request(
+        after answer: HTTPAnswer, to request: DirectRequest
+    ) throws(IdentityError) -> DirectRequest? {
+        switch answer.status {
+        case 401: break
+        case 200: throw Self.invalid("gave a token without asking for a proof", status: 200)
+        // The answer says by itself that the agent doesn't work.
+        case let status where Refusal.isOutage(status): return nil
+        case let status: throw Self.invalid("answered without asking for a proof (HTTP \(status))", status: status)
+        }
+        guard let path = answer.header("www-authenticate").flatMap(Self.realm) else {
+            throw Self.invalid("doesn't say which file proves who asks", status: 401)
+        }
+        var next = request
+        next.headers["Authorization"] = Secret("Basic " + (try keys.contents(of: path)).reveal())
+        return next
+    }
+
+    /// The path in `Basic realm=PATH`; nil of another challenge.
+    private static func realm(_ challenge: String) -> String? {
+        guard let (scheme, parameter) = challenge.cut(at: " "), scheme.lowercased() == "basic",
+            let (name, value) = parameter.trimmed().cut(at: "="), name.trimmed().lowercased() == "realm"
+        else { return nil }
+        let path = String(value.trimmed(of: " \t\""))
+        return path.isEmpty ? nil : path
+    }
+
+    /// Refuses the machine's own token in place of another's: an old agent doesn't know the parameters that name one.
+    package func check(_ members: [String: JSONValue], for demand: Demand) throws(IdentityError) {
+        let (names, asked): ([String], String) =
+            switch demand.id {
+            case .system: ([], "")
+            case .clientID(let id): (["client_id"], id)
+            case .objectID(let id): (["object_id"], id)
+            case .resourceID(let id): (["msi_res_id", "mi_res_id"], id)
+            }
+        let given = names.compactMap { members[$0]?.string }
+        guard demand.id == .system || given.contains(where: { $0.lowercased() == asked.lowercased() }) else {
+            var error = Self.invalid("answered for another identity than it was asked for", status: 200)
+            error.hint = "update the agent to one that knows assigned identities, or use the machine's own"
+            throw error
+        }
+    }
+
+    static func invalid(_ what: String, status: Int) -> IdentityError {
+        var error = IdentityError(.invalidResponse, "\(Platform.arc.words) \(what)", hint: "see azcmagent check")
+        error.status = status
+        return error
+    }
+}

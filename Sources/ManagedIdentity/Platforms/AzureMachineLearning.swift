@@ -1,0 +1,38 @@
+package import OAuth
+import Secrets
+
+/// Compute of Azure Machine Learning.
+package struct AzureMachineLearning: TokenSource {
+    /// The platform.
+    package let platform = Platform.azureML
+    /// Where its requests go.
+    package let url: String
+    private let header: Secret
+    private let usualClient: String?
+
+    /// Makes it of the variables.
+    package init(_ surroundings: Surroundings) throws(IdentityError) {
+        url = try Endpoint.requiredURL("MSI_ENDPOINT", in: surroundings)
+        header = try Endpoint.header("MSI_SECRET", in: surroundings)
+        usualClient = surroundings["DEFAULT_IDENTITY_CLIENT_ID"]
+    }
+
+    /// The request for a token.
+    package func request(for demand: Demand) throws(IdentityError) -> DirectRequest {
+        var query = ["api-version": "2017-09-01", "resource": demand.resource]
+        // This version's name for it has no underscore.
+        query["clientid"] = try client(demand.id)
+        return DirectRequest(url, query: query, headers: ["secret": header])
+    }
+
+    private func client(_ id: ManagedID) throws(IdentityError) -> String? {
+        switch id {
+        case .system: return usualClient
+        case .clientID(let id): return id
+        case .objectID, .resourceID:
+            throw IdentityError(
+                .invalidRequest, "\(platform.words) knows identities by their client ID only",
+                hint: "name the identity as client-id:ID")
+        }
+    }
+}

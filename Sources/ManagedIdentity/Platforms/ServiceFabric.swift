@@ -1,0 +1,57 @@
+import Addresses
+import Crypto
+package import OAuth
+import Secrets
+
+/// Clusters of Service Fabric, whose service proves itself by the one certificate that its variable names.
+package struct ServiceFabric: TokenSource {
+    /// The platform.
+    package let platform = Platform.serviceFabric
+    /// The service's certificate.
+    package var pin: CertificatePin? { certificate }
+    /// Where its requests go.
+    package let url: String
+    private let header: Secret
+    private let certificate: CertificatePin
+
+    /// Makes it of the variables.
+    ///
+    /// - Throws: `invalidRequest` if the service is not asked by https, or the thumbprint is none.
+    package init(_ surroundings: Surroundings) throws(IdentityError) {
+        url = try Endpoint.requiredURL("IDENTITY_ENDPOINT", in: surroundings, schemes: ["https"])
+        header = try Endpoint.header("IDENTITY_HEADER", in: surroundings)
+        guard let pin = surroundings["IDENTITY_SERVER_THUMBPRINT"].flatMap(CertificatePin.init) else {
+            throw IdentityError(
+                .invalidRequest, "the variable IDENTITY_SERVER_THUMBPRINT doesn't hold the SHA-1 of a certificate",
+                hint: "set it to the 40 hexadecimal digits that the platform gives")
+        }
+        certificate = pin
+    }
+
+    /// The request for a token.
+    ///
+    /// Only this platform can be told which token a server refused, and so can give another one.
+    package func request(for demand: Demand) throws(IdentityError) -> DirectRequest {
+        try requireSystem(demand)
+        var query = ["api-version": "2019-07-01-preview", "resource": demand.resource]
+        if demand.takesChallenges { query["xms_cc"] = "CP1" }
+        if let token = demand.refused {
+            query["token_sha256_to_refresh"] = SHA256.hash(data: Array(token.reveal().utf8)).hexadecimal
+        }
+        return DirectRequest(url, query: query, headers: ["Secret": header])
+    }
+
+    /// The platform's codes, as OAuth calls them; they stay as the finer code.
+    package func translated(_ fault: Fault) -> Fault {
+        guard let code = fault.error else { return fault }
+        var translated = fault
+        translated.suberror = code
+        translated.error = Self.codes[code] ?? "invalid_request"
+        return translated
+    }
+
+    private static let codes = [
+        "SecretHeaderNotFound": "unauthorized_client", "ManagedIdentityNotFound": "invalid_client",
+        "ArgumentNullOrEmpty": "invalid_scope",
+    ]
+}

@@ -1,0 +1,35 @@
+import Glibc
+package import PluginWire
+package import Secrets
+
+/// What tells on which platform a machine is: variables of whoever asks, and the machine's files.
+package struct Surroundings: Sendable {
+    /// The variables that platforms are found and asked by; the plugin's manifest names the same.
+    package static let variableNames = [
+        "IDENTITY_ENDPOINT", "IDENTITY_HEADER", "IDENTITY_SERVER_THUMBPRINT", "IMDS_ENDPOINT", "MSI_ENDPOINT",
+        "MSI_SECRET", "DEFAULT_IDENTITY_CLIENT_ID", "AZURE_POD_IDENTITY_AUTHORITY_HOST",
+    ]
+
+    private static let arcAgent = "/opt/azcmagent/bin/himds"
+
+    /// The folder that the machine's files are seen in; empty for `/`.
+    package let root: String
+    private let variables: [String: Secret]
+
+    /// Makes surroundings of variables, and of the files below a folder.
+    package init(_ variables: [PluginField], root: String = "") {
+        self.variables = Dictionary(variables.map { ($0.name, $0.value) }) { $1 }
+        self.root = root
+    }
+
+    /// A variable's value; nil if it is unset or empty.
+    package func secret(_ variable: String) -> Secret? {
+        variables[variable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// A variable's value that is no secret; nil if it is unset or empty.
+    package subscript(variable: String) -> String? { secret(variable)?.reveal() }
+
+    /// Whether the agent of Azure Arc is installed.
+    package var hasArcAgent: Bool { access(root + Self.arcAgent, F_OK) == 0 }
+}
