@@ -18,6 +18,8 @@ let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 
 /// What an executable needs to start fast, stay small and be hard to misuse; script/lint checks that it has come to that.
+///
+/// No test target may depend on such an executable, or else the tests are linked so, too: all are built with the tests anyway.
 let small: [LinkerSetting] = [
     // No unused section survives the link, and there is nothing to strip later.
     .unsafeFlags(["-Xlinker", "--gc-sections", "-Xlinker", "-s"], .when(configuration: .release)),
@@ -34,6 +36,11 @@ let small: [LinkerSetting] = [
             "-Xlinker", "--script=\(Context.packageDirectory)/script/link/layout.ld",
         ], .when(configuration: .release)),
     .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
+    // The tests start them thousands of times, and loading Swift's shared libraries takes longer than most of what they do there.
+    // In a release they are static anyway (script/build).
+    .unsafeFlags(["-static-stdlib"], .when(configuration: .debug)),
+    .linkedLibrary("_FoundationCShims", .when(configuration: .debug)),
+    .linkedLibrary("_FoundationCollections", .when(configuration: .debug)),
 ]
 
 /// Whether script/fuzz builds: then Tests/Fuzz is an executable that libFuzzer drives, else tests of the inputs that are kept.
@@ -46,10 +53,8 @@ let fuzzed: [Target.Dependency] = [
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
 
-/// What the end-to-end tests run.
-let programs: [Target.Dependency] = [
-    "Seclusion", "StoreProbe", "TestSupport", "lanyard", "lanyard-authority", "lanyard-sandbox",
-]
+/// What the end-to-end tests run, besides the executables that are linked as `small` says.
+let programs: [Target.Dependency] = ["Seclusion", "StoreProbe", "TestSupport"]
 
 let package = Package(
     name: "lanyard",
@@ -346,7 +351,7 @@ let package = Package(
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "TestSupport", "lanyard-sandbox", crypto, logging, subprocess, system,
+                "TestSupport", crypto, logging, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
