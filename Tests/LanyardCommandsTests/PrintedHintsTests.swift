@@ -22,6 +22,13 @@ import TokenStore
         ]
     }
 
+    /// The commands of hints that name `plain`.
+    private static let plain = hints(naming: "plain").compactMap(\.copied)
+    /// The commands of hints for each hostile name.
+    private static let hostile = HostileText.all.filter { !$0.isEmpty }.map { name in
+        (name: name, commands: hints(naming: name).compactMap(\.copied))
+    }
+
     @Test(arguments: [40, 80, 132])
     func `a terminal shows what is to be copied on one line of its own`(columns: Int) {
         for hint in Self.hints(naming: "somebody with a long name@a-long-name.contoso.example") {
@@ -38,11 +45,9 @@ import TokenStore
     @Test(arguments: ["bash", "sh", "zsh", "fish"])
     func `a shell runs a copied command and nothing of what is named in it`(shell: String) async throws {
         try await ScratchDirectory.with { scratch in
-            for name in HostileText.all where !name.isEmpty {
-                let plain = Self.hints(naming: "plain").compactMap(\.copied)
-                let hostile = Self.hints(naming: name).compactMap(\.copied)
-                try #require(plain.count == hostile.count)
-                let commands = zip(plain, hostile).filter { $0.0 != $0.1 }
+            for (name, hostile) in Self.hostile {
+                try #require(Self.plain.count == hostile.count)
+                let commands = zip(Self.plain, hostile).filter { $0.0 != $0.1 }
                 #expect(commands.count > 20)
                 let script = commands.map(\.1).joined(separator: "\n") + "\n"
                 // The programs are none, but print their arguments; nothing else is found.

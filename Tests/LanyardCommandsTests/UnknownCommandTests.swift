@@ -21,16 +21,18 @@ import Testing
         ("", nil), ("rule", nil), ("login lgin", nil), ("--frobnicate lgin", nil), ("doctor --jsn", nil),
     ]
 
+    /// It takes long to make.
+    private static let lanyard = CommandTree.lanyard
+
     @Test(arguments: lines)
     func `the command that is meant is found`(_ line: String, _ unknown: UnknownCommand?) {
-        #expect(CommandTree.lanyard.unknownCommand(in: line.split(separator: " ").map(String.init)) == unknown)
+        #expect(Self.lanyard.unknownCommand(in: line.split(separator: " ").map(String.init)) == unknown)
     }
 
     @Test func `what other programs call a command leads to one that there is`() {
         for (name, meant) in CommandTree.otherNames {
-            let lanyard = CommandTree.lanyard
-            #expect(lanyard.subcommand(name) == nil, "\(name)")
-            let found = meant.split(separator: " ").reduce(lanyard as CommandTree?) { $0?.subcommand(String($1)) }
+            #expect(Self.lanyard.subcommand(name) == nil, "\(name)")
+            let found = meant.split(separator: " ").reduce(Self.lanyard as CommandTree?) { $0?.subcommand(String($1)) }
             #expect(found != nil && found?.subcommands.isEmpty == true, "\(meant)")
         }
     }
