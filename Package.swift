@@ -169,7 +169,8 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "Addresses", "Claims", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+                "Addresses", "Claims", "Files", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", subprocess,
+                system,
             ],
             swiftSettings: strict),
         .target(
@@ -193,6 +194,7 @@ let package = Package(
             dependencies: [
                 "Addresses", "Files", "Secrets", crypto, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "JWTKit", package: "jwt-kit"),

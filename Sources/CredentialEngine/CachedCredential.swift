@@ -32,7 +32,9 @@ public struct CachedCredential: Sendable {
 
     /// The token, if it was given before and still counts.
     public var credential: Credential? {
-        surroundings.answers.answer(name, now: surroundings.now).flatMap(Credential.init(remembered:))
+        surroundings.answers.answer(name, now: surroundings.now).flatMap {
+            Credential(remembered: $0, in: surroundings.environment)
+        }
     }
 
     /// What a token that is about to be found is kept under; nil if it can't be kept.
@@ -62,9 +64,9 @@ public struct CachedCredential: Sendable {
             guard sources.configuration.answerCache, wanted.claims == nil, token.freshUntil(now: now) > now
             else { return }
             switch token.source {
-            case .cache: remembered.write(token, at: issuer, key)
+            case .cache: remembered.write(token, at: issuer, by: wanted.variables(in: sources), key)
             case .renewed where !token.isExchanged: return
-            case .renewed, .signedIn: keepStored(wanted, at: issuer, from: sources)
+            case .renewed, .signedIn, .authenticated: keepStored(wanted, at: issuer, from: sources)
             }
         }
 
@@ -78,12 +80,16 @@ public struct CachedCredential: Sendable {
                 after.settings == settings, let key = remembered.surroundings.answers.key(),
                 case .answer(let stored) = sources.acquirer.decide(wanted).step
             else { return }
-            after.write(stored, at: issuer, key)
+            after.write(stored, at: issuer, by: wanted.variables(in: sources), key)
         }
     }
 
-    private func write(_ token: AcquiredToken, at issuer: PluginIssuer?, _ key: AnswerEncryptionKey) {
-        guard let bytes = Credential(token, at: issuer).remembered else { return }
+    /// Keeps a token that counts as long as these variables are as they are now.
+    private func write(
+        _ token: AcquiredToken, at issuer: PluginIssuer?, by variables: Set<String>, _ key: AnswerEncryptionKey
+    ) {
+        let decisive = DecisiveVariables(variables, in: surroundings.environment)
+        guard let bytes = Credential(token, at: issuer).remembered(by: decisive) else { return }
         let now = surroundings.now
         surroundings.answers.keep(bytes, as: name, now: now, until: token.freshUntil(now: now), key: key)
     }
@@ -106,7 +112,7 @@ public struct CachedCredential: Sendable {
         let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
         return [
             request.scheme, request.host?.text, request.path, request.username, wish.authority, wish.tenant,
-            wish.clientID, wish.account, String(wish.scopes.count), String(challenges.count),
+            wish.clientID, wish.account, wish.identity, String(wish.scopes.count), String(challenges.count),
         ] + wish.scopes + challenges
     }
 
@@ -126,4 +132,17 @@ extension String {
     ///
     /// The parameters that are heeded for it are `authority`, `authorization` and `authorization_uri`.
     fileprivate var namesAuthority: Bool { lowercased().contains("authori") }
+}
+
+extension TokenRequest {
+    /// The variables that decide who an identity is and what it gets; none of a person's request.
+    fileprivate func variables(in sources: CredentialSources) -> Set<String> {
+        guard let identity else { return [] }
+        var names = sources.plugins.registry.identityVariables
+        switch identity.application?.proof {
+        case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): names.insert(name)
+        default: break
+        }
+        return names
+    }
 }

@@ -80,8 +80,8 @@ extension Credential {
     /// What stands for the end of a token that has none.
     private static let never = "never"
 
-    /// An access token as it is remembered; nil if it can't be.
-    var remembered: [UInt8]? {
+    /// An access token as it is remembered, and the variables that it depends on; nil if it can't be.
+    func remembered(by variables: DecisiveVariables) -> [UInt8]? {
         guard kind == .accessToken else { return nil }
         var lines = Attributes()
         do throws(ProtocolError) {
@@ -91,6 +91,10 @@ extension Credential {
             if let realm { try lines.append("realm", realm) }
             if let basicUsername { try lines.append("basic_username", basicUsername) }
             if !takesBearer { try lines.append("bearer", "0") }
+            if !variables.names.isEmpty {
+                for name in variables.names { try lines.append("variable[]", name) }
+                try lines.append("variables", variables.digest)
+            }
             for (name, value) in fields { try lines.append("field[]", "\(name)=\(value.reveal())") }
         } catch {
             return nil
@@ -98,14 +102,18 @@ extension Credential {
         return lines.encoded
     }
 
-    /// Reads a token that was remembered; nil if it is something else.
-    init?(remembered bytes: [UInt8]) {
+    /// Reads a token that was remembered; nil if it is something else, or the variables that it depends on have changed.
+    init?(remembered bytes: [UInt8], in environment: [String: String]) {
         var parser = AttributeParser(longestInput: bytes.count)
         guard (try? parser.consume(bytes).isEmpty) == true, let lines = try? parser.finish(),
             let token = lines["token"], let end = lines["expires_on"]
         else { return nil }
         let expiresOn = Int(end)
         guard expiresOn != nil || end == Self.never else { return nil }
+        if let digest = lines["variables"] {
+            let variables = DecisiveVariables(Set(lines.list("variable[]")), in: environment)
+            guard variables.digest.isSame(as: digest) else { return nil }
+        }
         self.init(.accessToken, Secret(token), username: lines["username"], expiresOn: expiresOn)
         realm = lines["realm"]
         basicUsername = lines["basic_username"]

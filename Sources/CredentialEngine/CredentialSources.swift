@@ -16,17 +16,20 @@ public struct CredentialSources: Sendable {
     public let acquirer: TokenAcquirer
     /// Who finds the person.
     public let attendant: any Attendant
+    /// The variables of the process.
+    public let environment: [String: String]
 
     /// Puts them together.
     public init(
         configuration: Configuration, plugins: InstalledPlugins, passwords: PasswordStore, acquirer: TokenAcquirer,
-        attendant: any Attendant
+        attendant: any Attendant, environment: [String: String] = [:]
     ) {
         self.configuration = configuration
         self.plugins = plugins
         self.passwords = passwords
         self.acquirer = acquirer
         self.attendant = attendant
+        self.environment = environment
     }
 
     /// The token that a request comes to, or nil if it comes to none.
@@ -65,10 +68,11 @@ public struct CredentialSources: Sendable {
                                 || configuration.names(authority: token.authority))?
                         .exchange(named: name, forHost: host.text).map { ($0.name, $0.scopes, $0.isPerPath) }
                 },
+                ambient: { () throws(ResolutionError) in try plugins.registry.ambientIdentity(in: environment) },
                 wellKnown: { host in
                     plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
                 })
-            if let named = wanted { wanted?.clientID = try configuration.clientID(of: named, in: plugins) }
+            if let named = wanted, named.identity == nil { wanted?.clientID = try configuration.clientID(of: named, in: plugins) }
             return wanted
         } catch {
             throw .unresolved(error)

@@ -39,6 +39,7 @@ extension CredentialSources {
             case .answer(let token) where !token.accessToken.isEmpty:
                 hosts[exchange.audience] = token.basicUsername ?? ""
             case .exchange, .renew: hosts[exchange.audience] = decision.account?.username ?? ""
+            case .authenticate: hosts[exchange.audience] = ""
             case .answer, .askPerson, .refuse: continue
             }
         }

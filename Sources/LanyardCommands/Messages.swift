@@ -119,6 +119,19 @@ extension Failure {
             self.init(
                 "the client \(name) is forbidden by \(Configuration.systemFile)",
                 hints: ["use your organisation's app: ask whoever administers this machine for its client ID"])
+        case .unknownIdentity(let name, let names):
+            self.init(
+                "there is no identity \(name.displayable(limit: 64))",
+                hints: [
+                    Hint("these are there: \(names.joined(separator: ", "))"),
+                    Hint("add one", run: "lanyard identity add NAME"),
+                ])
+        case .noIdentityInEnvironment(let known, let present): self.init(noIdentityAmong: known, present: present)
+        case .refusedIdentity(let reason): self.init(reason.displayable(limit: 500))
+        case .unservedIdentity(let kind):
+            self.init(
+                "no plugin serves identities of the kind \(kind.displayable(limit: 64))",
+                hints: [Hint("see which there are", run: "lanyard plugin list")])
         case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
@@ -206,6 +219,7 @@ extension Failure {
                 ],
                 status: .scopesDeclined)
         case .noClientSecret: self.init(noClientSecret: request)
+        case .noIdentitySecret(let identity, let variable): self.init(unproven: identity, variable: variable)
         case .plugin(let error, let name): self.init(error, plugin: name, request: request, url: url, in: context)
         case .store(let error): self.init(error)
         case .busy:
@@ -219,6 +233,11 @@ extension Failure {
         _ error: PluginError, plugin: String, request: TokenRequest, url: String?, in context: CommandContext
     ) {
         let message = Self.words(of: error)
+        // Nobody can sign in for an identity, whatever its authority says.
+        if request.identity != nil, [.interactionRequired, .cancelled].contains(error.code), !error.isTimeout {
+            self.init(message, hints: [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) })
+            return
+        }
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
         if error.reasons.contains(.clientRefused) { hints += Self.hints(refusing: request, in: context) }
         switch error.code {

@@ -66,13 +66,15 @@ struct Session: Sendable {
             host: PluginRunner(context, patience: configuration.timeout, timeLimit: options.timeLimit),
             singleFlight: SingleFlight(environment: context.environment),
             notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
-            selection: selection, patience: options.timeLimit.map { Double($0) / 2 }, clock: { Int(context.now) },
+            selection: selection, remembered: RememberedTokens(context.answers), environment: context.environment,
+            patience: options.timeLimit.map { Double($0) / 2 }, clock: { Int(context.now) },
             tell: context.console.tell)
         sources = CredentialSources(
             configuration: configuration, plugins: plugins, passwords: PasswordStore(configuration: keyring),
             acquirer: acquirer,
             attendant: PersonHere(
-                context: context, configuration: configuration, presence: presence, browser: browser))
+                context: context, configuration: configuration, presence: presence, browser: browser),
+            environment: context.environment)
     }
 
     /// The user's configuration file, for messages.

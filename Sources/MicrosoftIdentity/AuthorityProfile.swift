@@ -14,6 +14,8 @@ package struct AuthorityProfile: Sendable {
 
     /// Whether it turns its tokens into what registries and AWS take.
     package let exchanges: Bool
+    /// Whether it gets tokens for applications.
+    package let identities: Bool
     /// Whether a refusal means that the person has forgotten the password and wants another.
     package let isForgottenPassword: @Sendable (PluginError) -> Bool
 
@@ -25,11 +27,12 @@ package struct AuthorityProfile: Sendable {
     ///   - refuses: why an authority isn't served, or nil.
     ///   - explains: an error for a refusal that only this kind of authority knows, or nil.
     ///   - exchanges: whether its tokens can be exchanged at registries and AWS.
+    ///   - identities: whether applications get tokens there by themselves.
     ///   - isForgottenPassword: whether an error of `explains` asks for a reset of the password.
     package init(
         name: String, kind: Authority.Kind, refuses: @escaping @Sendable (Authority) -> PluginError? = { _ in nil },
         explains: @escaping @Sendable (EntraRefusal, Authority) -> PluginError? = { _, _ in nil },
-        exchanges: Bool = false,
+        exchanges: Bool = false, identities: Bool = false,
         isForgottenPassword: @escaping @Sendable (PluginError) -> Bool = { _ in false }
     ) {
         self.name = name
@@ -37,6 +40,7 @@ package struct AuthorityProfile: Sendable {
         self.refuses = refuses
         self.explains = explains
         self.exchanges = exchanges
+        self.identities = identities
         self.isForgottenPassword = isForgottenPassword
     }
 
@@ -46,6 +50,7 @@ package struct AuthorityProfile: Sendable {
             name: name, version: FirstParty.version, protocols: [PluginProtocol.version],
             flows: [.browser, .deviceCode, .paste])
         if exchanges { description.exchanges = [RegistryExchange.name, STSExchange.name] }
+        if identities { description.identities = [.client] }
         return description
     }
 }

@@ -81,6 +81,20 @@ package struct IdentityClient: Sendable {
         }
     }
 
+    /// Gets a token as an application, which proves itself by a secret, a certificate or somebody's assertion.
+    ///
+    /// - Parameter request: an `authenticate` request.
+    /// - Returns: the token, with neither account nor refresh token.
+    /// - Throws: `unsupported` for another kind of identity; why there is none.
+    package func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        guard profile.identities, let identity = request.identity, identity.kind == .client else {
+            throw PluginError(.unsupported, "\(profile.name) gets no tokens for such an identity")
+        }
+        return try await connector.connected(request) { transport throws(PluginError) in
+            try await ApplicationToken(request, identity, profile: profile, over: transport).result()
+        }
+    }
+
     /// Turns a token into what a registry or AWS takes.
     ///
     /// - Parameter request: an `exchange` request.

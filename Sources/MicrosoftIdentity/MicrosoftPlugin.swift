@@ -23,6 +23,11 @@ extension MicrosoftPlugin {
         try await client.renew(request)
     }
 
+    /// Gets a token as an application.
+    package func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        try await client.authenticate(request)
+    }
+
     /// Turns a token into what a registry or AWS takes.
     package func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         try await client.exchange(request)

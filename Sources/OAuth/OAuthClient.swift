@@ -61,6 +61,11 @@ package struct OAuthClient: Sendable {
         case .none: [("client_id", id)]
         case .basic: []
         case .post(let secret): [("client_id", id), ("client_secret", secret.reveal())]
+        case .assertion(let assertion):
+            [
+                ("client_id", id), ("client_assertion", assertion.reveal()),
+                ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+            ]
         }
     }
 
@@ -89,6 +94,8 @@ package enum ClientAuthentication: Sendable, Equatable {
     case basic(Secret)
     /// By a secret in the form.
     case post(Secret)
+    /// By an assertion in the form (RFC 7523, 2.2).
+    case assertion(Secret)
 }
 
 extension OAuthClient {

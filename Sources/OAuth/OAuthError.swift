@@ -42,6 +42,8 @@ package struct OAuthError: Error, Sendable, Equatable {
         case device
         /// Redeeming a refresh token.
         case refresh
+        /// Proving an application (RFC 6749, 4.4).
+        case authentication
         /// Taking a token back.
         case revocation
         /// Registering an application.

@@ -44,7 +44,7 @@ package struct AuthorityConnector: Sendable {
         settings.caFile = request.caFile
         settings.whole =
             switch request.operation {
-            case .renew, .exchange: limits.renewal
+            case .renew, .exchange, .authenticate: limits.renewal
             case .probe, .revoke, .unregister: limits.probe
             default: nil
             }

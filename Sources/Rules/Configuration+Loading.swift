@@ -71,7 +71,7 @@ extension Configuration {
     static let variables = [
         "LANYARD_ACCOUNT": "account", answerCacheVariable: "answer-cache", "LANYARD_AUTHORITY": "authority",
         "LANYARD_BROWSER": "browser", "LANYARD_CA_FILE": "ca-file", "LANYARD_CLIENT_ID": "client-id",
-        "LANYARD_FLOW": "flow",
+        "LANYARD_FLOW": "flow", "LANYARD_IDENTITY": "default-identity",
     ]
 
     /// Whether the environment turns the answer cache off, as far as the configuration, which isn't read, lets it.

@@ -25,6 +25,7 @@ extension Configuration {
     ///   - issuerScopes: the scopes that a manifest says are wanted at an authority, by its URL and kind; nil if none says so.
     ///   - exchanges: what tokens of an authority are turned into for a host, by the authority's URL and kind, the name that the
     ///     rule has for it, and the host; nil if the host takes the token itself.
+    ///   - ambient: the identity that the variables of the process describe.
     ///   - wellKnown: the resource that a manifest knows at a host: its name for people, and the scopes of its tokens.
     /// - Returns: the token, or nil.
     /// - Throws: `ResolutionError` if a token is needed that can't be had.
@@ -32,19 +33,24 @@ extension Configuration {
         _ request: CredentialRequest, bareScopes: (String, String?) -> String? = { _, _ in nil },
         issuerScopes: (String, String?) -> [String]? = { _, _ in nil },
         exchanges: (TokenRequest, String?, RequestHost) -> TokenExchange.Row? = { _, _, _ in nil },
+        ambient: () throws(ResolutionError) -> Identity = { () throws(ResolutionError) in
+            throw .noIdentityInEnvironment([], present: [])
+        },
         wellKnown: (RequestHost) -> (name: String, scopes: [String])?
     ) throws(ResolutionError) -> TokenRequest? {
         var resolved: TokenRequest
+        let identity: Identity?
         if let host = request.host {
-            guard let mapped = mapping(of: request, host: host, wellKnown: wellKnown) else {
+            guard let mapped = try mapping(of: request, host: host, ambient, wellKnown: wellKnown) else {
                 if let scope = request.wish.scopes.first { throw .notMapped(host: host.text, scope: scope) }
                 return nil
             }
-            resolved = mapped
+            (resolved, identity) = mapped
+            if let identity { resolved.take(identity) }
             try turn(&resolved, for: request, at: host, exchanges)
             if resolved.scopes.isEmpty {
-                guard let scopes = issuerScopes(mapped.authority, mapped.kind) else {
-                    throw .noScopes(authority: mapped.authority)
+                guard let scopes = issuerScopes(resolved.authority, resolved.kind) else {
+                    throw .noScopes(authority: resolved.authority)
                 }
                 resolved.scopes = scopes
             }
@@ -52,12 +58,35 @@ extension Configuration {
         } else {
             guard !request.wish.isEmpty else { return nil }
             guard !request.wish.scopes.isEmpty else { throw .incomplete }
-            guard let authority = request.wish.authority ?? authority else { throw .noAuthority }
+            identity = try self.identity(for: request, nil, ambient)
+            guard let authority = request.wish.authority ?? identity?.authority ?? authority else { throw .noAuthority }
             resolved = TokenRequest(
                 origin: .consumer, authority: authority, authorityIsConfigured: false, clientID: "", scopes: [])
         }
-        try take(request, into: &resolved)
+        try take(request, of: identity, into: &resolved)
         return resolved
+    }
+
+    /// Who signs in without a person for a request; nil if a person does.
+    ///
+    /// The request's word wins, even if it names an account, then its rule's, then the default.
+    private func identity(
+        for request: CredentialRequest, _ rule: Rule?, _ ambient: () throws(ResolutionError) -> Identity
+    ) throws(ResolutionError) -> Identity? {
+        let wish = request.wish
+        let named = wish.identity ?? (wish.account == nil ? rule?.identity ?? defaultIdentity : nil)
+        guard let named else { return nil }
+        let identity = try self.identity(named: named)
+        return identity.source == .environment ? try ambient() : identity
+    }
+
+    /// The identity of a name; of several files' the last, so that a user's wins.
+    public func identity(named name: String) throws(ResolutionError) -> Identity {
+        let known = Identity.builtIn + identities
+        guard let identity = known.last(where: { $0.name.isSame(as: name) }) else {
+            throw .unknownIdentity(name, names: known.map(\.name))
+        }
+        return identity
     }
 
     /// Has the token turned into what the host takes, if it doesn't take the token.
@@ -79,23 +108,30 @@ extension Configuration {
     }
 
     private func mapping(
-        of request: CredentialRequest, host: RequestHost, wellKnown: (RequestHost) -> (name: String, scopes: [String])?
-    ) -> TokenRequest? {
+        of request: CredentialRequest, host: RequestHost, _ ambient: () throws(ResolutionError) -> Identity,
+        wellKnown: (RequestHost) -> (name: String, scopes: [String])?
+    ) throws(ResolutionError) -> (TokenRequest, Identity?)? {
         if let rule = rule(for: request) {
-            return TokenRequest(
+            let mapped = TokenRequest(
                 origin: .rule(rule.pattern.text), authority: rule.authority, authorityIsConfigured: true,
                 kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes,
                 resourceIndicators: rule.resourceIndicators, account: rule.account, signIn: rule.signIn)
+            return (mapped, try identity(for: request, rule, ambient))
         }
         guard request.scheme == "https", host.port == nil || host.port == 443 else { return nil }
         // Without a client ID and an authority of the user's own, nothing says that this host is lanyard's to answer; the
         // plugins, which it takes time to find, aren't asked then.
-        guard let authority = request.wish.authority ?? authority,
-            request.wish.clientID ?? clientID(at: authority) != nil, let known = wellKnown(host)
+        let isIdentified = (request.wish.identity ?? defaultIdentity) != nil
+        let authority = request.wish.authority ?? authority
+        guard isIdentified || authority.flatMap({ request.wish.clientID ?? clientID(at: $0) }) != nil,
+            let known = wellKnown(host)
         else { return nil }
-        return TokenRequest(
+        let identity = try identity(for: request, nil, ambient)
+        guard let authority = identity?.authority ?? authority else { return nil }
+        let mapped = TokenRequest(
             origin: .wellKnownHost(known.name), authority: authority, authorityIsConfigured: false, clientID: "",
             scopes: known.scopes)
+        return (mapped, identity)
     }
 
     private func confine(
@@ -116,7 +152,9 @@ extension Configuration {
         }
     }
 
-    private func take(_ request: CredentialRequest, into resolved: inout TokenRequest) throws(ResolutionError) {
+    private func take(
+        _ request: CredentialRequest, of identity: Identity?, into resolved: inout TokenRequest
+    ) throws(ResolutionError) {
         let wish = request.wish
         guard wish.scopes.allSatisfy(\.isScopeToken) else { throw .badScope }
         if !wish.scopes.isEmpty {
@@ -130,10 +168,11 @@ extension Configuration {
             resolved.kind = nil
             resolved.resourceIndicators = []
         }
+        if let identity { resolved.take(identity) }
         resolved.authority = resolved.authority.withoutTrailingSlashes
         if let tenant = wish.tenant { try resolved.take(tenant: tenant) }
-        resolved.authorityIsConfigured = names(authority: resolved.authority)
-        if let id = wish.clientID {
+        resolved.authorityIsConfigured = names(authority: resolved.authority) || identity != nil
+        if let id = wish.clientID, identity == nil {
             resolved.clientID = id
             resolved.named.insert(.clientID)
         }
@@ -141,8 +180,8 @@ extension Configuration {
             guard let id = clientID(at: resolved.authority) else { throw .noClientID(authority: resolved.authority) }
             resolved.clientID = id
         }
-        resolved.account = wish.account ?? resolved.account ?? account
-        resolved.userHint = request.username
+        resolved.account = identity == nil ? wish.account ?? resolved.account ?? account : nil
+        resolved.userHint = identity == nil ? request.username : nil
         resolved.host = request.host?.text
         resolved.path = request.path
         if let claims = wish.claims, !claims.isEmpty {
@@ -150,6 +189,8 @@ extension Configuration {
                 throw .badClaims(error)
             }
         }
+        // Nobody signs in who could be shown anything.
+        guard identity == nil else { return }
         // A parameter of the consumer's own wins over the rule's.
         do throws(SignInParameterError) { try resolved.signIn.take(wish.signIn) } catch { throw .badParameter(error) }
     }
@@ -171,7 +212,42 @@ extension Configuration {
     }
 }
 
+extension Identity {
+    /// The authority that stands for all machines' own identities, whose platforms have none: MSAL keeps their tokens under its
+    /// host and path.
+    public static let machineAuthority = "https://localhost/managed_identity"
+
+    /// The authority that its tokens are kept under.
+    public var authority: String? {
+        switch source {
+        case .application(let application): application.authority
+        case .machine: Self.machineAuthority
+        case .environment: nil
+        }
+    }
+
+    /// The client that its tokens are kept under; of a machine's own as MSAL names it, else the text that says which is meant.
+    public var clientID: String {
+        switch source {
+        case .application(let application): application.clientID
+        case .machine("system"): "SYSTEM_ASSIGNED_MANAGED_IDENTITY"
+        case .machine(let id): id
+        case .environment: ""
+        }
+    }
+}
+
 extension TokenRequest {
+    /// Is the identity's from now on: of its authority and client, and of no account.
+    fileprivate mutating func take(_ identity: Identity) {
+        self.identity = identity
+        authority = identity.authority ?? authority
+        kind = identity.application?.kind
+        clientID = identity.clientID
+        account = nil
+        signIn = SignInParameters()
+    }
+
     /// Goes to another tenant of the same authority: the only segment of its URL's path names the tenant.
     fileprivate mutating func take(tenant: String) throws(ResolutionError) {
         guard CredentialRequest.TokenWish.isTenant(tenant), let url = StrictURL(authority),
@@ -209,7 +285,9 @@ extension String {
 extension Configuration {
     /// The hosts of every authority that the configuration names.
     public var configuredHosts: [String] {
-        let named = rules.map(\.authority) + clients.map(\.issuer) + [authority].compactMap(\.self)
+        let named =
+            rules.map(\.authority) + clients.map(\.issuer) + identities.compactMap { $0.application?.authority }
+            + [authority].compactMap(\.self)
         let known = knownAuthorities.compactMap { RequestHost($0)?.withoutPort(443) }
         let hosts = (named.compactMap(\.hostOfURL) + known).map(\.text)
         return Set(hosts).sorted()

@@ -29,6 +29,8 @@ public struct Configuration: Sendable, Equatable {
     public var mapsKnownHosts: Bool { authority.flatMap(clientID(at:)) != nil }
     /// The account of whatever names none itself, by user name or home account id.
     public var account: String?
+    /// Who signs in without a person for whatever names neither an identity nor an account, by name.
+    public var defaultIdentity: String?
     /// How people sign in, unless a command says otherwise.
     public var flow = FlowChoice.automatic
     /// The command that opens a browser; nil for `$BROWSER`, xdg-open or wslview, `noBrowser` for none.
@@ -47,6 +49,8 @@ public struct Configuration: Sendable, Equatable {
     public var knownAuthorities: [String] = []
     /// The clients that issuers know, of all files, the system's first.
     public var clients: [IssuerClient] = []
+    /// The identities of all files, the system's first; those that are built in are not among them.
+    public var identities: [Identity] = []
     /// The rules of all files, the system's first.
     public var rules: [Rule] = []
     /// The keys that `[policy]` in the system's file locks.
@@ -62,8 +66,8 @@ public struct Configuration: Sendable, Equatable {
 
     /// The top-level keys of a file.
     public static let keys = [
-        "account", "answer-cache", "authority", "browser", "ca-file", "client", "client-id", "device-mode", "flow",
-        "group", "known-authorities", "policy", "rule", "timeout",
+        "account", "answer-cache", "authority", "browser", "ca-file", "client", "client-id", "default-identity",
+        "device-mode", "flow", "group", "identity", "known-authorities", "policy", "rule", "timeout",
     ]
 
     /// The keys of `[policy]`.
@@ -87,6 +91,15 @@ public struct Configuration: Sendable, Equatable {
         var known: [IssuerClient] = []
         for table in try file.tables("client") { known.append(try IssuerClient(table)) }
         if !isLocked("client") { clients += known }
+        var identified: [Identity] = []
+        for table in try file.tables("identity") {
+            let identity = try Identity(table)
+            if identified.contains(where: { $0.name.isSame(as: identity.name) }) {
+                throw table.error("name", "there are two identities of the name \(identity.name)")
+            }
+            identified.append(identity)
+        }
+        if !isLocked("identity") { identities += identified }
         var read: [Rule] = []
         for table in try file.tables("rule") { read.append(try Rule(table)) }
         if !isLocked("rule") { rules += read }
@@ -122,6 +135,9 @@ public struct Configuration: Sendable, Equatable {
         }
         if let id = try file.clientID(), !isLocked("client-id") { clientID = id }
         if let name = try file.string("account"), !isLocked("account") { account = name }
+        if let name = try file.identityName("default-identity"), !isLocked("default-identity") {
+            defaultIdentity = name
+        }
         if let hosts = try file.strings("known-authorities") {
             if let wrong = hosts.firstIndex(where: { RequestHost($0) == nil }) {
                 throw file.error(

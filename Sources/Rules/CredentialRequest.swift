@@ -41,6 +41,8 @@ public struct CredentialRequest: Sendable, Equatable {
         public var scopes: [String] = []
         /// A user name or a home account id.
         public var account: String?
+        /// Who signs in without a person, by name.
+        public var identity: String?
         /// An OpenID Connect claims request.
         public var claims: String?
         /// What shapes a sign-in, as it came.

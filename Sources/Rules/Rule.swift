@@ -20,6 +20,8 @@ public struct Rule: Sendable, Equatable {
     public var exchange: String?
     /// The account, by user name or home account id; nil for the selected or only one.
     public var account: String?
+    /// Who signs in without a person, by name; nil for the configuration's default, or a person.
+    public var identity: String?
     /// What kind of authority it is, if the URL's shape doesn't tell: `aad` or `b2c`.
     public var kind: String?
     /// What shapes a sign-in.
@@ -31,7 +33,7 @@ public struct Rule: Sendable, Equatable {
 
     /// The keys of a rule.
     public static let keys =
-        ["url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "kind"]
+        ["url", "authority", "client-id", "scopes", "resource-indicators", "exchange", "account", "identity", "kind"]
         + SignInParameter.ofRules.map(\.setting)
 
     /// Makes a rule of what every rule has, to be written.
@@ -81,6 +83,10 @@ public struct Rule: Sendable, Equatable {
         clientID = try table.clientID()
         exchange = try table.exchange()
         account = try table.string("account")
+        identity = try table.identityName("identity")
+        if identity != nil, account != nil {
+            throw table.error("account", "`account` and `identity` contradict each other", hint: "keep one of them")
+        }
         kind = try table.string("kind")
         signIn = try table.signIn()
         file = table.file

@@ -30,7 +30,7 @@ public enum SettingValue: Sendable, Equatable {
 
 extension Configuration {
     /// The keys that are no tables.
-    public static var settingKeys: [String] { keys.filter { !["client", "policy", "rule"].contains($0) } }
+    public static var settingKeys: [String] { keys.filter { !["client", "identity", "policy", "rule"].contains($0) } }
 
     /// What is in effect for a key; nil if nothing is.
     public func value(of key: String) -> SettingValue? {
@@ -41,6 +41,7 @@ extension Configuration {
         case "browser": browser.map(SettingValue.text)
         case "ca-file": caFile.map(SettingValue.text)
         case "client-id": clientID.map(SettingValue.text)
+        case "default-identity": defaultIdentity.map(SettingValue.text)
         case "device-mode": .text(deviceMode.rawValue)
         case "flow": .text(flow.rawValue)
         case "group": .text(group)

@@ -35,6 +35,16 @@ extension SettingsTable {
         return id
     }
 
+    /// The name of an identity, checked; who it is may be in another file.
+    func identityName(_ key: String) throws(SettingsError) -> String? {
+        guard let name = try string(key) else { return nil }
+        guard Identity.isName(name) else {
+            throw error(
+                key, "`\(key)` must be the name of an identity", hint: "such as \(key) = \"environment\"")
+        }
+        return name
+    }
+
     /// The table's `exchange`, checked.
     func exchange() throws(SettingsError) -> String? {
         guard let name = try string("exchange") else { return nil }

@@ -43,6 +43,8 @@ public struct TokenRequest: Sendable, Equatable {
     public var path: String?
     /// The account named for the request, by user name or home account id: it or none.
     public var account: String?
+    /// Who signs in without a person; nil if a person does.
+    public var identity: Identity?
     /// A user name that may or may not be an account's, such as the organisation in an Azure DevOps URL.
     public var userHint: String?
     /// Whether the user name is an account's, as at code hosts: then it is for that account, and for no other that has a name.
@@ -118,6 +120,14 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case badClaims(ClaimsError)
     /// The sign-in is given something that it can't be given.
     case badParameter(SignInParameterError)
+    /// No table has the identity of this name, and none is built in; the names that there are.
+    case unknownIdentity(String, names: [String])
+    /// The variables describe no identity that a plugin knows; the sets of variables that would, and what of them is there.
+    case noIdentityInEnvironment([[String]], present: [String])
+    /// A plugin's manifest refuses what the variables describe, in its own words.
+    case refusedIdentity(String)
+    /// No plugin gets tokens for an identity of this kind.
+    case unservedIdentity(String)
     /// The claims that the host's server wants can't be asked for.
     case badChallenge(host: String, ClaimsError)
 }

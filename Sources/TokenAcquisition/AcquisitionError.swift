@@ -1,4 +1,5 @@
 public import PluginWire
+public import Rules
 public import TokenStore
 
 /// Why there is no token.
@@ -20,6 +21,8 @@ public enum AcquisitionError: Error, Sendable, Equatable {
     case scopesDeclined(granted: [String], declined: [String])
     /// The authority wants the client's secret, and none is stored.
     case noClientSecret
+    /// What proves the identity isn't in the keyring, or not in the variable that should have it.
+    case noIdentitySecret(Identity, variable: String?)
     /// The plugin failed.
     case plugin(PluginError, name: String)
     /// The store failed; nothing in it was changed.

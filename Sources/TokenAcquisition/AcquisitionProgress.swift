@@ -8,6 +8,8 @@ public enum AcquisitionProgress: Sendable, Equatable {
     case waitingForAnother(Int32?)
     /// The authority is asked to renew a token.
     case renewing(String)
+    /// A token is got as an application or a machine; from this authority.
+    case authenticating(String)
     /// This host is asked for what it takes in a token's place.
     case exchanging(String)
     /// The authority is asked how to sign in.

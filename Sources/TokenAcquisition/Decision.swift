@@ -14,6 +14,8 @@ public struct Decision: Sendable {
         case exchange(AcquiredToken)
         /// These refresh tokens are redeemed, best first, until one helps.
         case renew(by: [RefreshTokenRecord])
+        /// The plugin gets a token as the identity.
+        case authenticate
         /// Only the person helps.
         case askPerson
         /// Nothing can be done, unless the person can say who is meant or sign in who is named.
@@ -79,6 +81,9 @@ extension TokenAcquirer {
         var decision = Decision(step: .askPerson)
         do throws(AcquisitionError) {
             let authority = try match(request)
+            if request.identity != nil {
+                return decide(request, at: authority, now: clock(), reading: reading)
+            }
             decision.match = authority.match
             // Read first: the keyring may still be on its way.
             let history = selection?.read() ?? []

@@ -38,6 +38,10 @@ public struct TokenAcquirer: Sendable {
     let knownHosts: [String]
     let selection: SelectionFile?
     let isShared: Bool
+    /// Where identities' tokens are kept if there is no keyring; nil for nowhere.
+    let remembered: RememberedTokens?
+    /// The variables of the process, which identities may be found and proved by.
+    let environment: [String: String]
     /// Seconds to wait for another process: longer than a person has, who may be signing in there.
     var longestWait: Double
     let clock: @Sendable () -> Int
@@ -45,13 +49,14 @@ public struct TokenAcquirer: Sendable {
 
     /// Makes an acquirer.
     ///
-    /// `clientSecrets` is where clients' secrets are kept and `selection` where chosen accounts are, nil for nowhere; `patience`
+    /// `clientSecrets` is where clients' secrets are kept, `selection` where chosen accounts are and `remembered` where identities'
+    /// tokens are if there is no keyring, nil for nowhere; `environment` has the process's variables; `patience`
     /// is how many seconds another process may take, nil for as long as a person; `clock` gives seconds since 1970; `tell` is told
     /// what may take long, before it does.
     public init(
         store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
         singleFlight: SingleFlight, notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
-        patience: Double? = nil, clock: @escaping @Sendable () -> Int,
+        remembered: RememberedTokens? = nil, environment: [String: String] = [:], patience: Double? = nil, clock: @escaping @Sendable () -> Int,
         tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
@@ -65,6 +70,8 @@ public struct TokenAcquirer: Sendable {
         isShared = configuration.deviceMode == .shared
         longestWait = patience ?? Double(configuration.timeout) + 60
         self.selection = selection
+        self.remembered = configuration.answerCache ? remembered : nil
+        self.environment = environment
         self.clock = clock
         self.tell = tell
     }
@@ -81,6 +88,7 @@ public struct TokenAcquirer: Sendable {
         if let exchange = request.exchange {
             return try await exchanged(exchange, decision, for: request, person: person)
         }
+        if request.identity != nil { return try await authenticated(decision, for: request) }
         do throws(AcquisitionError) {
             return try await carryOut(decision, for: request, person: person)
         } catch {

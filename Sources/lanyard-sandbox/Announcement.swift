@@ -17,6 +17,7 @@ actor Announcement {
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
+            try world.home.write(world.applicationCertificate.pem, to: world.home.applicationCertificate)
             try world.home.write(world.forge.with { $0.clients[0].secret ?? "" } + "\n", to: world.home.forgeSecret)
             // Last, because it tells others that everything is there.
             try world.home.write(description + "\n", to: world.home.description)
@@ -37,6 +38,13 @@ actor Announcement {
             "client_id": .string(clientID), "b2c_client_id": .string(b2cClientID),
             "config_file": .string(world.home.configuration), "pid": .integer(Int64(getpid())),
         ]
+        if let application = world.directory.applications.first {
+            members["application"] = [
+                "client_id": .string(application.id), "tenant": .string(application.tenant),
+                "secret": .string(application.secret ?? ""), "certificate": .string(world.home.applicationCertificate),
+                "request_url": .string(world.workloadRequestURL), "request_token": .string(world.workloadRequestToken),
+            ]
+        }
         members["issuer"] = description(of: world.issuer, second: "confidential_client_id")
         members["forge"] = description(of: world.forge, second: "app_client_id")
         members["gitea"] = description(of: world.gitea, second: "confidential_client_id")

@@ -33,6 +33,8 @@ struct Home: Sendable {
     var configuration: String { path + "/config.toml" }
     /// The secret of the forge's OAuth app.
     var forgeSecret: String { path + "/forge.secret" }
+    /// The certificate and key of the application.
+    var applicationCertificate: String { path + "/application.pem" }
     var gitConfiguration: String { path + "/gitconfig" }
     var description: String { path + "/sandbox.json" }
     var repositories: String { path + "/repositories" }

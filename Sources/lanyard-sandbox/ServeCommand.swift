@@ -127,7 +127,7 @@ struct ServeCommand: AsyncParsableCommand {
             try home.write(DefaultUsers.text + "\n", to: home.usersFile)
         }
         let directory = try Directory(contentsOf: users ?? home.usersFile)
-        let world = try World(home: home, directory: directory, key: trust.key)
+        let world = try World(home: home, directory: directory, trust: trust)
         try await serve(world, trust.certificates, until: signals)
         unlink(home.description)
     }

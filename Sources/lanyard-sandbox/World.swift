@@ -27,6 +27,10 @@ final class World: Sendable {
     let directory: Directory
     let key: SigningKey
     let ledger = Ledger()
+    let applicationCertificate: ApplicationCertificate
+    let assertions = UsedAssertions()
+    /// What a job of the sandbox's CI service asks for assertions with.
+    let workloadRequestToken = newSecret()
     let issuer = CodeHost(.issuer)
     let forge = CodeHost(.forge)
     let gitea = CodeHost(.gitea)
@@ -41,10 +45,11 @@ final class World: Sendable {
     private let ports = Mutex((authority: 0, resource: 0, exchanges: 0))
     private let current = Mutex(Settings())
 
-    init(home: Home, directory: Directory, key: SigningKey) throws {
+    init(home: Home, directory: Directory, trust: Trust) throws {
         self.home = home
         self.directory = directory
-        self.key = key
+        key = trust.key
+        applicationCertificate = trust.applicationCertificate
         repositories = Repositories(home: home)
         log = try RequestLog(file: home.logFile)
     }

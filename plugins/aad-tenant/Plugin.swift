@@ -8,7 +8,7 @@ import PluginWire
 package struct AADTenantPlugin: MicrosoftPlugin {
     /// The client with the profile of one tenant's authority.
     package let client = IdentityClient(
-        AuthorityProfile(name: "aad-tenant", kind: .aad, refuses: Self.objection, exchanges: true))
+        AuthorityProfile(name: "aad-tenant", kind: .aad, refuses: Self.objection, exchanges: true, identities: true))
 
     /// Makes the plugin; proxies and certificates are looked for in the process's environment.
     package init() {}

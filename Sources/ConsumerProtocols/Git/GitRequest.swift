@@ -78,6 +78,7 @@ public struct GitRequest: Sendable, Equatable {
         wanted.wish.clientID = attributes["client_id"]
         wanted.wish.scopes = attributes.list("scope[]")
         wanted.wish.account = attributes["account"]
+        wanted.wish.identity = attributes["identity"].flatMap { $0.isEmpty ? nil : $0 }
         wanted.wish.claims = attributes["claims"]
         for parameter in SignInParameter.allCases {
             let key = parameter.wireKey

@@ -97,6 +97,11 @@ struct NamedTokenOptions: ParsableArguments {
         help: ArgumentHelp("The account: a user name or an identifier, or the beginning of one.", valueName: "account"))
     var account: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The identity, an application's or a machine's, that the token is for.", valueName: "name"))
+    var identity: String?
+
     @Option(help: ArgumentHelp("A claims request, as JSON.", valueName: "json"))
     var claims: String?
 
@@ -124,6 +129,7 @@ struct NamedTokenOptions: ParsableArguments {
         wish.clientID = clientId
         wish.scopes = scope + resource.map(CredentialRequest.TokenWish.scope(ofResource:))
         wish.account = account
+        wish.identity = identity
         wish.claims = try claimsRequest()
     }
 

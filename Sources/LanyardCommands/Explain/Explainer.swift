@@ -205,6 +205,9 @@ struct Explainer {
         case .exchange:
             return .init(step: "exchange", text: "exchange the stored access token, without asking you, and answer")
         case .renew: return renewal(decision, wanted)
+        case .authenticate:
+            let name = wanted.identity?.name.displayable(limit: 64) ?? ""
+            return .init(step: "authenticate", text: "get a token as the identity \(name), and answer")
         case .refuse(.noSuchAccount) where isSomebodyThere: return await signIn(wanted, nil)
         case .askPerson: return await signIn(wanted, decision.account)
         case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:

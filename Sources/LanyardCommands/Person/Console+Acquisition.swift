@@ -15,6 +15,7 @@ extension Console {
         case .skippingDamaged: Self.noteDamaged(on: self)
         case .renewing(let authority): progress("renewing the token at \(authority.hostForPeople)")
         case .signedIn(let account): note("signed in as \(account.nameForPeople)")
+        case .authenticating(let authority): progress("getting a token from \(authority.hostForPeople)")
         case .exchanging(let host): progress("asking \(host.displayable(limit: 255)) for what it takes")
         case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")
         }

@@ -10,6 +10,7 @@ struct RuleOutlook {
     enum Step: String {
         case answer
         case renew
+        case authenticate
         case tryRenewal = "try-renewal"
         case signIn = "sign-in"
         case choose
@@ -73,6 +74,8 @@ struct RuleOutlook {
             expiresOn = token.expiresOn
         case .exchange:
             step = .renew
+        case .authenticate:
+            step = .authenticate
         case .renew:
             step = decision.isKnown ? .renew : .tryRenewal
         case .askPerson:
@@ -96,7 +99,7 @@ struct RuleOutlook {
     /// The exit status that it calls for.
     var exitStatus: ExitStatus {
         switch step {
-        case .answer, .renew, .nothing: .done
+        case .answer, .renew, .authenticate, .nothing: .done
         case .tryRenewal, .signIn, .choose, .unlock: .interactionRequired
         case .fail: .failed
         }

@@ -45,6 +45,7 @@ extension RuleOutlook {
         switch step {
         case .answer: "ready"
         case .renew: "renews"
+        case .authenticate: "asks"
         case .tryRenewal: "unsure"
         case .signIn: "signed out"
         case .choose: "choose"
@@ -60,6 +61,7 @@ extension RuleOutlook {
         switch step {
         case .answer: return "\(whose), \(Lifetime(end: expiresOn, now: now).text)"
         case .renew, .signIn: return whose
+        case .authenticate: return "\(shown), as the identity \(wanted?.identity?.name.displayable(limit: 64) ?? "")"
         case .tryRenewal: return "\(whose), who has never been at this tenant"
         case .choose, .unlock, .fail, .nothing: return "\(shown): \(failure?.message ?? "")"
         }

@@ -152,8 +152,10 @@ package struct Transport: Sendable {
     }
 
     /// Posts a JSON document, in the same way.
-    package func post(_ url: String, json: String, _ repetition: Repetition) async throws(OAuthError) -> HTTPAnswer {
-        var request = Outgoing(url: url, form: json)
+    package func post(
+        _ url: String, json: String, headers: [(String, String)] = [], _ repetition: Repetition
+    ) async throws(OAuthError) -> HTTPAnswer {
+        var request = Outgoing(url: url, form: json, headers: headers)
         request.mediaType = "application/json"
         return try await send(request, repetition)
     }

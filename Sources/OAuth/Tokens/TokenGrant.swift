@@ -5,6 +5,8 @@ package enum TokenGrant: Sendable {
     /// An authorization code, with what it is tied to.
     case code(Secret, redirectURI: String, verifier: String)
     case refreshToken(Secret)
+    /// The client's own word (RFC 6749, 4.4).
+    case clientCredentials
     /// A device code, which the person may not have typed in yet.
     case deviceCode(Secret)
 
@@ -19,6 +21,8 @@ package enum TokenGrant: Sendable {
         case .refreshToken(let token):
             [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
                 + client.identity + client.parameters + client.grantParameters + client.renewalParameters
+        case .clientCredentials:
+            [("grant_type", "client_credentials")] + client.identity + client.parameters + client.grantParameters
         case .deviceCode(let code):
             client.credentials + [("grant_type", "urn:ietf:params:oauth:grant-type:device_code")]
                 + client.parameters + client.deviceCodeNames.map { ($0, code.reveal()) }
@@ -30,6 +34,7 @@ package enum TokenGrant: Sendable {
         switch self {
         case .code: .redemption
         case .refreshToken: .refresh
+        case .clientCredentials: .authentication
         case .deviceCode: .device
         }
     }
@@ -38,6 +43,7 @@ package enum TokenGrant: Sendable {
         switch self {
         case .code: .unlessActedOn
         case .refreshToken: client.repeatsRenewals ? .harmless : .unlessActedOn
+        case .clientCredentials: .harmless
         case .deviceCode: .never
         }
     }

@@ -12,7 +12,7 @@ struct ManifestReader {
 
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
-        "bare-scopes", "identities", "variables", "authority", "environment", "shared-realm", "resource", "exchange",
+        "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "authority", "environment", "shared-realm", "resource", "exchange",
         "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "registers",
         "revokes", "client-secrets", "redirect-uri", "placeholder-usernames",
     ]
@@ -71,6 +71,8 @@ struct ManifestReader {
         manifest.clientRegistration = try table.text("client-registration", .text(512))
         manifest.identities = try table.list("identities", .pluginName).map(PluginIdentity.Kind.init(rawValue:))
         manifest.variables = try table.list("variables", .fieldName)
+        manifest.identitySelector = try table.text("identity-selector", .fieldName)
+        manifest.otherSelectors = try table.list("other-selectors", .token(64)).map { $0.lowercased() }
         try readTables(table, into: &manifest)
         return (manifest, try table.requiredText("executable", .text(4096)))
     }
@@ -130,6 +132,10 @@ struct ManifestReader {
         }
         manifest.clients = try rows.read(
             "client", ["name", "id", "description", "hosts", "redirect-uri", "flows"], client)
+        manifest.identityPatterns = try rows.read("identity", SettingsTable.identityPatternKeys) {
+            row throws(SettingsError) in
+            try row.identityPattern()
+        }
         manifest.notes += rows.notes
     }
 

@@ -27,6 +27,12 @@ public struct PluginManifest: Sendable, Equatable {
     public var identities: [PluginIdentity.Kind] = []
     /// The variables that it finds identities by; it gets them with the request.
     public var variables: [String] = []
+    /// The identities that those variables describe, the first that fits first.
+    public var identityPatterns: [IdentityPattern] = []
+    /// The variable that says which of those rows count; nil for none.
+    public var identitySelector: String?
+    /// What that variable may say to leave out all rows, lower case.
+    public var otherSelectors: [String] = []
     /// The authorities it serves.
     public var authorities: [AuthorityPattern] = []
     /// The authority of a realm that people type by itself: a URL with `{realm}` for its last segment; nil if they can't.

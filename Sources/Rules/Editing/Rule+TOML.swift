@@ -10,6 +10,7 @@ extension Rule {
         if let exchange { lines.append("exchange  = \(exchange.inTOML)") }
         if !resourceIndicators.isEmpty { lines.append("resource-indicators = \(resourceIndicators.inTOML)") }
         if let account { lines.append("account   = \(account.inTOML)") }
+        if let identity { lines.append("identity  = \(identity.inTOML)") }
         if let kind { lines.append("kind      = \(kind.inTOML)") }
         lines += signInLines
         return lines.joined(separator: "\n") + "\n"

@@ -6,6 +6,9 @@ import Hummingbird
 /// The token endpoint: codes, refresh tokens and device codes for tokens.
 extension World {
     func token(_ visit: Visit, at authority: AuthorityPath) async throws -> Response {
+        if visit.method == .post, visit.form["grant_type"] == "client_credentials" {
+            return try await applicationToken(visit, at: authority)
+        }
         do {
             let issue = try redeem(visit, at: authority)
             visit.user = issue.user.username

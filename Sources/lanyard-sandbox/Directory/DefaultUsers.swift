@@ -2,6 +2,7 @@
 enum DefaultUsers {
     static let password = "lanyard"
     static let clientID = "5a4d1b0c-7a0e-4c5b-9d2e-6c616e796172"
+    static let applicationID = "a9911ca7-0000-4000-8000-0000000000e5"
     static let b2cClientID = "8f3c2d1e-1b2a-4d3c-8e5f-6c616e796172"
 
     static let text = """
@@ -139,6 +140,16 @@ enum DefaultUsers {
         name = "lanyard sandbox B2C client"
         redirect-uris = ["http://localhost", "http://127.0.0.1"]
         tenant = "contosob2c.onmicrosoft.example"
+
+        [[application]]    # signs in by itself, as a pipeline does
+        id = "\(applicationID)"
+        name = "lanyard sandbox pipeline"
+        tenant = "contoso.example"
+        object = "a9911ca7-0000-4000-8000-00000000c0a7"
+        secret = "lanyard-pipeline-secret"
+        certificate = true    # application.pem beside this file
+        subjects = ["repo:contoso/hello:ref:refs/heads/main"]
+        roles = ["Repo.Read", "Repo.Write"]
 
         [[resource]]
         id = "00000003-0000-0000-c000-000000000000"

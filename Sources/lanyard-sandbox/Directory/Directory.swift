@@ -9,6 +9,7 @@ final class Directory: Sendable {
     let clients: [Client]
     let resources: [ResourceApp]
     let requirements: [Requirement]
+    let applications: [ServicePrincipal]
     private let people: Mutex<[User]>
 
     init(_ file: DirectoryFile) {
@@ -16,6 +17,7 @@ final class Directory: Sendable {
         clients = file.client
         resources = file.resource
         requirements = file.requirement ?? []
+        applications = file.application ?? []
         people = Mutex(file.user)
     }
 

@@ -5,6 +5,7 @@ struct DirectoryFile: Decodable, Sendable {
     var client: [Client]
     var resource: [ResourceApp]
     var requirement: [Requirement]?
+    var application: [ServicePrincipal]?
 }
 
 /// A tenant: an organization, the one of all personal accounts, or a B2C directory.

@@ -45,10 +45,13 @@ extension World {
         } catch {
             return .refused(refusal(error, challenge))
         }
-        visit.user = claims["preferred_username"]?.string ?? claims["emails"]?.elements.first?.string
+        visit.user =
+            claims["preferred_username"]?.string ?? claims["emails"]?.elements.first?.string
+            ?? claims["app_displayname"]?.string
         if let response = unmetRequirement(visit, claims, challenge) { return .refused(response) }
-        let scopes = (claims["scp"]?.string ?? "").lowercased().split(separator: " ")
-        guard scopes.contains(visit.isPush ? "repo.write" : "repo.read") else {
+        let scopes = (claims["scp"]?.string ?? "").split(separator: " ").map(String.init)
+        let roles = claims["roles"]?.elements.compactMap(\.string) ?? []
+        guard (scopes + roles).map({ $0.lowercased() }).contains(visit.isPush ? "repo.write" : "repo.read") else {
             return .refused(.text("the token lacks the scope that this needs", status: .forbidden))
         }
         return .accepted(username: visit.user ?? "unknown")

@@ -2,9 +2,11 @@
 struct Trust: Sendable {
     let key: SigningKey
     let certificates: Certificates
+    let applicationCertificate: ApplicationCertificate
 
     init() async throws {
         key = try await SigningKey()
         certificates = try Certificates()
+        applicationCertificate = try await ApplicationCertificate()
     }
 }

@@ -1,0 +1,37 @@
+import Addresses
+import PluginHost
+import Rules
+
+extension PluginRegistry {
+    /// The identity that the variables of the process describe.
+    ///
+    /// - Throws: `ResolutionError` if they describe none, or one that can't be had.
+    func ambientIdentity(in environment: [String: String]) throws(ResolutionError) -> Identity {
+        switch identity(in: environment) {
+        case .wrong(let variable, let what): throw .refusedIdentity("\(variable) must be \(what)")
+        case .nothing(let known):
+            let present = Set(known.flatMap(\.self)).filter { environment[$0]?.isEmpty == false }
+            throw .noIdentityInEnvironment(known, present: present.sorted())
+        case .identity(let found):
+            if let refusal = found.refusal { throw .refusedIdentity(refusal) }
+            return Identity(name: Identity.environment.name, source: found.source)
+        }
+    }
+}
+
+extension IdentityPattern {
+    /// What the row comes to.
+    fileprivate var source: Identity.Source {
+        if let managed { return .machine(managed) }
+        let proof: Identity.Proof =
+            if let secretVariable {
+                .secret(.variable(secretVariable))
+            } else if let certificate {
+                .certificate(path: certificate, password: certificatePasswordVariable.map(Identity.Keeper.variable))
+            } else {
+                .assertion(assertion ?? "")
+            }
+        return .application(
+            Identity.Application(authority: authority ?? "", kind: kind, clientID: clientID ?? "", proof: proof))
+    }
+}

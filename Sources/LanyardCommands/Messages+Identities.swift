@@ -1,0 +1,36 @@
+import Rules
+import Secrets
+import Terminal
+
+extension Failure {
+    /// An identity whose proof isn't where it should be.
+    init(unproven identity: Identity, variable: String?) {
+        let name = identity.name.displayable(limit: 64)
+        if let variable {
+            self.init(
+                "the variable \(variable) is not set, and the identity \(name) is proved by it",
+                hints: ["set it to the secret, where only this process can read it"])
+        } else {
+            self.init(
+                "no secret is stored for the identity \(name)",
+                hints: [Hint("store it", run: "lanyard identity secret \(name)")])
+        }
+    }
+
+    /// Variables that describe nobody: what is there of the sets that would, and what is missing.
+    init(noIdentityAmong known: [[String]], present: [String]) {
+        let nearest = known.filter { !Set($0).isDisjoint(with: present) }
+            .min { $0.count { !present.contains($0) } < $1.count { !present.contains($0) } }
+        if let nearest {
+            let missing = nearest.filter { !present.contains($0) }
+            self.init(
+                "the variables describe no identity: \(missing.joined(separator: " and ")) missing beside "
+                    + nearest.filter(present.contains).joined(separator: " and "),
+                hints: ["set what is missing, or name another identity"])
+        } else {
+            self.init(
+                "the variables describe no identity",
+                hints: known.map { Hint("set \($0.joined(separator: ", "))") } + ["or name another identity"])
+        }
+    }
+}

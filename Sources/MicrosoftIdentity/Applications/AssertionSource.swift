@@ -1,0 +1,222 @@
+import Addresses
+import Files
+import FoundationEssentials
+import OAuth
+import PluginWire
+import Secrets
+import Subprocess
+import SystemPackage
+
+/// Where somebody's word for an application comes from (RFC 7523), which Entra takes from issuers that the application trusts.
+///
+/// It is read or fetched anew for each request and never kept.
+struct AssertionSource: Sendable {
+    private enum Source: Sendable {
+        case text(Secret)
+        case file(String)
+        case command(String)
+        case github(url: String, token: Secret)
+        case azurePipelines(url: String, token: Secret)
+    }
+
+    private let source: Source
+    private let audience: String
+
+    /// What is read of a file or a command, in bytes.
+    private static let longest = 1 << 16
+
+    /// Finds a source by its name and the variables that came with the request.
+    ///
+    /// - Throws: `unsupported` for a name that isn't known; `invalid-request`, naming them, if variables are missing.
+    init(_ identity: PluginIdentity, authority: String) throws(PluginError) {
+        let text = identity.assertion ?? ""
+        let (name, argument) = text.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (text, "")
+        audience = Self.audience(of: authority)
+        switch name {
+        case "file": source = .file(argument)
+        case "command": source = .command(argument)
+        case "variable": source = .text(Secret(try identity.required(argument, "")))
+        case "gitlab":
+            let variable = argument.isEmpty ? "AZURE_ID_TOKEN" : argument
+            source = .text(
+                Secret(try identity.required(variable, "name it in the job's id_tokens, with the audience \(audience)")))
+        case "kubernetes":
+            source = .file(
+                argument.isEmpty ? identity.variable("AZURE_FEDERATED_TOKEN_FILE") ?? Self.kubernetesFile : argument)
+        case "hcp-terraform":
+            let tagged = argument.isEmpty ? "TFC_WORKLOAD_IDENTITY_TOKEN" : "TFC_WORKLOAD_IDENTITY_TOKEN_\(argument)"
+            source = .text(Secret(try identity.required(tagged, "set TFC_WORKLOAD_IDENTITY_AUDIENCE in the workspace")))
+        case "github-actions":
+            let advice = "give the job the permission id-token: write"
+            source = .github(
+                url: try identity.required("ACTIONS_ID_TOKEN_REQUEST_URL", advice),
+                token: Secret(try identity.required("ACTIONS_ID_TOKEN_REQUEST_TOKEN", advice)))
+        case "azure-pipelines": source = try Self.azurePipelines(identity, connection: argument)
+        default:
+            throw PluginError(
+                .unsupported, "there is no source of assertions called \(name.displayable(limit: 64))",
+                hint: "there are github-actions, gitlab, azure-pipelines, kubernetes, hcp-terraform, variable:NAME, "
+                    + "file:PATH and command:PATH")
+        }
+    }
+
+    private static let kubernetesFile = "/var/run/secrets/azure/tokens/azure-identity-token"
+
+    private static func azurePipelines(
+        _ identity: PluginIdentity, connection: String
+    ) throws(PluginError) -> Source {
+        let named = connection.isEmpty ? nil : connection
+        let id: String
+        if let named {
+            id = named
+        } else {
+            id = try identity.required(
+                "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID", "or write assertion = \"azure-pipelines:CONNECTION-ID\"")
+        }
+        var url = try identity.required("SYSTEM_OIDCREQUESTURI", "it is there in jobs of Azure Pipelines only")
+        while url.utf8.last == UInt8(ascii: "/") { url = String(decoding: url.utf8.dropLast(), as: UTF8.self) }
+        return .azurePipelines(
+            url: FormEncoding.append([("api-version", "7.1"), ("serviceConnectionId", id)], to: url),
+            token: Secret(
+                try identity.required(
+                    "SYSTEM_ACCESSTOKEN", "map it in the step's env: SYSTEM_ACCESSTOKEN: $(System.AccessToken)")))
+    }
+
+    /// The audience that Entra wants, by its cloud.
+    private static func audience(of authority: String) -> String {
+        let host = StrictURL(authority)?.host.name ?? ""
+        if host.hasSuffix(".us") { return "api://AzureADTokenExchangeUSGov" }
+        if host.hasSuffix(".cn") { return "api://AzureADTokenExchangeChina" }
+        return "api://AzureADTokenExchange"
+    }
+
+    /// Reads or fetches the assertion.
+    ///
+    /// - Throws: why there is none; never with what came.
+    func assertion(over transport: Transport) async throws(PluginError) -> Secret {
+        let text: String
+        switch source {
+        case .text(let secret): text = secret.reveal()
+        case .file(let path): text = try Self.read(path)
+        case .command(let path): text = try await Self.run(path)
+        case .github(let url, let token):
+            text = try await fetch("GitHub Actions", \.value) { () throws(OAuthError) in
+                try await transport.get(
+                    url.asking(for: audience), headers: Self.bearer(token))
+            }
+        case .azurePipelines(let url, let token):
+            text = try await fetch("Azure Pipelines", \.oidcToken) { () throws(OAuthError) in
+                try await transport.post(
+                    url, json: "",
+                    headers: Self.bearer(token) + [("x-tfs-fedauthredirect", "Suppress")], .harmless)
+            }
+        }
+        let trimmed = String(text.trimmed())
+        guard !trimmed.isEmpty, trimmed.utf8.count <= Self.longest, trimmed.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw PluginError(.invalidRequest, "\(what) gave no token", hint: "it should be a JSON web token on one line")
+        }
+        return Secret(trimmed)
+    }
+
+    /// Where it comes from, for messages.
+    private var what: String {
+        switch source {
+        case .text: "the variable"
+        case .file(let path): "the file \(path.displayable(limit: 300))"
+        case .command(let path): "the command \(path.displayable(limit: 300))"
+        case .github: "GitHub Actions"
+        case .azurePipelines: "Azure Pipelines"
+        }
+    }
+
+    private static func bearer(_ token: Secret) -> [(String, String)] {
+        [("authorization", "Bearer \(token.reveal())")]
+    }
+
+    private func fetch(
+        _ name: String, _ member: KeyPath<Answer, String?>,
+        _ ask: () async throws(OAuthError) -> HTTPAnswer
+    ) async throws(PluginError) -> String {
+        let answer: HTTPAnswer
+        do throws(OAuthError) { answer = try await ask() } catch { throw error.pluginError() }
+        guard answer.status == 200, let token = answer.json(Answer.self)?[keyPath: member], !token.isEmpty else {
+            throw PluginError(
+                answer.status == 429 || answer.status >= 500 ? .unavailable : .invalidRequest,
+                "\(name) gave no token (HTTP \(answer.status))",
+                hint: "check that the job may ask for one")
+        }
+        return token
+    }
+
+    private struct Answer: Decodable {
+        var value: String?
+        var oidcToken: String?
+    }
+
+    private static func read(_ path: String) throws(PluginError) -> String {
+        do throws(FileProblem) {
+            return String(decoding: try OpenFile(path).contents(atMost: longest), as: UTF8.self)
+        } catch {
+            throw PluginError(
+                .invalidRequest, "the token file \(path.displayable(limit: 300)) can't be read: \(error.reason)",
+                hint: "check the path, and that the pod or job mounts the token")
+        }
+    }
+}
+
+extension AssertionSource {
+    /// Seconds for which a command may run.
+    private static let patience = Duration.seconds(20)
+
+    /// Runs a command without arguments and reads what it prints; what it complains of goes where lanyard's own does.
+    private static func run(_ path: String) async throws(PluginError) -> String {
+        let shown = path.displayable(limit: 300)
+        do {
+            let outcome = try await withThrowingTaskGroup { group in
+                group.addTask {
+                    let result = try await Subprocess.run(
+                        .path(FilePath(path)), input: .none, output: .string(limit: longest), error: .discarded)
+                    return (result.terminationStatus.isSuccess, result.standardOutput)
+                }
+                group.addTask {
+                    try await Task.sleep(for: patience)
+                    throw CancellationError()
+                }
+                defer { group.cancelAll() }
+                return try await group.next()
+            }
+            if case (true, let text?)? = outcome { return text }
+            throw PluginError(.invalidRequest, "the command \(shown) failed", hint: "run it by hand to see why")
+        } catch let error as PluginError {
+            throw error
+        } catch is CancellationError {
+            throw PluginError(.unavailable, "the command \(shown) gave no token within \(patience.components.seconds) seconds")
+        } catch {
+            throw PluginError(
+                .invalidRequest, "the command \(shown) can't be run", hint: "check its path, and that it is executable")
+        }
+    }
+}
+
+extension String {
+    /// The URL with an audience in its query, in place of one that is there.
+    fileprivate func asking(for audience: String) -> String {
+        guard let (place, query) = cut(at: "?") else { return FormEncoding.append([("audience", audience)], to: self) }
+        let others = query.pieces(between: "&").filter { !$0.utf8.starts(with: "audience=".utf8) }
+        let url = others.isEmpty ? String(place) : "\(place)?\(others.joined(separator: "&"))"
+        return FormEncoding.append([("audience", audience)], to: url)
+    }
+}
+
+extension PluginIdentity {
+    /// A variable that must be there.
+    fileprivate func required(_ name: String, _ advice: String) throws(PluginError) -> String {
+        guard let value = variable(name) else {
+            throw PluginError(
+                .invalidRequest, "the variable \(name.displayable(limit: 128)) is not set",
+                hint: advice.isEmpty ? nil : advice)
+        }
+        return value
+    }
+}

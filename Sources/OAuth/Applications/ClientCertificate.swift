@@ -1,0 +1,178 @@
+import Addresses
+import Crypto
+import CryptoExtras
+import Files
+package import FoundationEssentials
+import JWTKit
+import NIOSSL
+package import Secrets
+
+/// A certificate that an application proves itself with, and its private key.
+package struct ClientCertificate: Sendable {
+    /// What the file is called, for messages.
+    private let path: String
+    /// The certificates as DER, that of the key first.
+    private let chain: [[UInt8]]
+    private let key: JWTKit.Insecure.RSA.PrivateKey
+    /// When the key's certificate ends.
+    private let end: Date
+
+    /// The longest file that is read, in bytes.
+    private static let longestFile = 1 << 20
+
+    /// Reads a file: PEM if it holds `-----BEGIN`, otherwise PKCS #12, encrypted or not.
+    ///
+    /// - Throws: `invalidRequest` if it can't be read, lacks its certificate or its one RSA key, or doesn't open with the password.
+    package init(file path: String, password: Secret?) throws(OAuthError) {
+        let bytes: [UInt8]
+        do throws(FileProblem) {
+            bytes = try OpenFile(path).contents(atMost: Self.longestFile)
+        } catch {
+            throw .certificate(path, "can't be read: \(error.reason)", "check the path and who may read the file")
+        }
+        let isPEM = String(decoding: bytes, as: UTF8.self).utf8.firstRange(of: "-----BEGIN".utf8) != nil
+        let (certificates, key) =
+            try isPEM ? Self.readPEM(bytes, path, password) : Self.readPKCS12(bytes, path, password)
+        let rsa = try Self.rsaKey(key, path)
+        let publicKey = rsa.publicKey.derRepresentation
+        let own = certificates.first { certificate in
+            (try? certificate.extractPublicKey().toSPKIBytes()).map { Data($0) } == publicKey
+        }
+        guard let own else {
+            throw .certificate(path, "has no certificate of its private key", "put both of the same pair into the file")
+        }
+        self.path = path
+        self.key = rsa
+        end = Date(timeIntervalSince1970: TimeInterval(own.notValidAfter))
+        chain = ([own] + certificates.filter { $0 != own }).compactMap { try? $0.toDERBytes() }
+    }
+
+    private static func readPEM(
+        _ bytes: [UInt8], _ path: String, _ password: Secret?
+    ) throws(OAuthError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
+            throw .certificate(path, "has no certificate", "add it to the private key: cat key.pem certificate.pem")
+        }
+        switch text.split(separator: "-----BEGIN ").count(where: { $0.hasPrefixOfPrivateKey }) {
+        case 1: break
+        case 0: throw .certificate(path, "has no private key", "add it to the certificate: cat key.pem certificate.pem")
+        default: throw .certificate(path, "has several private keys", "leave the one of the certificate")
+        }
+        do {
+            let key = try NIOSSLPrivateKey(bytes: bytes, format: .pem) { (give: NIOSSLPassphraseSetter<[UInt8]>) in
+                give(Array((password?.reveal() ?? "").utf8))
+            }
+            return (certificates, key)
+        } catch {
+            throw .unopened(path, hasPassword: password != nil)
+        }
+    }
+
+    private static func readPKCS12(
+        _ bytes: [UInt8], _ path: String, _ password: Secret?
+    ) throws(OAuthError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
+        do {
+            let bundle = try NIOSSLPKCS12Bundle(buffer: bytes, passphrase: password.map { Array($0.reveal().utf8) })
+            return (bundle.certificateChain, bundle.privateKey)
+        } catch {
+            throw .unopened(path, hasPassword: password != nil)
+        }
+    }
+
+    private static func rsaKey(_ key: NIOSSLPrivateKey, _ path: String) throws(OAuthError) -> JWTKit.Insecure.RSA.PrivateKey {
+        do {
+            let signing = try _RSA.Signing.PrivateKey(derRepresentation: key.derBytes)
+            return try JWTKit.Insecure.RSA.PrivateKey(backing: signing)
+        } catch {
+            throw .certificate(
+                path, "has a private key that is not RSA, or shorter than 2048 bits",
+                "make an RSA key of 2048 bits or more")
+        }
+    }
+}
+
+extension ClientCertificate {
+    /// How an assertion names the certificate and is signed.
+    package enum Style: Sendable {
+        /// PS256, with the SHA-256 thumbprint in `x5t#S256`.
+        case modern
+        /// RS256, with the SHA-1 thumbprint in `x5t`, as AD FS wants it.
+        case legacy
+    }
+
+    /// An assertion that the client is itself, good for ten minutes (RFC 7523, 3). Each is made for one request.
+    ///
+    /// - Parameters:
+    ///   - client: the client ID, which issues it and is its subject.
+    ///   - audience: the token endpoint that it is sent to.
+    ///   - style: how it is signed.
+    ///   - sendsChain: whether the certificates go along (`x5c`), for an authority that trusts their issuer.
+    ///   - now: the time.
+    /// - Throws: `invalidRequest` if the certificate has expired.
+    package func assertion(
+        of client: String, for audience: String, style: Style = .modern, sendsChain: Bool, now: Date = .now
+    ) async throws(OAuthError) -> Secret {
+        guard now < end else {
+            let day = end.formatted(Date.ISO8601FormatStyle().year().month().day())
+            throw .certificate(path, "expired on \(day)", "get a new certificate, and register it with the application")
+        }
+        let moment = Int(now.timeIntervalSince1970)
+        let claims = AssertionClaims(
+            aud: audience, iss: client, sub: client, jti: UUID().uuidString.lowercased(), nbf: moment, iat: moment,
+            exp: moment + 600)
+        var header = JWTHeader()
+        header.typ = "JWT"
+        if sendsChain { header.x5c = chain.map { Data($0).base64EncodedString() } }
+        let keys = JWTKeyCollection()
+        do {
+            switch style {
+            case .modern:
+                header.x5tS256 = Base64URL.encode(SHA256.hash(data: chain[0]))
+                await keys.add(pss: key, digestAlgorithm: .sha256)
+            case .legacy:
+                header.x5t = Base64URL.encode(Crypto.Insecure.SHA1.hash(data: chain[0]))
+                await keys.add(rsa: key, digestAlgorithm: .sha256)
+            }
+            return Secret(try await keys.sign(claims, header: header))
+        } catch {
+            throw .certificate(path, "has a private key that doesn't sign", "make a new pair")
+        }
+    }
+}
+
+/// RFC 7523, 3.
+private struct AssertionClaims: JWTPayload {
+    let aud: String
+    let iss: String
+    let sub: String
+    let jti: String
+    let nbf: Int
+    let iat: Int
+    let exp: Int
+
+    // What is made here needn't be checked here.
+    func verify(using algorithm: some JWTAlgorithm) {}
+}
+
+extension Substring {
+    /// Whether a PEM block is a private key's: `PRIVATE KEY`, `RSA PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`.
+    fileprivate var hasPrefixOfPrivateKey: Bool {
+        guard let end = utf8.firstRange(of: "-----".utf8) else { return false }
+        return self[..<end.lowerBound].utf8.reversed().starts(with: "PRIVATE KEY".utf8.reversed())
+    }
+}
+
+extension OAuthError {
+    /// What is wrong with a certificate's file, and what to do about it.
+    fileprivate static func certificate(_ path: String, _ fault: String, _ hint: String) -> OAuthError {
+        OAuthError(.invalidRequest, "the certificate \(path.displayable(limit: 300)) \(fault)", hint: hint)
+    }
+
+    fileprivate static func unopened(_ path: String, hasPassword: Bool) -> OAuthError {
+        hasPassword
+            ? certificate(path, "does not open with its password", "check the password; the file may be damaged, too")
+            : certificate(
+                path, "can't be read as PEM or PKCS #12 without a password", "if it is encrypted, give its password")
+    }
+}

@@ -1,0 +1,212 @@
+import Addresses
+public import PluginWire
+import SettingsFile
+
+/// An identity that variables of the process describe: an `[[identity]]` table.
+///
+/// Its texts are templates: `{NAME}` stands for a variable's value, `{NAME:TEXT}` for that or else the text.
+public struct IdentityPattern: Sendable, Equatable {
+    /// The variables that must be there, and not empty.
+    public var variables: [String] = []
+    /// What the manifest's selecting variable may say, lower case, for the row to count; empty for anything.
+    public var selectors: [String] = []
+    /// The authority's URL; nil for a machine's own identity.
+    public var authority: String?
+    /// The authority's kind, if its URL doesn't tell.
+    public var kind: String?
+    /// The application's client ID.
+    public var clientID: String?
+    /// The variable that has the client secret.
+    public var secretVariable: String?
+    /// The file with certificate and key.
+    public var certificate: String?
+    /// The variable that has its password, if it is set.
+    public var certificatePasswordVariable: String?
+    /// Where assertions come from.
+    public var assertion: String?
+    /// Which of the machine's identities.
+    public var managed: String?
+    /// Why what these variables describe isn't served: a sentence without a full stop.
+    public var refusal: String?
+}
+
+/// What variables say, by the first manifest that knows them.
+public enum IdentityFound: Sendable, Equatable {
+    /// This identity; its templates are filled in.
+    case identity(IdentityPattern)
+    /// A value that can't be right, in this variable, and what it must be.
+    case wrong(variable: String, what: String)
+    /// None: what sets of variables would describe one.
+    case nothing([[String]])
+}
+
+extension PluginRegistry {
+    /// The identity that variables describe, by the first row of a manifest whose variables are all there.
+    public func identity(in environment: [String: String]) -> IdentityFound {
+        for plugin in plugins where !plugin.identityPatterns.isEmpty {
+            let selector = plugin.identitySelector.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
+            if let name = plugin.identitySelector, let selector,
+                !plugin.identityPatterns.contains(where: { $0.isSelected(by: selector) }),
+                !plugin.otherSelectors.contains(selector.lowercased())
+            {
+                return .wrong(variable: name, what: "a value that is known here")
+            }
+            for pattern in plugin.identityPatterns where pattern.isDescribed(by: environment, selector) {
+                return pattern.filledIn(from: environment)
+            }
+        }
+        return .nothing(plugins.flatMap(\.identityPatterns).map(\.variables).filter { !$0.isEmpty })
+    }
+
+    /// What stands for the authority of machines' own identities, whose platforms have none; nil if no plugin serves them.
+    ///
+    /// Its host and realm are those that their tokens are kept under (`localhost`, `managed_identity`).
+    public var machineAuthority: AuthorityMatch? {
+        guard let plugin = plugin(servingIdentities: .managed),
+            let url = AuthorityURL("https://localhost/managed_identity")
+        else { return nil }
+        return AuthorityMatch(
+            plugin: plugin, authority: url, environment: url.host, environmentHosts: [url.host], realm: url.path[0],
+            sharedRealm: nil, policy: nil)
+    }
+
+    /// The names of all variables that identities may be found by.
+    public var identityVariables: Set<String> {
+        Set(plugins.flatMap { $0.variables + $0.identityPatterns.flatMap(\.variables) + [$0.identitySelector].compactMap(\.self) })
+    }
+
+    /// The plugin that gets tokens for identities of a kind; for one at an authority its own plugin does.
+    public func plugin(servingIdentities kind: PluginIdentity.Kind) -> PluginManifest? {
+        plugins.first { $0.identities.contains(kind) }
+    }
+}
+
+extension IdentityPattern {
+    func isSelected(by selector: String) -> Bool {
+        selectors.isEmpty || selectors.contains { $0.isSame(as: selector.lowercased()) }
+    }
+
+    fileprivate func isDescribed(by environment: [String: String], _ selector: String?) -> Bool {
+        variables.allSatisfy { environment[$0]?.isEmpty == false } && (selector.map(isSelected) ?? true)
+    }
+
+    fileprivate func filledIn(from environment: [String: String]) -> IdentityFound {
+        var filled = self
+        do throws(TemplateFault) {
+            filled.authority = try authority.map { text throws(TemplateFault) in
+                try Template(text).filledIn(environment, isURL: true)
+            }
+            filled.clientID = try Self.fill(clientID, environment)
+            filled.certificate = try Self.fill(certificate, environment)
+            filled.assertion = try Self.fill(assertion, environment)
+            filled.managed = try Self.fill(managed, environment)
+        } catch {
+            return .wrong(variable: error.variable, what: error.what)
+        }
+        if environment[certificatePasswordVariable ?? ""]?.isEmpty ?? true { filled.certificatePasswordVariable = nil }
+        return .identity(filled)
+    }
+
+    private static func fill(_ text: String?, _ environment: [String: String]) throws(TemplateFault) -> String? {
+        try text.map { text throws(TemplateFault) in try Template(text).filledIn(environment, isURL: false) }
+    }
+}
+
+/// A value that can't stand in a template's place.
+private struct TemplateFault: Error {
+    let variable: String
+    let what: String
+}
+
+/// A text with `{NAME}` and `{NAME:TEXT}` in it.
+private struct Template {
+    private enum Part {
+        case text(Substring)
+        case variable(String, fallback: String?)
+    }
+
+    private let parts: [Part]
+
+    init(_ text: String) {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let open = rest.utf8.firstIndex(of: UInt8(ascii: "{")),
+            let close = rest[open...].utf8.firstIndex(of: UInt8(ascii: "}"))
+        {
+            parts.append(.text(rest[..<open]))
+            let inside = String(rest[rest.utf8.index(after: open)..<close])
+            let pair = inside.cut(at: ":")
+            parts.append(.variable(pair.map { String($0.0) } ?? inside, fallback: pair.map { String($0.1) }))
+            rest = rest[rest.utf8.index(after: close)...]
+        }
+        self.parts = parts + [.text(rest)]
+    }
+
+    /// Puts values in; of a URL, one that begins it is a host or an https URL, and every other a single segment of its path.
+    func filledIn(_ environment: [String: String], isURL: Bool) throws(TemplateFault) -> String {
+        var filled = ""
+        for part in parts {
+            switch part {
+            case .text(let text): filled += text
+            case .variable(let name, let fallback):
+                let value = environment[name].flatMap { $0.isEmpty ? nil : $0 }
+                guard let text = value ?? fallback else { throw TemplateFault(variable: name, what: "set") }
+                guard text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+                    throw TemplateFault(variable: name, what: "a short text without control characters")
+                }
+                filled += isURL ? try Self.urlPart(text, of: name, isFirst: filled.isEmpty) : text
+            }
+        }
+        return filled
+    }
+
+    private static func urlPart(_ text: String, of name: String, isFirst: Bool) throws(TemplateFault) -> String {
+        guard isFirst else {
+            guard AuthorityURL("https://host/\(text)")?.path == [text] else {
+                throw TemplateFault(variable: name, what: "letters, digits, dots and hyphens")
+            }
+            return text
+        }
+        let url = text.hasBytes("://") ? text : "https://\(text)"
+        guard let authority = AuthorityURL(url) else {
+            throw TemplateFault(variable: name, what: "an https URL of a host")
+        }
+        return authority.description
+    }
+}
+
+extension SettingsTable {
+    /// Reads an `[[identity]]` table of a manifest.
+    func identityPattern() throws(SettingsError) -> IdentityPattern {
+        var pattern = IdentityPattern()
+        pattern.variables = try list("variables", .fieldName)
+        pattern.selectors = try list("selectors", .token(64)).map { $0.lowercased() }
+        pattern.authority = try text("authority", .text(2048))
+        pattern.kind = try text("kind", .pluginName)
+        pattern.clientID = try text("client-id", .text(512))
+        pattern.secretVariable = try text("secret-variable", .fieldName)
+        pattern.certificate = try text("certificate", .text(512))
+        pattern.certificatePasswordVariable = try text("certificate-password-variable", .fieldName)
+        pattern.assertion = try text("assertion", .text(512))
+        pattern.managed = try text("managed", .text(512))
+        pattern.refusal = try text("refusal", .text(512))
+        let ways = [
+            pattern.secretVariable, pattern.certificate, pattern.assertion, pattern.managed, pattern.refusal,
+        ]
+        guard ways.count(where: { $0 != nil }) == 1 else {
+            throw error(
+                nil, "an [[identity]] needs one of `secret-variable`, `certificate`, `assertion`, `managed` and `refusal`")
+        }
+        let needsAuthority = pattern.managed == nil && pattern.refusal == nil
+        guard !needsAuthority || (pattern.authority != nil && pattern.clientID != nil) else {
+            throw error(nil, "an [[identity]] of an application needs `authority` and `client-id`")
+        }
+        return pattern
+    }
+
+    /// The keys of a manifest's `[[identity]]` table.
+    static let identityPatternKeys = [
+        "variables", "selectors", "authority", "kind", "client-id", "secret-variable", "certificate",
+        "certificate-password-variable", "assertion", "managed", "refusal",
+    ]
+}

@@ -1,0 +1,235 @@
+import Addresses
+import SettingsFile
+
+/// Who signs in without a person: an application or a machine.
+public struct Identity: Sendable, Equatable {
+    /// What people call it; rules, requests and `LANYARD_IDENTITY` name it so.
+    public var name: String
+    /// How it gets its tokens.
+    public var source: Source
+    /// The file that holds its table; empty for one that is built in, or is yet to be written.
+    public var file = ""
+    /// The line that the table begins at, from 1.
+    public var line: Int?
+
+    /// How an identity gets its tokens.
+    public enum Source: Sendable, Equatable {
+        /// As an application that proves itself to its authority (RFC 6749, 4.4).
+        case application(Application)
+        /// From the platform that this machine runs on: `system`, `client-id:…`, `object-id:…` or `resource-id:…`.
+        case machine(String)
+        /// As what the variables of the process describe, by what plugins' manifests say of them.
+        case environment
+    }
+
+    /// An application that an authority knows.
+    public struct Application: Sendable, Equatable {
+        /// The authority's URL.
+        public var authority: String
+        /// What kind of authority it is, if the URL's shape doesn't tell.
+        public var kind: String?
+        /// The application's client ID.
+        public var clientID: String
+        /// What shows that it is the application.
+        public var proof: Proof
+
+        /// Describes an application.
+        public init(authority: String, kind: String? = nil, clientID: String, proof: Proof) {
+            self.authority = authority
+            self.kind = kind
+            self.clientID = clientID
+            self.proof = proof
+        }
+    }
+
+    /// What shows that an application is itself.
+    public enum Proof: Sendable, Equatable {
+        /// The client secret (RFC 6749, 2.3.1).
+        case secret(Keeper)
+        /// A file with its certificate and key; and who has the password, if the file is encrypted.
+        case certificate(path: String, password: Keeper?)
+        /// Somebody else's word for it (RFC 7523): the name of a source, perhaps with `:` and what it takes.
+        case assertion(String)
+    }
+
+    /// Who has a secret.
+    public enum Keeper: Sendable, Equatable {
+        /// The keyring.
+        case keyring
+        /// A variable of the process.
+        case variable(String)
+    }
+
+    /// Names an identity.
+    public init(name: String, source: Source) {
+        self.name = name
+        self.source = source
+    }
+
+    /// What the variables describe.
+    public static let environment = Identity(name: "environment", source: .environment)
+    /// The machine's own.
+    public static let machine = Identity(name: "machine", source: .machine("system"))
+    /// Those that need no table.
+    public static let builtIn = [environment, machine]
+
+    /// The application, if it is one.
+    public var application: Application? {
+        guard case .application(let application) = source else { return nil }
+        return application
+    }
+
+    /// Whether a text can name an identity: 1 to 64 letters, digits, `.`, `_` and `-`, not `-` first.
+    public static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+extension Identity {
+    /// The keys of an identity.
+    public static let keys = [
+        "name", "authority", "kind", "client-id", "secret", "secret-variable", "certificate", "certificate-password",
+        "certificate-password-variable", "assertion", "managed",
+    ]
+
+    /// Reads an `[[identity]]` table.
+    ///
+    /// - Throws: `SettingsError` if a key is unknown, missing or wrong, or one proof stands beside another.
+    init(_ table: SettingsTable) throws(SettingsError) {
+        try table.allow(only: Self.keys, of: "identity")
+        guard let name = try table.string("name") else { throw table.error(nil, "an identity needs `name`") }
+        guard Self.isName(name) else {
+            throw table.error(
+                "name", "`name` must be a short word of letters, digits, `.`, `_` and `-`", hint: "such as \"release\"")
+        }
+        guard !Self.builtIn.contains(where: { $0.name == name }) else {
+            throw table.error("name", "`\(name)` is built in, and needs no table", hint: "choose another name")
+        }
+        self.init(name: name, source: try table.identitySource())
+        file = table.file
+        line = table.line
+    }
+}
+
+extension SettingsTable {
+    fileprivate func identitySource() throws(SettingsError) -> Identity.Source {
+        let isKept = try boolean("secret") ?? false
+        let ways = ["managed", "secret", "secret-variable", "certificate", "assertion"].filter { key in
+            keys.contains(key) && (isKept || !key.isSame(as: "secret"))
+        }
+        guard let way = ways.first else {
+            throw error(
+                nil, "an identity needs `certificate`, `secret`, `secret-variable`, `assertion` or `managed`",
+                hint: "such as secret = true, then: lanyard identity secret NAME")
+        }
+        guard ways.count == 1 else {
+            throw error(ways[1], "`\(way)` and `\(ways[1])` contradict each other", hint: "keep one of them")
+        }
+        return way.isSame(as: "managed") ? .machine(try managedID()) : .application(try application(proving: way))
+    }
+
+    private func managedID() throws(SettingsError) -> String {
+        if let wrong = ["authority", "client-id", "kind"].first(where: keys.contains) {
+            throw error(
+                wrong, "a managed identity has no `\(wrong)`: its platform knows it",
+                hint: "for a user-assigned one, write managed = \"client-id:ID\"")
+        }
+        let text = try string("managed") ?? ""
+        guard Identity.isManagedID(text) else {
+            throw error(
+                "managed", "`managed` must be \"system\", or one of client-id:, object-id: and resource-id: with an id",
+                hint: "such as managed = \"client-id:11111111-2222-3333-4444-555555555555\"")
+        }
+        return text
+    }
+
+    private func application(proving way: String) throws(SettingsError) -> Identity.Application {
+        guard let url = try string("authority") else {
+            throw error(nil, "an identity needs `authority`", hint: "such as authority = \"\(Example.authority)\"")
+        }
+        guard let clientID = try clientID() else {
+            throw error(nil, "an identity needs `client-id`", hint: "the ID of its app registration")
+        }
+        return Identity.Application(
+            authority: try authority(url), kind: try string("kind"), clientID: clientID, proof: try proof(way))
+    }
+
+    private func proof(_ way: String) throws(SettingsError) -> Identity.Proof {
+        let password = try certificatePassword(isAllowed: way.isSame(as: "certificate"))
+        switch way {
+        case "secret": return .secret(.keyring)
+        case "secret-variable": return .secret(.variable(try variable(way)))
+        case "certificate":
+            let path = try string(way) ?? ""
+            guard path.hasPrefix("/"), path.utf8.count <= 4096, !path.hasControlCharacter else {
+                throw error(way, "`certificate` must be an absolute path", hint: "such as \"/etc/contoso/release.pem\"")
+            }
+            return .certificate(path: path, password: password)
+        default:
+            let source = try string(way) ?? ""
+            guard Identity.isAssertionSource(source) else {
+                throw error(
+                    way, "`assertion` must name where the assertion comes from",
+                    hint: "such as \"github-actions\", \"kubernetes\" or \"file:/path\"")
+            }
+            return .assertion(source)
+        }
+    }
+
+    private func certificatePassword(isAllowed: Bool) throws(SettingsError) -> Identity.Keeper? {
+        let (asked, named) = ("certificate-password", "certificate-password-variable")
+        if !isAllowed, let wrong = [asked, named].first(where: keys.contains) {
+            throw error(wrong, "`\(wrong)` goes with `certificate` only")
+        }
+        let isKept = try boolean(asked) ?? false
+        guard keys.contains(named) else { return isKept ? .keyring : nil }
+        guard !isKept else { throw error(named, "`\(asked)` and `\(named)` contradict each other") }
+        return .variable(try variable(named))
+    }
+
+    private func variable(_ key: String) throws(SettingsError) -> String {
+        let name = try string(key) ?? ""
+        guard Identity.isVariable(name) else {
+            throw error(key, "`\(key)` must be the name of a variable, not a secret", hint: "such as \"RELEASE_SECRET\"")
+        }
+        return name
+    }
+}
+
+extension Identity {
+    /// Whether a text says which of a machine's identities is meant.
+    public static func isManagedID(_ text: String) -> Bool {
+        guard !text.isSame(as: "system") else { return true }
+        guard let (kind, id) = text.cut(at: ":"), !id.isEmpty, text.utf8.count <= 1024 else { return false }
+        return ["client-id", "object-id", "resource-id"].contains { kind.isSame(as: $0) }
+            && id.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// Whether a text can say where assertions come from: a short name, perhaps with `:` and what it takes.
+    public static func isAssertionSource(_ text: String) -> Bool {
+        guard text.utf8.count <= 4096, !text.hasControlCharacter else { return false }
+        let name = text.cut(at: ":").map { String($0.0) } ?? text
+        if ["file", "command"].contains(name) { return text.utf8.starts(with: "\(name):/".utf8) }
+        if name.isSame(as: "variable") { return isVariable(String(text.utf8.dropFirst(9)) ?? "") }
+        return isName(name)
+    }
+
+    /// Whether a text is a variable's name, as POSIX has them.
+    public static func isVariable(_ text: String) -> Bool {
+        guard let first = text.utf8.first, !(0x30...0x39).contains(first), text.utf8.count <= 128 else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Addresses
+import PluginHost
+import PluginWire
+import Rules
+import Secrets
+public import TokenStore
+
+// Tokens of applications and machines: nobody signs in, and there is no account.
+
+extension TokenAcquirer {
+    /// Decides for an identity by what is stored: its token, or the plugin.
+    ///
+    /// `read` reads the keyring. A keyring that can't be used is no error, as there is none where most machines work: then what is
+    /// remembered outside of it counts.
+    func decide(
+        _ request: TokenRequest, at authority: MatchedAuthority, now: Int,
+        reading read: (AuthorityPlace) throws(AcquisitionError) -> StoredRecords
+    ) -> Decision {
+        var decision = Decision(step: .authenticate)
+        decision.match = authority.match
+        let stored: StoredRecords
+        do throws(AcquisitionError) { stored = try read(authority.place) } catch {
+            stored = remembered?.records(of: RememberedTokens.Owner(request, authority.place), now: now) ?? StoredRecords()
+        }
+        let nobody = AccountRecord(
+            homeAccountID: "", environment: authority.place.environment, realm: authority.place.realm, username: "")
+        let selection = SilentSelection(stored, place: authority.place, account: nobody, request: request, now: now)
+        decision.accessToken = selection.freshToken ?? selection.lastResort
+        if let token = selection.freshToken, !selection.shouldRenew(token) {
+            decision.step = .answer(AcquiredToken(token, account: nil, source: .cache))
+        }
+        if request.exchange != nil { decision.exchange(selection) }
+        return decision
+    }
+
+    /// Gets a token as an identity: what is stored, or what the plugin gets now.
+    ///
+    /// One process at a time asks, and those that waited find what came of it. If that fails, a token that lives on serves.
+    func authenticated(
+        _ decision: Decision?, for request: TokenRequest
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        let asked = recentFailures.now
+        if case .answer(let token)? = decision?.step { return token }
+        let authority = try match(request)
+        return try await exclusively(lock(ofTokenFor: request, authority.place)) {
+            () async throws(AcquisitionError) in
+            let decision = self.decide(request)
+            if case .answer(let token) = decision.step { return token }
+            do throws(AcquisitionError) {
+                return try await self.authenticate(request, authority, since: asked)
+            } catch {
+                guard let token = decision.accessToken, request.claims == nil, token.lives(after: self.clock()) else {
+                    throw error
+                }
+                return AcquiredToken(token, account: nil, source: .cache)
+            }
+        }
+    }
+
+    /// Has the plugin get a token, unless that failed while this process waited, and keeps it.
+    private func authenticate(
+        _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int
+    ) async throws(AcquisitionError) -> AcquiredToken {
+        let name = authority.match.plugin.name
+        let key = RecentFailures.Key(request, authority.place, account: nil)
+        if let failure = recentFailures.failure(key, since: asked) { throw .plugin(failure, name: name) }
+        let ask = try authentication(for: request, authority)
+        // To be had before the authority answers: what changes meanwhile makes it worthless.
+        let sealing = remembered?.key()
+        tell(.authenticating(request.authority))
+        let result: PluginResult
+        do throws(PluginError) {
+            let match = request.authority == Identity.machineAuthority ? nil : authority.match
+            result = try await host.authenticate(ask, by: authority.match.plugin, at: match)
+        } catch {
+            throw .plugin(recentFailures.noted(error, key), name: name)
+        }
+        recentFailures.forget(key)
+        let made = RecordsOfResult(result: result, request: request, place: authority.place, redeemed: nil, now: clock())
+        keep(made.accessToken, of: RememberedTokens.Owner(request, authority.place), sealing)
+        return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
+    }
+
+    /// Keeps a token in the keyring, or, if there is none to use, where answers are remembered.
+    private func keep(_ token: AccessTokenRecord, of owner: RememberedTokens.Owner, _ key: AnswerEncryptionKey?) {
+        do throws(StoreError) {
+            try store.save([.accessToken(token)])
+        } catch {
+            guard let key else { return }
+            remembered?.keep(token, of: owner, now: clock(), key: key)
+        }
+    }
+
+    /// What the plugin is asked: the identity, and what shows that it is itself.
+    private func authentication(
+        for request: TokenRequest, _ authority: MatchedAuthority
+    ) throws(AcquisitionError) -> PluginRequest {
+        guard let identity = request.identity else { throw .unknownAuthority(request.authority) }
+        var ask = pluginRequest(.authenticate, at: request.authority, authority.match)
+        ask.scopes = request.scopes
+        ask.resources = request.resourceIndicators
+        ask.claims = request.claims
+        ask.capabilities = [.claimsChallenge]
+        var names = authority.match.plugin.variables
+        switch identity.source {
+        case .machine(let id):
+            ask.authority = ""
+            ask.identity = PluginIdentity(.managed)
+            ask.identity?.managedID = id
+        case .application(let application):
+            ask.clientID = application.clientID
+            ask.identity = PluginIdentity(.client)
+            try prove(identity, application.proof, in: &ask, authority.place, &names)
+        case .environment: throw .unknownAuthority(request.authority)
+        }
+        ask.identity?.variables = names.compactMap { name in
+            environment[name].flatMap { $0.isEmpty ? nil : PluginField(name, Secret($0)) }
+        }
+        return ask
+    }
+
+    private func prove(
+        _ identity: Identity, _ proof: Identity.Proof, in ask: inout PluginRequest, _ place: AuthorityPlace,
+        _ names: inout [String]
+    ) throws(AcquisitionError) {
+        let owner = ClientSecretStore.Owner(ask.clientID, at: place)
+        switch proof {
+        case .secret(let keeper):
+            ask.clientSecret = try secret(kept: keeper, of: owner, identity)
+        case .certificate(let path, let keeper):
+            ask.identity?.certificate = path
+            if let keeper {
+                ask.identity?.certificatePassword = try secret(kept: keeper, of: owner.ofCertificate, identity)
+            }
+        case .assertion(let source):
+            ask.identity?.assertion = source
+            if let (kind, name) = source.cut(at: ":"), kind.isSame(as: "variable") { names.append(String(name)) }
+        }
+    }
+
+    private func secret(
+        kept keeper: Identity.Keeper, of owner: ClientSecretStore.Owner, _ identity: Identity
+    ) throws(AcquisitionError) -> Secret {
+        switch keeper {
+        case .variable(let name):
+            guard let text = environment[name], !text.isEmpty else {
+                throw .noIdentitySecret(identity, variable: name)
+            }
+            return Secret(text)
+        case .keyring:
+            let kept = try storing { () throws(StoreError) in try clientSecrets?.secret(of: owner) }
+            guard let kept else { throw .noIdentitySecret(identity, variable: nil) }
+            return kept.secret
+        }
+    }
+
+    /// The lock of an identity's token: nobody waits for a plugin but those who need the same.
+    private func lock(ofTokenFor request: TokenRequest, _ place: AuthorityPlace) -> String {
+        (["identity"] + RememberedTokens.Owner(request, place).fields).joined(separator: "\n")
+    }
+}
+
+extension ClientSecretStore.Owner {
+    /// The password of the client's certificate, which is kept beside its secret.
+    public var ofCertificate: Self {
+        Self(environment: environment, realm: realm, clientID: "\(clientID) certificate")
+    }
+}
+
+extension RememberedTokens.Owner {
+    /// Whose token a request needs, and for what.
+    init(_ request: TokenRequest, _ place: AuthorityPlace) {
+        self.init(fields: [
+            place.environment, place.realm, request.clientID.lowercased(),
+            request.scopes.map { $0.lowercased() }.sorted().joined(separator: " "), request.resourceKey ?? "",
+        ])
+    }
+}

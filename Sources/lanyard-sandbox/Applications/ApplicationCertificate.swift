@@ -1,0 +1,46 @@
+import Addresses
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+import JWTKit
+import SwiftASN1
+import Synchronization
+import X509
+
+/// The certificate that the sandbox makes for its application, as an administrator would upload it.
+struct ApplicationCertificate: Sendable {
+    /// Key and certificate in one file.
+    let pem: String
+    /// The certificate's SHA-256 in base64url.
+    let thumbprint: String
+    private let keys: JWTKeyCollection
+
+    init() async throws {
+        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let name = try DistinguishedName { CommonName("lanyard sandbox application") }
+        let own = Certificate.PrivateKey(key)
+        let certificate = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: own.publicKey,
+            notValidBefore: Date.now.addingTimeInterval(-300), notValidAfter: Date.now.addingTimeInterval(30 * 86400),
+            issuer: name, subject: name, signatureAlgorithm: .sha256WithRSAEncryption,
+            extensions: Certificate.Extensions(), issuerPrivateKey: own)
+        let document = try certificate.serializeAsPEM()
+        thumbprint = Base64URL.encode(SHA256.hash(data: document.derBytes))
+        pem = key.pemRepresentation + "\n" + document.pemString + "\n"
+        keys = try await JWTKeyCollection().add(
+            pss: JWTKit.Insecure.RSA.PublicKey(backing: key.publicKey), digestAlgorithm: .sha256)
+    }
+
+    /// Whether its key signed a token with PS256.
+    func hasSigned(_ token: String) async -> Bool {
+        (try? await keys.verify(token, as: Claims.self)) != nil
+    }
+}
+
+/// The identifiers of the assertions that came: each is good once (RFC 7523, 3).
+final class UsedAssertions: Sendable {
+    private let used = Mutex<Set<String>>([])
+
+    /// Uses an identifier; false if it was used before.
+    func use(_ id: String) -> Bool { used.withLock { $0.insert(id).inserted } }
+}

@@ -1,0 +1,152 @@
+import Addresses
+import Crypto
+import FoundationEssentials
+import Hummingbird
+import JSON
+import Synchronization
+
+/// An application that gets tokens by itself, without a person.
+struct ServicePrincipal: Decodable, Sendable, Equatable {
+    enum CodingKeys: String, CodingKey {
+        case id, name, tenant, object, secret, certificate, subjects, roles
+    }
+
+    var id: String
+    var name: String
+    /// The domain of the only tenant that knows it.
+    var tenant: String
+    /// The object id of its service principal there.
+    var object: String
+    /// Its client secret, if it has one.
+    var secret: String?
+    /// Whether the certificate that the sandbox makes is registered with it.
+    var certificate: Bool?
+    /// The subjects of the workloads that the sandbox's own issuer of assertions vouches for, and that may be it.
+    var subjects: [String]?
+    /// What it may do at every resource.
+    var roles: [String]
+}
+
+/// Client credentials (RFC 6749, 4.4), with a secret or an assertion (RFC 7523).
+extension World {
+    /// The tokens of an application, or a refusal as Entra words it.
+    func applicationToken(_ visit: Visit, at authority: AuthorityPath) async throws -> Response {
+        do throws(OAuthFailure) {
+            let application = try application(of: visit, at: authority)
+            visit.user = application.name
+            let resource = try applicationResource(visit.form["scope"])
+            let proof = try await prove(application, visit, at: authority)
+            return .json(try await token(for: application, resource, provedBy: proof, visit))
+        } catch {
+            return error.response(to: visit)
+        }
+    }
+
+    private func application(of visit: Visit, at authority: AuthorityPath) throws(OAuthFailure) -> ServicePrincipal {
+        guard let id = visit.form["client_id"] else { throw .missing("client_id") }
+        guard let tenant = authority.realm.organization else {
+            throw OAuthFailure(
+                "invalid_request", 50059,
+                "No tenant-identifying information found in either the request or implied by any provided credentials.")
+        }
+        guard let application = directory.applications.first(where: { $0.id == id.lowercased() }),
+            application.tenant == tenant.domain
+        else { throw .unknownClient(id, in: authority.prefix) }
+        return application
+    }
+
+    /// The one resource of `RESOURCE/.default`.
+    private func applicationResource(_ scope: String?) throws(OAuthFailure) -> ResourceApp {
+        guard let scope else { throw .missing("scope") }
+        let names = scope.split(separator: " ")
+        guard names.count == 1, let name = names.first, name.hasSuffix("/.default") else {
+            throw OAuthFailure(
+                "invalid_scope", 1_002_012,
+                "The provided value for scope \(scope) is not valid. Client credential flows must have a scope value with "
+                    + "/.default suffixed to the resource identifier (application ID URI).")
+        }
+        let identifier = String(name.dropLast("/.default".count))
+        guard let resource = directory.resource(identifier), resource.tenant == nil else {
+            throw OAuthFailure(
+                "invalid_resource", 500_011,
+                "The resource principal named \(identifier) was not found in the tenant.")
+        }
+        return resource
+    }
+
+    /// What showed who it is, as `azpacr` tells.
+    private enum Proof: String {
+        case secret = "1"
+        case assertion = "2"
+    }
+
+    private func prove(
+        _ application: ServicePrincipal, _ visit: Visit, at authority: AuthorityPath
+    ) async throws(OAuthFailure) -> Proof {
+        if let assertion = visit.form["client_assertion"] {
+            guard visit.form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" else {
+                throw .missing("client_assertion_type")
+            }
+            try await AssertionCheck(world: self, application: application, endpoint: endpoints(of: authority, visit))
+                .check(assertion)
+            return .assertion
+        }
+        guard let secret = visit.form["client_secret"] else {
+            throw OAuthFailure.unproven(
+                7_000_218, "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.")
+        }
+        guard secret == application.secret else {
+            throw OAuthFailure.unproven(
+                7_000_215,
+                "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, "
+                    + "not the client secret ID, for a secret added to app '\(application.id)'.")
+        }
+        return .secret
+    }
+
+    /// The URLs that an assertion may be for: the endpoint as it was asked, and the tenant's issuer.
+    private func endpoints(of authority: AuthorityPath, _ visit: Visit) -> [String] {
+        [self.authority + visit.path] + (authority.realm.organization.map { [issuer(of: $0)] } ?? [])
+    }
+
+    private func token(
+        for application: ServicePrincipal, _ resource: ResourceApp, provedBy proof: Proof, _ visit: Visit
+    ) async throws(OAuthFailure) -> JSONValue {
+        guard let tenant = directory.tenant(application.tenant) else { throw .unknownTenant(application.tenant) }
+        let (now, lifetime) = (Date.now.unix, settings.accessTokenLifetime)
+        let claims = Claims([
+            "iss": .string(issuer(of: tenant)), "iat": .integer(now), "nbf": .integer(now),
+            "exp": .integer(now + Int64(lifetime)), "ver": "2.0", "tid": .string(tenant.id),
+            "aud": .string(resource.identifiers.first ?? resource.id), "oid": .string(application.object),
+            "sub": .string(application.object), "azp": .string(application.id), "azpacr": .string(proof.rawValue),
+            "idtyp": "app", "app_displayname": .string(application.name),
+            "roles": JSONValue(strings: application.roles), "uti": .string(newSecret(bytes: 16)),
+        ])
+        guard let token = try? await key.sign(claims) else {
+            throw OAuthFailure("server_error", 90033, "A transient error has occurred. Please try again.")
+        }
+        var answer: [String: JSONValue] = [
+            "token_type": "Bearer", "expires_in": .integer(Int64(lifetime)),
+            "ext_expires_in": .integer(Int64(lifetime)), "access_token": .string(token),
+        ]
+        answer["refresh_in"] = settings.refreshIn.map { .integer(Int64($0)) }
+        return .object(answer)
+    }
+}
+
+extension OAuthFailure {
+    /// A client that isn't shown to be itself.
+    static func unproven(_ code: Int, _ message: String) -> OAuthFailure {
+        var failure = OAuthFailure("invalid_client", code, message)
+        failure.status = .unauthorized
+        return failure
+    }
+}
+
+extension Realm {
+    /// The organization of a tenant's own authority; nil for an audience, and for B2C.
+    var organization: Tenant? {
+        guard case .tenant(let tenant) = self, tenant.kind == .organization else { return nil }
+        return tenant
+    }
+}

@@ -1,0 +1,31 @@
+import FoundationEssentials
+import Hummingbird
+import JSON
+
+/// An issuer of assertions as a CI service has one: a job asks with its own token, and gets a token for the audience it names.
+extension World {
+    /// What it calls itself.
+    var workloadIssuer: String { authority + "/_actions" }
+    /// Where a job asks.
+    var workloadRequestURL: String { workloadIssuer + "/token?api-version=2.0" }
+    /// The subject of its tokens.
+    static let workloadSubject = "repo:contoso/hello:ref:refs/heads/main"
+
+    /// An assertion for the audience, which a job must name.
+    func workloadToken(_ visit: Visit) async throws -> Response {
+        guard case .bearer(workloadRequestToken)? = visit.authorization else {
+            return .json(["message": "send the job's token"], status: .unauthorized)
+        }
+        guard let audience = visit.query["audience"] else {
+            return .json(["message": "name an audience"], status: .badRequest)
+        }
+        let now = Date.now.unix
+        let token = try await key.sign(
+            Claims([
+                "iss": .string(workloadIssuer), "sub": .string(Self.workloadSubject), "aud": .string(audience),
+                "jti": .string(newIdentifier()), "iat": .integer(now), "nbf": .integer(now),
+                "exp": .integer(now + 300),
+            ]))
+        return .json(["value": .string(token), "count": .integer(Int64(token.utf8.count))])
+    }
+}
