@@ -141,6 +141,7 @@ extension TokenRequest {
         var names = sources.plugins.registry.identityVariables
         switch identity.application?.proof {
         case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): names.insert(name)
+        case .assertion(let source): if let name = Identity.variable(ofAssertion: source) { names.insert(name) }
         default: break
         }
         return names

@@ -72,7 +72,9 @@ public struct CredentialSources: Sendable {
                 wellKnown: { host in
                     plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
                 })
-            if let named = wanted, named.identity == nil { wanted?.clientID = try configuration.clientID(of: named, in: plugins) }
+            if let named = wanted, named.identity == nil {
+                wanted?.clientID = try configuration.clientID(of: named, in: plugins)
+            }
             return wanted
         } catch {
             throw .unresolved(error)

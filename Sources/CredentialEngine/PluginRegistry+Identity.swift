@@ -14,7 +14,9 @@ extension PluginRegistry {
             throw .noIdentityInEnvironment(known, present: present.sorted())
         case .identity(let found):
             if let refusal = found.refusal { throw .refusedIdentity(refusal) }
-            return Identity(name: Identity.environment.name, source: found.source)
+            var identity = Identity(name: Identity.environment.name, source: found.source)
+            identity.variables = found.variables
+            return identity
         }
     }
 }

@@ -1,5 +1,5 @@
 import Addresses
-import SettingsFile
+public import SettingsFile
 
 /// Who signs in without a person: an application or a machine.
 public struct Identity: Sendable, Equatable {
@@ -11,6 +11,9 @@ public struct Identity: Sendable, Equatable {
     public var file = ""
     /// The line that the table begins at, from 1.
     public var line: Int?
+
+    /// The variables that describe it, if they do.
+    public var variables: [String] = []
 
     /// How an identity gets its tokens.
     public enum Source: Sendable, Equatable {
@@ -117,6 +120,14 @@ extension Identity {
         file = table.file
         line = table.line
     }
+
+    /// The identity as its table would be read.
+    ///
+    /// - Throws: `SettingsError` if no file may have such a table.
+    public func checked() throws(SettingsError) -> Identity {
+        guard let identity = try Configuration("", toml).identities.first else { return self }
+        return identity.anywhere
+    }
 }
 
 extension SettingsTable {
@@ -198,7 +209,8 @@ extension SettingsTable {
     private func variable(_ key: String) throws(SettingsError) -> String {
         let name = try string(key) ?? ""
         guard Identity.isVariable(name) else {
-            throw error(key, "`\(key)` must be the name of a variable, not a secret", hint: "such as \"RELEASE_SECRET\"")
+            throw error(
+                key, "`\(key)` must be the name of a variable, not a secret", hint: "such as \"RELEASE_SECRET\"")
         }
         return name
     }
@@ -220,6 +232,12 @@ extension Identity {
         if ["file", "command"].contains(name) { return text.utf8.starts(with: "\(name):/".utf8) }
         if name.isSame(as: "variable") { return isVariable(String(text.utf8.dropFirst(9)) ?? "") }
         return isName(name)
+    }
+
+    /// The variable that has the assertion itself, if a source is one (`variable:NAME`).
+    public static func variable(ofAssertion source: String) -> String? {
+        guard let (kind, name) = source.cut(at: ":"), kind.isSame(as: "variable") else { return nil }
+        return String(name)
     }
 
     /// Whether a text is a variable's name, as POSIX has them.

@@ -18,13 +18,17 @@ extension TokenAcquirer {
     ) -> Decision {
         var decision = Decision(step: .authenticate)
         decision.match = authority.match
-        let stored: StoredRecords
-        do throws(AcquisitionError) { stored = try read(authority.place) } catch {
-            stored = remembered?.records(of: RememberedTokens.Owner(request, authority.place), now: now) ?? StoredRecords()
+        let place = authority.place
+        let nobody = AccountRecord(homeAccountID: "", environment: place.environment, realm: place.realm, username: "")
+        func selected(from records: StoredRecords) -> SilentSelection {
+            SilentSelection(records, place: place, account: nobody, request: request, now: now)
         }
-        let nobody = AccountRecord(
-            homeAccountID: "", environment: authority.place.environment, realm: authority.place.realm, username: "")
-        let selection = SilentSelection(stored, place: authority.place, account: nobody, request: request, now: now)
+        let stored = try? read(place)
+        var selection = selected(from: stored ?? StoredRecords())
+        if selection.freshToken == nil, let remembered {
+            let other = selected(from: remembered.records(of: RememberedTokens.Owner(request, place), now: now))
+            if other.freshToken != nil { selection = other }
+        }
         decision.accessToken = selection.freshToken ?? selection.lastResort
         if let token = selection.freshToken, !selection.shouldRenew(token) {
             decision.step = .answer(AcquiredToken(token, account: nil, source: .cache))
@@ -65,8 +69,6 @@ extension TokenAcquirer {
         let key = RecentFailures.Key(request, authority.place, account: nil)
         if let failure = recentFailures.failure(key, since: asked) { throw .plugin(failure, name: name) }
         let ask = try authentication(for: request, authority)
-        // To be had before the authority answers: what changes meanwhile makes it worthless.
-        let sealing = remembered?.key()
         tell(.authenticating(request.authority))
         let result: PluginResult
         do throws(PluginError) {
@@ -76,18 +78,20 @@ extension TokenAcquirer {
             throw .plugin(recentFailures.noted(error, key), name: name)
         }
         recentFailures.forget(key)
-        let made = RecordsOfResult(result: result, request: request, place: authority.place, redeemed: nil, now: clock())
-        keep(made.accessToken, of: RememberedTokens.Owner(request, authority.place), sealing)
+        let made = RecordsOfResult(
+            result: result, request: request, place: authority.place, redeemed: nil, now: clock())
+        keep(made.accessToken, of: RememberedTokens.Owner(request, authority.place))
         return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
     }
 
     /// Keeps a token in the keyring, or, if there is none to use, where answers are remembered.
-    private func keep(_ token: AccessTokenRecord, of owner: RememberedTokens.Owner, _ key: AnswerEncryptionKey?) {
+    ///
+    /// An identity has no keyring to rely on, so that a token that can't be kept is none the worse.
+    private func keep(_ token: AccessTokenRecord, of owner: RememberedTokens.Owner) {
         do throws(StoreError) {
             try store.save([.accessToken(token)])
         } catch {
-            guard let key else { return }
-            remembered?.keep(token, of: owner, now: clock(), key: key)
+            remembered?.keep(token, of: owner, now: clock())
         }
     }
 
@@ -134,7 +138,7 @@ extension TokenAcquirer {
             }
         case .assertion(let source):
             ask.identity?.assertion = source
-            if let (kind, name) = source.cut(at: ":"), kind.isSame(as: "variable") { names.append(String(name)) }
+            if let name = Identity.variable(ofAssertion: source) { names.append(name) }
         }
     }
 

@@ -56,7 +56,8 @@ public struct TokenAcquirer: Sendable {
     public init(
         store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
         singleFlight: SingleFlight, notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
-        remembered: RememberedTokens? = nil, environment: [String: String] = [:], patience: Double? = nil, clock: @escaping @Sendable () -> Int,
+        remembered: RememberedTokens? = nil, environment: [String: String] = [:], patience: Double? = nil,
+        clock: @escaping @Sendable () -> Int,
         tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store

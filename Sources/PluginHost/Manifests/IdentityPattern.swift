@@ -72,7 +72,11 @@ extension PluginRegistry {
 
     /// The names of all variables that identities may be found by.
     public var identityVariables: Set<String> {
-        Set(plugins.flatMap { $0.variables + $0.identityPatterns.flatMap(\.variables) + [$0.identitySelector].compactMap(\.self) })
+        Set(
+            plugins.flatMap { plugin in
+                plugin.variables + plugin.identityPatterns.flatMap(\.variablesRead)
+                    + [plugin.identitySelector].compactMap(\.self)
+            })
     }
 
     /// The plugin that gets tokens for identities of a kind; for one at an authority its own plugin does.
@@ -82,6 +86,13 @@ extension PluginRegistry {
 }
 
 extension IdentityPattern {
+    /// All variables that the row depends on: those it needs, and those in its templates.
+    var variablesRead: [String] {
+        let texts = [authority, clientID, certificate, assertion, managed].compactMap(\.self)
+        return variables + texts.flatMap { Template($0).variables }
+            + [secretVariable, certificatePasswordVariable].compactMap(\.self)
+    }
+
     func isSelected(by selector: String) -> Bool {
         selectors.isEmpty || selectors.contains { $0.isSame(as: selector.lowercased()) }
     }
@@ -142,6 +153,12 @@ private struct Template {
         self.parts = parts + [.text(rest)]
     }
 
+    var variables: [String] {
+        parts.compactMap { part in
+            if case .variable(let name, _) = part { name } else { nil }
+        }
+    }
+
     /// Puts values in; of a URL, one that begins it is a host or an https URL, and every other a single segment of its path.
     func filledIn(_ environment: [String: String], isURL: Bool) throws(TemplateFault) -> String {
         var filled = ""
@@ -195,7 +212,8 @@ extension SettingsTable {
         ]
         guard ways.count(where: { $0 != nil }) == 1 else {
             throw error(
-                nil, "an [[identity]] needs one of `secret-variable`, `certificate`, `assertion`, `managed` and `refusal`")
+                nil,
+                "an [[identity]] needs one of `secret-variable`, `certificate`, `assertion`, `managed` and `refusal`")
         }
         let needsAuthority = pattern.managed == nil && pattern.refusal == nil
         guard !needsAuthority || (pattern.authority != nil && pattern.clientID != nil) else {

@@ -12,7 +12,8 @@ struct ManifestReader {
 
     private static let keys = [
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
-        "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "authority", "environment", "shared-realm", "resource", "exchange",
+        "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "authority",
+        "environment", "shared-realm", "resource", "exchange",
         "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "registers",
         "revokes", "client-secrets", "redirect-uri", "placeholder-usernames",
     ]

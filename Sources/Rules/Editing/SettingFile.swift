@@ -41,7 +41,9 @@ public struct SettingFile: Sendable {
         let after = try Configuration(file.path, changed)
         let others = Configuration.settingKeys.filter { $0 != key }
         guard others.allSatisfy({ before.value(of: $0) == after.value(of: $0) }),
-            before.rules.map(\.anywhere) == after.rules.map(\.anywhere), before.lockedKeys == after.lockedKeys,
+            before.rules.map(\.anywhere) == after.rules.map(\.anywhere),
+            before.identities.map(\.anywhere) == after.identities.map(\.anywhere),
+            before.lockedKeys == after.lockedKeys,
             before.clients == after.clients, before.wellKnownClients == after.wellKnownClients
         else {
             throw SettingsError(file: file.path, line: nil, message: "cannot be changed automatically", hint: hint)

@@ -16,9 +16,6 @@ public struct RememberedTokens: Sendable {
     /// Tokens beside these answers.
     public init(_ answers: AnswerCache) { self.answers = answers }
 
-    /// The key of this moment; nil if nothing can be kept. To be asked for before the token is.
-    public func key() -> AnswerEncryptionKey? { answers.key() }
-
     /// The token that is kept for an owner, if there is one, as it would have been read from a keyring.
     public func records(of owner: Owner, now: Int) -> StoredRecords {
         var records = StoredRecords()
@@ -28,8 +25,11 @@ public struct RememberedTokens: Sendable {
         return records
     }
 
-    /// Keeps a token for as long as it lives; one without a known end for a day.
-    public func keep(_ token: AccessTokenRecord, of owner: Owner, now: Int, key: AnswerEncryptionKey) {
+    /// Keeps a token for as long as it lives, one without a known end for a day, if anything can be kept.
+    ///
+    /// What is cleared while the token is on its way doesn't count: it would be in a keyring as well, if there were one.
+    public func keep(_ token: AccessTokenRecord, of owner: Owner, now: Int) {
+        guard let key = answers.key() else { return }
         let record = CredentialRecord.accessToken(token)
         answers.keep(
             record.json, as: name(of: owner), now: now, until: token.expiresOn ?? now + Self.longestTrust, key: key)

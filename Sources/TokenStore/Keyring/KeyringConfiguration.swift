@@ -40,7 +40,7 @@ public struct KeyringConfiguration: Sendable, Equatable {
     }
 
     /// Makes a change to what is stored, after which nothing answered before counts.
-    func changing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    func changing<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard let answers else { return try body() }
         return try answers.changing(body)
     }

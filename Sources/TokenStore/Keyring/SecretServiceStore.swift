@@ -60,9 +60,10 @@ public struct SecretServiceStore: RecordStore {
     /// Records are stored one after the other; if one fails, those before it are stored.
     public func save(_ records: [CredentialRecord]) throws(StoreError) {
         guard !records.isEmpty else { return }
-        try configuration.changing { () throws(StoreError) in
-            try configuration.withKeyring { session throws(ServiceFailure) in
-                let collection = try session.openForStoring()
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            let collection = try session.openForStoring()
+            // Where there is no keyring to change, what is remembered in its place stays.
+            try configuration.changing { () throws(ServiceFailure) in
                 for record in records {
                     let attributes = ItemAttributes(record, group: configuration.group)
                     try session.create(

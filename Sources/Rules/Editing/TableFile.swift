@@ -1,0 +1,156 @@
+public import SettingsFile
+
+/// What a table of a configuration file says, of which there may be several.
+public protocol ConfigurationTable: Sendable, Equatable {
+    /// The table's key, such as `rule`.
+    static var key: String { get }
+    /// What such tables are called, for people.
+    static var plural: String { get }
+    /// Where the configuration has them.
+    static var member: WritableKeyPath<Configuration, [Self]> { get }
+
+    /// The table as text, with its header.
+    var toml: String { get }
+    /// The file that holds it; empty for one that is yet to be written.
+    var file: String { get set }
+    /// The line that it begins at, from 1.
+    var line: Int? { get set }
+}
+
+extension ConfigurationTable {
+    /// The table wherever it stands.
+    var anywhere: Self {
+        var table = self
+        table.file = ""
+        table.line = nil
+        return table
+    }
+}
+
+extension Rule: ConfigurationTable {
+    /// `rule`.
+    public static var key: String { "rule" }
+    /// `rules`.
+    public static var plural: String { "rules" }
+    /// The rules.
+    public static var member: WritableKeyPath<Configuration, [Rule]> { \.rules }
+}
+
+extension Identity: ConfigurationTable {
+    /// `identity`.
+    public static var key: String { "identity" }
+    /// `identities`.
+    public static var plural: String { "identities" }
+    /// The identities.
+    public static var member: WritableKeyPath<Configuration, [Identity]> { \.identities }
+}
+
+/// A configuration file whose `[[rule]]` tables are added and removed one by one, while the rest stays as it is.
+public typealias RuleFile = TableFile<Rule>
+
+extension TableFile<Rule> {
+    /// The rules that the file has, in order.
+    public var rules: [Rule] { tables }
+
+    /// The rule whose `url` means the same URLs.
+    public func rule(for pattern: URLPattern) -> Rule? { tables.first { $0.pattern.means(pattern) } }
+}
+
+extension TableFile<Identity> {
+    /// The identity of a name.
+    public func identity(named name: String) -> Identity? { tables.first { $0.name == name } }
+}
+
+/// A configuration file whose tables of a kind are added and removed one by one, while the rest stays as it is.
+public struct TableFile<Table: ConfigurationTable>: Sendable {
+    /// The tables that the file has, in order.
+    public let tables: [Table]
+
+    private let file: SettingsText
+    private let blocks: TableBlocks
+    private var text: String { file.text ?? "" }
+    private var readers: SettingsText.Readers { Configuration.readers(of: file.path) }
+
+    /// Reads a file; a missing one has no tables.
+    ///
+    /// - Throws: `SettingsError` if the file is wrong.
+    public init(reading path: String) throws(SettingsError) {
+        file = try SettingsText(reading: path)
+        blocks = try TableBlocks(of: Table.key, file: path, text: file.text ?? "")
+        tables = try Configuration(path, file.text ?? "")[keyPath: Table.member]
+    }
+
+    /// Refuses a file that can't be written, before anybody is asked what to write.
+    ///
+    /// - Throws: `SettingsError` that says why.
+    public func requireWritable() throws(SettingsError) {
+        try file.requireReplaceable()
+    }
+
+    /// Adds a table at the end of the file, which is made if it is missing.
+    ///
+    /// - Parameters:
+    ///   - table: what is added.
+    ///   - schema: where the schema of the configuration is, for the first line of a file that is made.
+    /// - Throws: `SettingsError` if the file can't be changed, or no longer is what was read.
+    public func add(_ table: Table, schema: String?) throws(SettingsError) {
+        let start = file.text == nil ? schema.map { "#:schema \($0)\n" } ?? "" : text
+        let opened = try TableBlocks(of: Table.key, file: file.path, text: start)
+        let changed = opened.appending(table.toml)
+        let after = try Configuration(file.path, changed)[keyPath: Table.member]
+        guard try isNothingElse(changed), after.count == tables.count + 1, after.dropLast().elementsEqual(tables),
+            after.last?.anywhere == table.anywhere
+        else { throw unsure("add this by hand:\n\(table.toml)") }
+        try file.replace(with: changed, for: readers)
+    }
+
+    /// Takes a table out of the file.
+    ///
+    /// - Throws: `SettingsError` if the file can't be changed so that nothing else changes.
+    public func remove(_ table: Table) throws(SettingsError) {
+        let hint = "remove the \(Table.key) at \(file.path)\(table.line.map { ":\($0)" } ?? "") by hand"
+        guard let index = tables.firstIndex(of: table), blocks.lines.count == tables.count else { throw unsure(hint) }
+        let changed = blocks.removing(index)
+        var expected = tables
+        expected.remove(at: index)
+        let after = try Configuration(file.path, changed)[keyPath: Table.member]
+        guard try isNothingElse(changed), after.map(\.anywhere) == expected.map(\.anywhere) else {
+            throw unsure(hint)
+        }
+        try file.replace(with: changed, for: readers)
+    }
+
+    private func unsure(_ hint: String) -> SettingsError {
+        SettingsError(
+            file: file.path, line: nil,
+            message: "cannot be changed automatically: its \(Table.plural) are not [[\(Table.key)]] tables", hint: hint)
+    }
+
+    /// Whether a changed text says the same but for these tables.
+    private func isNothingElse(_ changed: String) throws(SettingsError) -> Bool {
+        var before = try Configuration(file.path, text).withoutLines
+        var after = try Configuration(file.path, changed).withoutLines
+        before[keyPath: Table.member] = []
+        after[keyPath: Table.member] = []
+        return before == after
+    }
+}
+
+extension Configuration {
+    /// What one file says by itself.
+    init(_ path: String, _ text: String) throws(SettingsError) {
+        self.init()
+        try apply(SettingsTable(file: path, text: text), isSystem: path == Self.systemFile)
+    }
+
+    /// The same with tables that are nowhere in particular: what stands above one may get longer or shorter.
+    var withoutLines: Configuration {
+        var configuration = self
+        configuration.rules = rules.map(\.anywhere)
+        configuration.identities = identities.map(\.anywhere)
+        return configuration
+    }
+
+    /// For whom a file is made: what everybody's commands read, everybody must be able to.
+    static func readers(of path: String) -> SettingsText.Readers { path == systemFile ? .everybody : .owner }
+}
