@@ -107,9 +107,9 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             CommandGroup(
                 name: "Setup",
                 subcommands: [
-                    ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, ClientCommand.self,
-                    ConfigCommand.self, DoctorCommand.self, ExplainCommand.self, PluginCommand.self,
-                    SandboxCommand.self,
+                    ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, IdentityCommand.self,
+                    ClientCommand.self, ConfigCommand.self, DoctorCommand.self, ExplainCommand.self,
+                    PluginCommand.self, SandboxCommand.self,
                 ]),
             CommandGroup(
                 name: "Account",

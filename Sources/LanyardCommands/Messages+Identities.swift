@@ -1,3 +1,4 @@
+import PluginWire
 import Rules
 import Secrets
 import Terminal
@@ -15,6 +16,24 @@ extension Failure {
                 "no secret is stored for the identity \(name)",
                 hints: [Hint("store it", run: "lanyard identity secret \(name)")])
         }
+    }
+
+    /// A plugin that got no token for an identity; nobody can sign in for one, whatever its authority says.
+    init(_ error: PluginError, plugin: String, of identity: Identity, in context: CommandContext) {
+        var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
+        if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
+        if error.code == .internal, hints.isEmpty {
+            hints.append(Hint("see the conversation with the plugin \(plugin)", run: "export LANYARD_TRACE=plugin"))
+        }
+        if hints.isEmpty, [.throttled, .unavailable].contains(error.code) {
+            hints.append("check the network and the proxy settings, then try again")
+        }
+        if hints.isEmpty {
+            let name = identity.name.displayable(limit: 64)
+            let place = identity.file.isEmpty ? "" : ", at \(identity.place(context))"
+            hints.append(Hint("see what the identity \(name) is\(place)", run: "lanyard identity list"))
+        }
+        self.init(Self.words(of: error), hints: hints)
     }
 
     /// Variables that describe nobody: what is there of the sets that would, and what is missing.

@@ -233,9 +233,8 @@ extension Failure {
         _ error: PluginError, plugin: String, request: TokenRequest, url: String?, in context: CommandContext
     ) {
         let message = Self.words(of: error)
-        // Nobody can sign in for an identity, whatever its authority says.
-        if request.identity != nil, [.interactionRequired, .cancelled].contains(error.code), !error.isTimeout {
-            self.init(message, hints: [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) })
+        if let identity = request.identity {
+            self.init(error, plugin: plugin, of: identity, in: context)
             return
         }
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }

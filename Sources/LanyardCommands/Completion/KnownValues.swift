@@ -25,6 +25,7 @@ struct KnownValues {
             switch subject {
             case "account", "login-hint": accounts
             case "key": Configuration.settingKeys.map { Candidate($0, SettingKey.note($0)) }
+            case "identity", "default-identity": identities
             case "answer-cache": ["true", "false"].map { Candidate($0) }
             case "device-mode": Configuration.DeviceMode.allCases.map { Candidate($0.rawValue) }
             case "flow": Configuration.FlowChoice.allCases.map { Candidate($0.rawValue) }
@@ -77,6 +78,11 @@ struct KnownValues {
 
     private var resources: [Candidate] {
         registry.plugins.flatMap(\.resources).map { Candidate($0.name, $0.scopes.joined(separator: " ")) }
+    }
+
+    private var identities: [Candidate] {
+        let own = configuration?.identities ?? []
+        return (Identity.builtIn + own).map { Candidate($0.name, $0.proofForPeople) }
     }
 
     private var exchanges: [Candidate] {

@@ -43,6 +43,7 @@ struct SettingKey {
         "authority": "the authority of hosts that plugins know", "browser": "the command that opens a browser",
         "ca-file": "PEM certificates to trust besides the system's",
         "client-id": "the application, unless a rule names one",
+        "default-identity": "who signs in without a person",
         "device-mode": "whose machine this is", "flow": "how to sign in", "group": "the keychain group",
         "known-authorities": "hosts of authorities to trust", "timeout": "seconds to sign in",
     ]

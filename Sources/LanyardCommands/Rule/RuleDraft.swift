@@ -283,7 +283,7 @@ extension Session {
 
     /// Whether people may be sent to an authority's host without another word: a manifest or the configuration names it, or
     /// it is this machine.
-    fileprivate func trusts(authorityHost host: String) -> Bool {
+    func trusts(authorityHost host: String) -> Bool {
         registry.names(host: host) || configuration.configuredHosts.contains(host)
             || RequestHost(host)?.isThisMachine == true
     }
@@ -329,7 +329,7 @@ extension Failure {
     }
 
     /// An authority at a host that nothing names, which nobody can be asked about.
-    fileprivate init(unknownHost authority: AuthorityURL, twin: String?) {
+    init(unknownHost authority: AuthorityURL, twin: String?) {
         let looks = twin.map { ", which looks like \($0)" } ?? ""
         let right = twin.flatMap(authority.at(host:)).map { Hint("did you mean", write: "--authority \($0)") }
         self.init(

@@ -43,6 +43,9 @@ struct DecodedToken {
     private static let years = -62_135_596_800..<253_402_300_800
     private static let times = ["exp", "nbf", "iat", "auth_time"]
 
+    /// A claim; nil if the token has none of the name.
+    subscript(claim: String) -> JSONValue? { claims[claim] }
+
     /// The claims for people, a line each, laid out for so many columns.
     func lines(columns: Int?) -> [String] {
         let first = Self.wellKnown.filter { claims[$0] != nil }

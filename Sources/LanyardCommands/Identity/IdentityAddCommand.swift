@@ -1,0 +1,199 @@
+import Addresses
+import ArgumentParser
+import Glibc
+import PluginHost
+import PluginWire
+import Rules
+import Secrets
+import SettingsFile
+import Terminal
+
+struct IdentityAddCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add an identity.",
+        usage: """
+            lanyard identity add [<options>] <name> --authority <url> --client-id <id> <proof>
+            lanyard identity add [<options>] <name> --managed <id>
+            """,
+        discussion: """
+            An application proves itself by a certificate, a client secret, or an assertion: a token of the platform that \
+            it runs on. A managed identity is the machine's own. No secret is ever an argument.
+            """)
+
+    static let examples: KeyValuePairs = [
+        "An application with a certificate": """
+        lanyard identity add \(IdentityCommand.example) \\
+          --authority \(Example.authority) \\
+          --client-id \(Example.clientID) \\
+          --certificate /etc/contoso/release.pem
+        """,
+        "An application that trusts GitHub Actions": """
+        lanyard identity add \(IdentityCommand.example) \\
+          --authority \(Example.authority) \\
+          --client-id \(Example.clientID) \\
+          --assertion github-actions
+        """,
+        "A user-assigned managed identity of this machine": """
+        lanyard identity add deploy --managed client-id:\(Example.clientID)
+        """,
+    ]
+
+    @Argument(help: "The name: letters, digits, '.', '_' and '-'.")
+    var name: String
+
+    @OptionGroup var place: RulePlaceOptions
+    @OptionGroup(title: "Application") var application: ApplicationOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "A managed identity: system, or client-id:, object-id: or resource-id: with an identifier.",
+            valueName: "id"))
+    var managed: String?
+
+    @Flag(name: [.customLong("dry-run"), .customShort("n")], help: "Show the change without making it.")
+    var dryRun = false
+
+    mutating func validate() throws {
+        guard let managed else { return try application.requireComplete() }
+        guard application.isEmpty else {
+            throw ValidationError("a managed identity has neither an authority nor a proof of its own")
+        }
+        guard Identity.isManagedID(managed) else {
+            throw ValidationError(
+                "--managed takes system, or client-id:, object-id: or resource-id: with an identifier")
+        }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, of: place.scope)
+        let identity = try identity(session)
+        try session.requireRoom(forIdentity: identity.name)
+        let console = session.context.console
+        let file = session.context.short(session.rulesFile)
+        guard !dryRun else {
+            console.note("this would be added to \(file):")
+            for line in identity.toml.pieces(between: "\n") { console.note("  \(line.description.displayable())") }
+            return
+        }
+        try session.write(identity)
+        console.note("added the identity \(identity.name) to \(file)")
+        tellNext(identity, console)
+    }
+
+    private func identity(_ session: Session) throws(Failure) -> Identity {
+        let source: Identity.Source =
+            if let managed { .machine(managed) } else { .application(try application.application(session)) }
+        do throws(SettingsError) { return try Identity(name: name, source: source).checked() } catch {
+            throw Failure(error.message, hints: error.hints, status: .usage)
+        }
+    }
+
+    private func tellNext(_ identity: Identity, _ console: Console) {
+        switch identity.application?.proof {
+        case .secret(.keyring), .certificate(_, password: .keyring):
+            console.note(Hint("next", run: "lanyard identity secret \(identity.name)"))
+        default:
+            console.note(Hint("next", run: "lanyard identity check \(identity.name)"))
+        }
+    }
+}
+
+/// Which application an identity is, and what proves it.
+struct ApplicationOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The authority, such as \(Example.authority).", valueName: "url"))
+    var authority: String?
+
+    @Option(help: ArgumentHelp("The client ID of the app registration.", valueName: "id"))
+    var clientId: String?
+
+    @Option(help: ArgumentHelp("A file with the certificate and its key: PEM or PKCS #12.", valueName: "path"))
+    var certificate: String?
+
+    @Flag(help: "The certificate's password is in the keyring.")
+    var certificatePassword = false
+
+    @Option(help: ArgumentHelp("The variable that has the certificate's password.", valueName: "variable"))
+    var certificatePasswordVariable: String?
+
+    @Flag(help: "The client secret is in the keyring.")
+    var secret = false
+
+    @Option(help: ArgumentHelp("The variable that has the client secret.", valueName: "variable"))
+    var secretVariable: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Where an assertion comes from: github-actions, azure-pipelines, kubernetes, file:PATH, command:PATH, \
+            variable:NAME, ...
+            """, valueName: "source"))
+    var assertion: String?
+
+    @Flag(help: "Take an authority at a host that no plugin knows.")
+    var trustAuthority = false
+
+    private var proofs: [String] {
+        [
+            ("--certificate", certificate != nil), ("--secret", secret), ("--secret-variable", secretVariable != nil),
+            ("--assertion", assertion != nil),
+        ].filter(\.1).map(\.0)
+    }
+
+    var isEmpty: Bool {
+        authority == nil && clientId == nil && proofs.isEmpty && !certificatePassword
+            && certificatePasswordVariable == nil
+    }
+
+    func requireComplete() throws {
+        guard authority != nil else { throw ValidationError("give --authority, or --managed for the machine's own") }
+        guard clientId != nil else { throw ValidationError("give --client-id: the ID of the app registration") }
+        guard let proof = proofs.first else {
+            throw ValidationError(
+                "give what proves the identity: --certificate, --secret, --secret-variable or --assertion")
+        }
+        if proofs.count > 1 { throw ValidationError("give \(proof) or \(proofs[1]), not both") }
+        guard certificatePassword || certificatePasswordVariable != nil else { return }
+        if certificate == nil { throw ValidationError("a certificate's password goes with --certificate only") }
+        if certificatePassword, certificatePasswordVariable != nil {
+            throw ValidationError("give --certificate-password or --certificate-password-variable, not both")
+        }
+    }
+
+    /// The application.
+    ///
+    /// - Throws: `Failure` if no plugin serves the authority, or its host is unknown and nobody said that it is right.
+    func application(_ session: Session) throws(Failure) -> Identity.Application {
+        let url = session.registry.authority(typed: authority ?? "").withoutTrailingSlashes
+        guard let match = session.registry.match(authority: url, isConfigured: true) else {
+            throw Failure(unknownAuthority: url)
+        }
+        guard match.plugin.identities.contains(.client) else {
+            throw Failure(
+                "the plugin \(match.plugin.name) gets no tokens for applications",
+                hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
+        }
+        guard trustAuthority || session.trusts(authorityHost: match.authority.host) else {
+            throw Failure(
+                unknownHost: match.authority, twin: session.registry.lookAlike(of: match.authority.host))
+        }
+        return Identity.Application(authority: url, clientID: clientId ?? "", proof: proof)
+    }
+
+    private var proof: Identity.Proof {
+        if let secretVariable { return .secret(.variable(secretVariable)) }
+        if let assertion { return .assertion(assertion) }
+        guard let certificate else { return .secret(.keyring) }
+        let password =
+            certificatePasswordVariable.map(Identity.Keeper.variable) ?? (certificatePassword ? .keyring : nil)
+        return .certificate(path: certificate.absolutePath, password: password)
+    }
+}
+
+extension String {
+    /// The path from the root on.
+    fileprivate var absolutePath: String {
+        guard !hasPrefix("/"), !isEmpty, let folder = getcwd(nil, 0) else { return self }
+        defer { free(folder) }
+        return "\(String(cString: folder))/\(self)"
+    }
+}

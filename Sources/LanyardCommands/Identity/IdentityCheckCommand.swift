@@ -1,0 +1,131 @@
+import ArgumentParser
+import Claims
+import JSON
+import PluginHost
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+
+struct IdentityCheckCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Get a token as an identity, and say what it is.",
+        discussion: """
+            Says which application or machine the token is of, until when it counts, and which roles it has; the exit \
+            status is 1 if there is none. Without a URL, scope or resource it is a token for what the authority itself \
+            offers, such as Microsoft Graph. Nobody is ever asked to sign in.
+            """)
+
+    static let examples: KeyValuePairs = [
+        "Check what the pipeline's variables describe": "lanyard identity check environment",
+        "Check that an identity gets a token for a URL":
+            "lanyard identity check \(IdentityCommand.example) \(Example.url)",
+    ]
+
+    @Argument(help: .identityName) var name: String
+    @Argument(help: .tokenURL) var url: String?
+
+    @Option(help: ArgumentHelp("A scope; may be repeated.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("Short for the scope RESOURCE/.default.", valueName: "resource"))
+    var resource: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func validate() throws {
+        if resource != nil, !scope.isEmpty { throw ValidationError("give --scope or --resource, not both") }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: .init(isInteractive: false))
+        let token: AcquiredToken
+        let identity: Identity
+        do throws(Failure) {
+            let request = try request(session)
+            identity = request.identity ?? .environment
+            token = try await session.token(for: request, url: url)
+        } catch {
+            // Nobody can sign in for it, whatever the authority says.
+            throw error.status == .usage ? error : error.with(.failed)
+        }
+        let report = IdentityReport(identity: identity, name: name, token: token, now: Int(context.now))
+        let console = session.context.console
+        guard !json else { return console.print(report.json.encoded(pretty: true)) }
+        for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
+    }
+
+    private func request(_ session: Session) throws(Failure) -> TokenRequest {
+        var asked = try url.map { url throws(Failure) in try CredentialRequest(url: url) } ?? CredentialRequest()
+        asked.wish.identity = name
+        asked.wish.scopes = resource.map { [CredentialRequest.TokenWish.scope(ofResource: $0)] } ?? scope
+        if url == nil, asked.wish.scopes.isEmpty {
+            asked.wish.scopes = [try session.ownResource(of: name) + "/.default"]
+        }
+        guard let request = try session.resolve(asked) else { throw Failure(noRuleMaps: asked) }
+        return request
+    }
+}
+
+extension Session {
+    /// What an identity's authority offers by itself.
+    fileprivate func ownResource(of name: String) throws(Failure) -> String {
+        let identity = try identity(named: name)
+        let own = identity.application == nil ? nil : try match(identity).plugin.bareScopes
+        // Machines ask their platform, and what the variables describe is found out with the token.
+        guard let resource = own ?? registry.plugins.lazy.compactMap(\.bareScopes).first else {
+            throw Failure(
+                "no plugin says what \(name.displayable(limit: 64)) could have a token for",
+                hints: [Hint("say it", write: "--resource RESOURCE")], status: .usage)
+        }
+        return resource
+    }
+}
+
+/// What a token says of the identity that it is of.
+private struct IdentityReport {
+    let identity: Identity
+    let name: String
+    let token: AcquiredToken
+    let now: Int
+
+    private var decoded: DecodedToken? { try? DecodedToken(token.accessToken, now: now) }
+
+    private func text(_ claims: String...) -> String? {
+        claims.lazy.compactMap { decoded?[$0]?.string }.first { !$0.isEmpty }
+    }
+
+    private func texts(_ claim: String) -> [String] { decoded?[claim]?.elements.compactMap(\.string) ?? [] }
+
+    private var application: String? { text("appid", "azp", "client_id") }
+
+    func lines(columns: Int?) -> [String] {
+        var rows = [["identity", identity.name], ["proof", identity.proofForPeople]]
+        func add(_ name: String, _ value: String?) {
+            if let value, !value.isEmpty { rows.append([name, value.displayable(limit: 500)]) }
+        }
+        add("variables", identity.variables.joined(separator: " "))
+        add("name", text("app_displayname"))
+        add("client ID", application)
+        add("object ID", text("oid", "sub"))
+        add("resource", text("xms_mirid"))
+        add("tenant", text("tid"))
+        add("for", text("aud"))
+        add("roles", decoded == nil ? nil : texts("roles").isEmpty ? "none" : texts("roles").joined(separator: " "))
+        add("until", token.expiresOn.map { "\(DecodedToken.local($0)), \(Lifetime(end: $0, now: now).text)" })
+        add("token", token.source == .cache ? "stored before" : "got now")
+        return Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 0)
+    }
+
+    var json: JSONValue {
+        func value(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
+        return [
+            "identity": .string(name), "variables": JSONValue(strings: identity.variables),
+            "clientId": value(application), "displayName": value(text("app_displayname")),
+            "objectId": value(text("oid", "sub")), "tenant": value(text("tid")), "audience": value(text("aud")),
+            "roles": JSONValue(strings: texts("roles")),
+            "expiresOn": token.expiresOn.map { .integer(Int64($0)) } ?? .null, "source": .string(token.source.rawValue),
+        ]
+    }
+}

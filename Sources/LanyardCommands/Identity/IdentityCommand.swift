@@ -1,0 +1,99 @@
+import ArgumentParser
+import Rules
+import Secrets
+import Terminal
+
+struct IdentityCommand: AsyncParsableCommand, WithExamples {
+    static let configuration = CommandConfiguration(
+        commandName: "identity", abstract: "Manage the applications and machines that sign in without a person.",
+        subcommands: [
+            IdentityAddCommand.self, IdentityListCommand.self, IdentityRemoveCommand.self, IdentitySecretCommand.self,
+            IdentityCheckCommand.self,
+        ], aliases: ["identities"])
+
+    static let examples: KeyValuePairs = ["See the identities": "lanyard identity list"]
+
+    /// The name that examples have.
+    static let example = "release"
+}
+
+extension ArgumentHelp {
+    /// The help of an identity's name.
+    static let identityName = ArgumentHelp(
+        "The identity's name, as `lanyard identity list` shows it.", valueName: "identity")
+}
+
+struct IdentityRemoveCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove an identity.",
+        discussion: """
+            Also removes the comment right above it; the rest of the file stays as it is. A secret in the keyring stays until \
+            `lanyard identity secret --remove`, because another identity may use it.
+            """)
+
+    static let examples: KeyValuePairs = ["Remove an identity": "lanyard identity remove \(IdentityCommand.example)"]
+
+    @Argument(help: .identityName) var name: String
+
+    @OptionGroup var place: RulePlaceOptions
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, of: place.scope)
+        guard try session.removeIdentity(named: name) else { throw missing(session) }
+        let shown = name.displayable(limit: 64)
+        session.context.console.note("removed the identity \(shown) from \(session.context.short(session.rulesFile))")
+        guard let rule = session.configuration.rules.first(where: { $0.identity == name }) else { return }
+        session.context.console.note(
+            Hint("a rule still names it; edit", write: rule.place(session.context)))
+    }
+
+    private func missing(_ session: Session) -> Failure {
+        let shown = name.displayable(limit: 64)
+        let file = session.context.short(session.rulesFile)
+        guard let other = session.configuration.identities.first(where: { $0.name == name }) else {
+            return Failure(
+                "there is no identity \(shown) in \(file)",
+                hints: [Hint("see which there are", run: "lanyard identity list")])
+        }
+        return Failure(
+            "there is no identity \(shown) in \(file)",
+            hints: [
+                Hint(
+                    "there is one for all users at \(other.place(session.context))",
+                    run: "sudo lanyard identity remove --system \(name)")
+            ])
+    }
+}
+
+struct IdentitySecretCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "secret", abstract: "Store an identity's client secret, or the password of its certificate.",
+        discussion: """
+            Asks for it at a terminal, or reads it from standard input, and keeps it in the keyring. Where there is no \
+            keyring, as in a pipeline, have a variable hold it instead.
+            """)
+
+    static let examples: KeyValuePairs = [
+        "Store it at a terminal": "lanyard identity secret \(IdentityCommand.example)",
+        "Store it from a file": "lanyard identity secret \(IdentityCommand.example) <secret.txt",
+        "Remove it": "lanyard identity secret \(IdentityCommand.example) --remove",
+    ]
+
+    @Argument(help: .identityName) var name: String
+
+    @Flag(help: "Remove it from the keyring.")
+    var remove = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: .init(isAskedFor: true))
+        let kept = try session.keptSecret(of: try session.identity(named: name))
+        if remove {
+            try await session.removeSecret(kept)
+        } else {
+            let input = SecretInput(
+                name: kept.what, command: "lanyard identity secret\(last: name)", alphabet: kept.alphabet)
+            let secret = try await input.read(session.context, asking: ["\(kept.what) of \(kept.owner)"])
+            try await session.store(secret, as: kept)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import PluginHost
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// A secret of an identity's that is kept in the keyring.
+struct KeptSecret {
+    /// What it is, such as `client secret`.
+    let what: String
+    /// Whose it is, for people.
+    let owner: String
+    /// What it consists of, for people.
+    let alphabet: String
+    let key: ClientSecretStore.Owner
+}
+
+extension Session {
+    /// The secret that an identity keeps in the keyring.
+    ///
+    /// - Throws: `Failure` if it keeps none there.
+    func keptSecret(of identity: Identity) throws(Failure) -> KeptSecret {
+        let name = identity.name.displayable(limit: 64)
+        let isPassword: Bool
+        switch identity.application?.proof {
+        case .secret(.keyring): isPassword = false
+        case .certificate(_, password: .keyring): isPassword = true
+        default:
+            throw Failure(
+                "the identity \(name) keeps no secret in the keyring: it is proved by \(identity.proofForPeople)",
+                hints: [
+                    Hint("to have one kept, at \(identity.place(context))", write: "secret = true"),
+                    Hint("or", write: "certificate-password = true"),
+                ])
+        }
+        let owner = ClientSecretStore.Owner(identity.clientID, at: AuthorityPlace(try match(identity)))
+        return KeptSecret(
+            what: isPassword ? "password of the certificate" : "client secret", owner: "the identity \(name)",
+            alphabet: isPassword ? "UTF-8" : "printable ASCII", key: isPassword ? owner.ofCertificate : owner)
+    }
+
+    /// The authority of an application, and the plugin that serves it.
+    func match(_ identity: Identity) throws(Failure) -> AuthorityMatch {
+        let authority = identity.authority ?? ""
+        let match = registry.match(authority: authority, kind: identity.application?.kind, isConfigured: true)
+        guard let match else { throw Failure(unknownAuthority: authority) }
+        return match
+    }
+
+    /// Keeps a secret of an identity's.
+    func store(_ secret: Secret, as kept: KeptSecret) async throws(Failure) {
+        // RFC 6749, A.2; a password may be anything.
+        guard kept.alphabet == "UTF-8" || secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw Failure(
+                "that is not a client secret, which is printable ASCII only",
+                hints: ["copy it from the app's registration once more"])
+        }
+        try await unlocking(for: nil) { () throws(Failure) in
+            do throws(StoreError) { try clientSecrets.store(ClientSecret(secret), of: kept.key) } catch {
+                throw Failure(error)
+            }
+        }
+        context.console.note("the \(kept.what) of \(kept.owner) is in the keyring")
+    }
+
+    /// Removes a secret of an identity's.
+    func removeSecret(_ kept: KeptSecret) async throws(Failure) {
+        let removed = try await unlocking(for: nil) { () throws(Failure) in
+            do throws(StoreError) { return try clientSecrets.remove(of: kept.key) } catch { throw Failure(error) }
+        }
+        guard removed else { throw Failure("no \(kept.what) of \(kept.owner) is stored") }
+        context.console.note("removed the \(kept.what) of \(kept.owner)")
+    }
+}
