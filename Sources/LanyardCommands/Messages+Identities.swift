@@ -18,6 +18,17 @@ extension Failure {
         }
     }
 
+    /// A sign-in for an identity, which is no person.
+    init(noSignInFor identity: Identity, url: String?) {
+        let name = identity.name.displayable(limit: 64)
+        self.init(
+            "the identity \(name) needs no sign-in",
+            hints: [
+                Hint("to see whether it gets a token", run: "lanyard identity check \(name)\(last: url)"),
+                Hint("to sign in as a person, name the account", write: "--account ACCOUNT"),
+            ], status: .usage)
+    }
+
     /// A plugin that got no token for an identity; nobody can sign in for one, whatever its authority says.
     init(_ error: PluginError, plugin: String, of identity: Identity, in context: CommandContext) {
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }

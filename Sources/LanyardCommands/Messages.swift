@@ -128,10 +128,6 @@ extension Failure {
                 ])
         case .noIdentityInEnvironment(let known, let present): self.init(noIdentityAmong: known, present: present)
         case .refusedIdentity(let reason): self.init(reason.displayable(limit: 500))
-        case .unservedIdentity(let kind):
-            self.init(
-                "no plugin serves identities of the kind \(kind.displayable(limit: 64))",
-                hints: [Hint("see which there are", run: "lanyard plugin list")])
         case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)
@@ -187,6 +183,10 @@ extension Failure {
     /// A token that couldn't be got.
     init(_ error: AcquisitionError, request: TokenRequest, url: String?, in context: CommandContext) {
         switch error {
+        case .unknownAuthority(Identity.machineAuthority):
+            self.init(
+                "no plugin serves managed identities",
+                hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
         case .unknownAuthority(let authority):
             self.init(
                 unknownAuthority: authority,

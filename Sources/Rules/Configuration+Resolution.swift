@@ -47,6 +47,7 @@ extension Configuration {
             }
             (resolved, identity) = mapped
             if let identity { resolved.take(identity) }
+            guard !resolved.authority.isEmpty else { throw .noAuthority }
             try turn(&resolved, for: request, at: host, exchanges)
             if resolved.scopes.isEmpty {
                 guard let scopes = issuerScopes(resolved.authority, resolved.kind) else {
@@ -113,7 +114,8 @@ extension Configuration {
     ) throws(ResolutionError) -> (TokenRequest, Identity?)? {
         if let rule = rule(for: request) {
             let mapped = TokenRequest(
-                origin: .rule(rule.pattern.text), authority: rule.authority, authorityIsConfigured: true,
+                origin: .rule(rule.pattern.text),
+                authority: rule.authority.isEmpty ? authority ?? "" : rule.authority, authorityIsConfigured: true,
                 kind: rule.kind, clientID: rule.clientID ?? "", scopes: rule.scopes,
                 resourceIndicators: rule.resourceIndicators, account: rule.account, signIn: rule.signIn)
             return (mapped, try identity(for: request, rule, ambient))

@@ -7,7 +7,7 @@ import SettingsFile
 public struct Rule: Sendable, Equatable {
     /// Which URLs the rule is for.
     public var pattern: URLPattern
-    /// The authority's URL.
+    /// The authority's URL; empty for the identity's.
     public var authority: String
     /// The application's client ID, or a well-known client's name; nil for the configuration's `client-id`.
     public var clientID: String?
@@ -54,7 +54,8 @@ public struct Rule: Sendable, Equatable {
                 "url", "`url` is not a URL: \(url.displayable(limit: 200))",
                 hint: "write it like \"\(Example.url)\"")
         }
-        guard let authority = try table.string("authority") else {
+        identity = try table.identityName("identity")
+        guard let authority = try table.string("authority") ?? identity.map({ _ in "" }) else {
             throw table.error(
                 nil, "a rule needs `authority`",
                 hint: "such as authority = \"\(Example.authority)\"")
@@ -78,12 +79,11 @@ public struct Rule: Sendable, Equatable {
         }
         resourceIndicators = indicators
         self.pattern = pattern
-        self.authority = try table.authority(authority)
+        self.authority = table.keys.contains("authority") ? try table.authority(authority) : ""
         self.scopes = scopes ?? []
         clientID = try table.clientID()
         exchange = try table.exchange()
         account = try table.string("account")
-        identity = try table.identityName("identity")
         if identity != nil, account != nil {
             throw table.error("account", "`account` and `identity` contradict each other", hint: "keep one of them")
         }

@@ -126,8 +126,6 @@ public enum ResolutionError: Error, Sendable, Equatable {
     case noIdentityInEnvironment([[String]], present: [String])
     /// A plugin's manifest refuses what the variables describe, in its own words.
     case refusedIdentity(String)
-    /// No plugin gets tokens for an identity of this kind.
-    case unservedIdentity(String)
     /// The claims that the host's server wants can't be asked for.
     case badChallenge(host: String, ClaimsError)
 }

@@ -1,7 +1,7 @@
 import Addresses
 import PluginHost
 import PluginWire
-import Rules
+public import Rules
 import Secrets
 public import TokenStore
 
@@ -58,6 +58,15 @@ extension TokenAcquirer {
                 }
                 return AcquiredToken(token, account: nil, source: .cache)
             }
+        }
+    }
+
+    /// Gets a token as an identity anew, whatever is stored, and keeps it: whether that works is what somebody wants to know.
+    public func authenticatedAnew(_ request: TokenRequest) async throws(AcquisitionError) -> AcquiredToken {
+        let authority = try match(request)
+        return try await exclusively(lock(ofTokenFor: request, authority.place)) {
+            () async throws(AcquisitionError) in
+            try await self.authenticate(request, authority, since: self.recentFailures.now)
         }
     }
 

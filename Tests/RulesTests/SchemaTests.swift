@@ -7,7 +7,8 @@ import Testing
     private static let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
-    private static let keys = Configuration.keys + Rule.keys + IssuerClient.keys + Configuration.policyKeys
+    private static let keys =
+        Configuration.keys + Rule.keys + IssuerClient.keys + Identity.keys + Configuration.policyKeys
 
     private static func text(_ path: String) throws -> String {
         try String(contentsOfFile: "\(checkout)/\(path)", encoding: .utf8)
@@ -25,6 +26,8 @@ import Testing
         #expect(rule.keys.sorted() == Rule.keys.sorted())
         let client = try #require((top["client"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
         #expect(client.keys.sorted() == IssuerClient.keys.sorted())
+        let identity = try #require((top["identity"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
+        #expect(identity.keys.sorted() == Identity.keys.sorted())
         let policy = try #require(top["policy"]?["properties"] as? [String: [String: Any]])
         #expect(policy.keys.sorted() == Configuration.policyKeys)
         let lock = try #require((policy["lock"]?["items"] as? [String: Any])?["enum"] as? [String])

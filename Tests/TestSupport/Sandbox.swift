@@ -70,6 +70,9 @@ package final class Sandbox: Sendable {
     /// The application of the B2C tenant.
     package var b2cClientID: String { description.b2cClientID }
 
+    /// The application that signs in without a person.
+    package var application: SandboxDescription.Application { description.application }
+
     /// The plain OpenID Connect issuer.
     package var issuer: SandboxDescription.Host { description.issuer }
     /// The host that works as GitHub does.

@@ -23,6 +23,30 @@ package struct SandboxDescription: Decodable, Sendable {
     /// The host that works as Gitea does.
     package let gitea: Host
 
+    /// The application that signs in without a person.
+    package let application: Application
+
+    /// An application, and what proves it.
+    package struct Application: Decodable, Sendable {
+        /// Its client ID.
+        package let clientID: String
+        /// Its client secret.
+        package let secret: String
+        /// The file with its certificate and key.
+        package let certificate: String
+        /// Where assertions about it are asked for, as in GitHub Actions.
+        package let requestURL: String
+        /// What is shown there.
+        package let requestToken: String
+
+        private enum CodingKeys: String, CodingKey {
+            case clientID = "client_id"
+            case secret, certificate
+            case requestURL = "request_url"
+            case requestToken = "request_token"
+        }
+    }
+
     /// A host that signs people in by itself.
     package struct Host: Decodable, Sendable {
         /// Its URL, which is the issuer's identifier too.
@@ -46,7 +70,7 @@ package struct SandboxDescription: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case authority, resource, exchanges, issuer, forge, gitea
+        case authority, resource, exchanges, issuer, forge, gitea, application
         case caFile = "ca_file"
         case controlToken = "control_token"
         case clientID = "client_id"

@@ -45,6 +45,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `sixty-four that work as an identity make one token request`(hasKeyring: Bool) async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            try world.configure(
+                after: """
+                    [[identity]]
+                    name = "release"
+                    authority = "\(world.sandbox.authority)/contoso.example"
+                    client-id = "\(world.sandbox.application.clientID)"
+                    certificate = "\(world.sandbox.application.certificate)"
+                    """)
+            var environment = ["LANYARD_IDENTITY": "release"]
+            if !hasKeyring { environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent/bus" }
+            let answers = try await Self.atOnce(world, environment)
+            #expect(answers.allSatisfy { $0.status == 0 }, "\(answers.filter { $0.status != 0 })")
+            #expect(Set(answers.compactMap { $0.value("password") }).count == 1)
+            let requests = try await world.sandbox.authorityRequests()
+            #expect(requests.count(grant: "client_credentials") == 1, "\(requests)")
+        }
+    }
+
     @Test func `where the one that signs in is killed, one of those that waited does`() async throws {
         try await World.with { world in
             // A browser that opens nothing: the first waits for ever.

@@ -27,6 +27,7 @@ struct LoginCommand: TokenNamingCommand {
         options.isAskedFor = true
         let session = try Session(context, options: options)
         var (request, url) = try await self.request(in: session)
+        if let identity = request.identity { throw Failure(noSignInFor: identity, url: url) }
         request.prompt = prompting.prompt?.rawValue
         // An authority that no plugin serves is the sign-in's to refuse.
         let place = try? NamedPlace(request, in: session)

@@ -118,7 +118,7 @@ struct NamedTokenOptions: ParsableArguments {
 
     /// Whether the options name all that it takes without a URL.
     func isComplete(in configuration: Configuration) -> Bool {
-        (authority ?? configuration.authority) != nil && !(scope.isEmpty && resource.isEmpty)
+        (identity ?? authority ?? configuration.authority) != nil && !(scope.isEmpty && resource.isEmpty)
     }
 
     /// Puts the options into a wish; the account as it was typed.

@@ -50,7 +50,9 @@ struct KnownValues {
     private var rules: [Rule] { configuration?.rules ?? [] }
 
     private var authorities: [Candidate] {
-        let named = rules.map { Candidate($0.authority, "of the rule for \($0.pattern.text)") }
+        let named = rules.filter { !$0.authority.isEmpty }.map {
+            Candidate($0.authority, "of the rule for \($0.pattern.text)")
+        }
         let standard = configuration?.authority.map { Candidate($0, "of the configuration") }
         let issuers = (configuration?.clients ?? []).map { Candidate($0.issuer, "of a client") }
         return [standard].compactMap(\.self) + named + issuers + registry.plugins.flatMap(\.wellKnownAuthorities)

@@ -58,8 +58,17 @@ struct SystemSettingOptions: ParsableArguments {
     ///
     /// - Throws: `Failure` if the key is not the user's to change there; `words` are for the command that would.
     func file(of key: SettingKey, _ words: [String]?, in context: CommandContext) throws(Failure) -> SettingFilePlace {
+        try Self.place(of: key, words, isSystem: system, in: context)
+    }
+
+    /// The file that a key is changed in, for everybody or for the user alone.
+    ///
+    /// - Throws: `Failure` if the key is not the user's to change there.
+    static func place(
+        of key: SettingKey, _ words: [String]? = nil, isSystem: Bool, in context: CommandContext
+    ) throws(Failure) -> SettingFilePlace {
         let own = Configuration.userFile(environment: context.environment)
-        guard !system else { return SettingFilePlace(path: Configuration.systemFile, context: context) }
+        guard !isSystem else { return SettingFilePlace(path: Configuration.systemFile, context: context) }
         guard let own else {
             throw Failure("there is no place for a configuration file", hints: ["set HOME or LANYARD_CONFIG"])
         }

@@ -46,6 +46,7 @@ struct ConfigureGitCommand: Command {
           --authority \(Example.authority) \\
           --client-id \(Example.clientID)
         """,
+        "In a pipeline, as the application that its variables describe": "lanyard configure git --identity environment",
     ]
 
     @Argument(help: "The URL to use lanyard for; every URL if left out.")
@@ -54,6 +55,12 @@ struct ConfigureGitCommand: Command {
     @OptionGroup var scope: GitScopeOptions
     @OptionGroup(title: "Rule for the URL") var rule: RuleOptions
     @OptionGroup(title: "Rule for the URL") var page: SignInPageOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The identity that git works as, an application or a machine; nobody is asked to sign in.",
+            valueName: "name"))
+    var identity: String?
 
     @Flag(help: "Make lanyard the only helper there.")
     var only = false
@@ -69,12 +76,17 @@ struct ConfigureGitCommand: Command {
         let session = try Session(context, of: scope.system ? .system : .user)
         let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
         try pattern?.requireGitPlace()
-        if hasRuleOptions { try pattern?.requireTokenPlace() }
+        if hasRuleOptions || identity != nil { try pattern?.requireTokenPlace() }
+        let setting = try defaultIdentity(session, pattern)
         let plan = try await plan(session, pattern, version)
         if !scope.dryRun { try await plan.requireWritable(session.context) }
         let rule = try await rule(for: pattern, session)
-        let steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
+        var steps = GitSteps(session: session, options: scope, plan: plan, rule: rule)
+        steps.identity = setting
+        // A pipeline has nobody to ask, and says with the identity that it knows.
+        steps.goesOnUnasked = identity != nil && Prompt(session.context) == nil
         guard try await steps.take() else { return }
+        if let identity { return try await tellNext(identity, pattern, session) }
         let prompt = scope.prompt(session.context)
         let first = FirstSignIn(session, rule ?? unused(pattern, session), prompt)
         try await GitReport(
@@ -82,6 +94,20 @@ struct ConfigureGitCommand: Command {
             goesOn: first != nil
         ).tell()
         try await first?.offer()
+    }
+
+    /// The identity to write as the default, if it isn't that yet; nil also if it is for one URL.
+    private func defaultIdentity(_ session: Session, _ pattern: URLPattern?) throws(Failure) -> String? {
+        guard let identity else { return nil }
+        _ = try session.identity(named: identity)
+        guard pattern == nil, session.configuration.defaultIdentity != identity else { return nil }
+        return identity
+    }
+
+    private func tellNext(_ identity: String, _ pattern: URLPattern?, _ session: Session) async throws(Failure) {
+        guard !scope.dryRun else { return }
+        session.context.console.note(
+            Hint("to see whether it gets a token", run: "lanyard identity check \(identity)\(last: pattern?.text)"))
     }
 
     /// The URL's rule that was there before, if nobody has signed in for it: the first sign-in may have failed.
@@ -112,8 +138,9 @@ struct ConfigureGitCommand: Command {
     /// The rule to write: what the options say, or what the person answers; nil for none.
     private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
         guard let pattern else { return nil }
-        let prompt = scope.prompt(session.context)
-        if !hasRuleOptions {
+        let prompt = identity == nil ? scope.prompt(session.context) : nil
+        if let identity, session.configuration.rule(for: pattern.request)?.identity == identity { return nil }
+        if !hasRuleOptions, identity == nil {
             guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
             let shown = pattern.text.displayable(limit: 200)
             // What can't be written is not offered.
@@ -128,7 +155,9 @@ struct ConfigureGitCommand: Command {
         } else if !scope.dryRun {
             try session.requireRoom(for: pattern)
         }
-        return try await RuleDraft(session: session, pattern: pattern, options: rule, page: page, prompt: prompt).rule()
+        var draft = RuleDraft(session: session, pattern: pattern, options: rule, page: page, prompt: prompt)
+        draft.identity = identity
+        return try await draft.rule()
     }
 }
 

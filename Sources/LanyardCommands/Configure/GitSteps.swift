@@ -1,6 +1,7 @@
 import Addresses
 import Rules
 import Secrets
+import SettingsFile
 import Terminal
 
 /// Shows what `configure git` is about to do, asks, and does it.
@@ -9,21 +10,36 @@ struct GitSteps {
     let options: GitScopeOptions
     let plan: GitPlan
     let rule: Rule?
+    /// What `default-identity` is to be; nil if it stays.
+    var identity: String?
+    /// Whether what is shown is done without an answer.
+    var goesOnUnasked = false
 
     private var console: Console { session.context.console }
 
     /// False if nothing came of it.
     func take() async throws(Failure) -> Bool {
-        guard !plan.changes.isEmpty || rule != nil else {
+        guard !plan.changes.isEmpty || rule != nil || identity != nil else {
             console.note("git is configured already; nothing has to be changed")
             return true
         }
-        try options.requireAnswer(session.context)
+        if !goesOnUnasked { try options.requireAnswer(session.context) }
         show()
-        guard await options.mayGoOn(session.context) else { return false }
+        if options.dryRun || !goesOnUnasked {
+            guard await options.mayGoOn(session.context) else { return false }
+        }
         if !plan.changes.isEmpty { try await plan.write(session) }
         if let rule { try session.write(rule) }
+        if let identity { try write(identity) }
         return true
+    }
+
+    private func write(_ identity: String) throws(Failure) {
+        let place = try SystemSettingOptions.place(
+            of: SettingKey("default-identity"), isSystem: options.system, in: session.context)
+        try place.change { file throws(SettingsError) in
+            try file.set("default-identity", to: .text(identity), schema: InstalledFiles(session.context).schema)
+        }
     }
 
     private func show() {
@@ -35,6 +51,10 @@ struct GitSteps {
         if let rule {
             console.note("this \(would) added to \(session.context.short(session.rulesFile)):")
             for line in rule.toml.pieces(between: "\n") { console.note("  \(line.description.displayable())") }
+        }
+        if let identity {
+            console.note("this \(would) set in \(session.context.short(session.rulesFile)):")
+            console.note("  default-identity = \"\(identity)\"")
         }
     }
 }

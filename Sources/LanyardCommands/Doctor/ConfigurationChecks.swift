@@ -31,7 +31,9 @@ struct ConfigurationChecks {
         let count = configuration.rules.count
         let text =
             "\(count) \(count == 1 ? "rule" : "rules"), \(read.isEmpty ? "no file" : read.joined(separator: ", "))"
-        guard count == 0, configuration.clientID == nil, configuration.clients.isEmpty else {
+        guard count == 0, configuration.clientID == nil, configuration.clients.isEmpty,
+            configuration.defaultIdentity == nil
+        else {
             return .pass("configuration", text)
         }
         return .warn(
@@ -45,18 +47,19 @@ struct ConfigurationChecks {
     private func finding(_ rule: Rule) -> Finding? {
         let name = "the rule for \(rule.pattern.text.displayable(limit: 200))"
         let place = "edit \(rule.place(context))"
+        if let identity = rule.identity {
+            do throws(ResolutionError) { _ = try configuration.identity(named: identity) } catch {
+                let failure = Failure(error, in: context)
+                return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+            }
+            guard !rule.authority.isEmpty else { return nil }
+        }
         guard let match = examination.registry.match(rule) else {
             return .fail(
                 "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
-        guard let client = configuration.clientID(of: rule) else {
-            return .fail("rule", "\(name) has no client ID", Hint(place, write: "client-id = \"…\""))
-        }
-        do throws(ResolutionError) { _ = try configuration.clientID(client, at: match) } catch {
-            let failure = Failure(error, in: context)
-            return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
-        }
+        if rule.identity == nil, let finding = clientFinding(rule, name, place, match) { return finding }
         let exchange = match.exchange(named: rule.exchange, forHost: rule.pattern.host.text)
         if let name = rule.exchange, exchange == nil {
             let failure = Failure(.unknownExchange(name, authority: rule.authority), in: context)
@@ -72,6 +75,18 @@ struct ConfigurationChecks {
             let host = match.authority.host
             return .warn("rule", "\(name) signs in at \(host), which looks like \(twin)", Hint(place, write: twin))
         }
+    }
+
+    /// What is wrong with a rule's client.
+    private func clientFinding(_ rule: Rule, _ name: String, _ place: String, _ match: AuthorityMatch) -> Finding? {
+        guard let client = configuration.clientID(of: rule) else {
+            return .fail("rule", "\(name) has no client ID", Hint(place, write: "client-id = \"…\""))
+        }
+        do throws(ResolutionError) { _ = try configuration.clientID(client, at: match) } catch {
+            let failure = Failure(error, in: context)
+            return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+        }
+        return nil
     }
 
     /// The clients of manifests that the rules use.

@@ -47,6 +47,7 @@ struct Examination: Sendable {
     /// - Returns: a finding or more for each check.
     func findings(online isOnline: Bool, forStrangers isForStrangers: Bool) async -> [Finding] {
         var findings = ConfigurationChecks(self).findings
+        findings += IdentityChecks(self).findings
         findings += PluginChecks(self).findings
         findings += await KeyringChecks(self).findings()
         findings += MemoryChecks(self).findings

@@ -76,6 +76,7 @@ struct Explainer {
             return
         }
         explanation.namedBy = namer(of: wanted, by: chosen)
+        if wanted.identity != nil { explanation.identityNamedBy = namerOfIdentity(by: chosen) }
         let decision = quiet.acquirer.decide(wanted)
         explanation.decision = decision
         explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
@@ -89,6 +90,15 @@ struct Explainer {
         guard wanted.account != nil else { return nil }
         if request.wish.account != nil { return "--account" }
         return rule?.account != nil ? "the rule" : "the configuration"
+    }
+
+    /// What named the identity.
+    private func namerOfIdentity(by rule: Rule?) -> String {
+        if request.wish.identity != nil { return "the request" }
+        if rule?.identity != nil { return "the rule" }
+        let settings = (try? Configuration.settings(in: session.context)) ?? []
+        let setting = settings.first { $0.key == "default-identity" }
+        return setting.map { $0.origin(session.context) } ?? "the configuration"
     }
 
     private func mapping(_ rule: Rule?) -> Explanation.Mapping {

@@ -31,6 +31,12 @@ extension Explanation {
             members["resourceIndicators"] = JSONValue(strings: wanted.resourceIndicators)
             members["exchange"] = (wanted.exchange?.name).map(JSONValue.string) ?? .null
         }
+        if let identity = wanted?.identity {
+            members["identity"] = [
+                "name": .string(identity.name), "namedBy": .string(identityNamedBy ?? ""),
+                "proof": .string(identity.proofForPeople), "variables": JSONValue(strings: identity.variables),
+            ]
+        }
         if let decision { members.merge(decisionJSON(decision)) { $1 } }
         if let tool { members["for"] = tool.json }
         if let server { members["server"] = server.json }

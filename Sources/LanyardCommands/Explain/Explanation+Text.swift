@@ -31,6 +31,7 @@ extension Explanation {
         if let wanted {
             facts.append(("authority", [wanted.authority.displayable()]))
             if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
+            if let identity = wanted.identity { facts += self.facts(of: identity) }
             facts.append(("client ID", [client(wanted)]))
             facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
             if !wanted.resourceIndicators.isEmpty {
@@ -39,7 +40,7 @@ extension Explanation {
             if let exchange = wanted.exchange { facts.append(("exchange", [exchange.forPeople])) }
         }
         if let decision {
-            facts.append(("account", account(decision)))
+            if wanted?.identity == nil { facts.append(("account", account(decision))) }
             if let stored = stored(decision) { facts.append(("stored", [stored])) }
             facts.append(("cache", [isRemembered ? "an answer is cached" : "no answer is cached"]))
         }
@@ -60,6 +61,14 @@ extension Explanation {
             facts += reads
         }
         if let server { facts.append(("server", server.lines(at: url))) }
+        return facts
+    }
+
+    private func facts(of identity: Identity) -> [(String, [String])] {
+        let name = identity.name.displayable(limit: 64)
+        var facts = [("identity", ["\(name) (named by \(identityNamedBy ?? "the request"))"])]
+        facts.append(("proof", [identity.proofForPeople]))
+        if !identity.variables.isEmpty { facts.append(("variables", [identity.variables.joined(separator: " ")])) }
         return facts
     }
 
@@ -119,11 +128,12 @@ extension Explanation {
     }
 
     private func stored(_ decision: Decision) -> String? {
-        guard decision.account != nil else { return nil }
+        guard decision.account != nil || wanted?.identity != nil else { return nil }
         let access =
             decision.accessToken.map { "access token, \(Lifetime(end: $0.expiresOn, now: now).text)" }
             ?? "no usable access token"
         let result = decision.exchanged.map { "exchanged, \(Lifetime(end: $0.expiresOn, now: now).text); " } ?? ""
+        guard wanted?.identity == nil else { return result + access }
         return "\(result)\(access); \(decision.canRenew ? "refresh token" : "no refresh token")"
     }
 

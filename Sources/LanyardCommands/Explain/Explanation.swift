@@ -54,7 +54,7 @@ struct Explanation: Sendable {
 
     /// What `get` would do.
     struct Next: Sendable {
-        /// `answer`, `exchange`, `renew`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
+        /// `answer`, `exchange`, `renew`, `authenticate`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
         let step: String
         /// For people, after "get would".
         let text: String
@@ -84,6 +84,8 @@ struct Explanation: Sendable {
     var wanted: TokenRequest?
     /// How the account came to be named, if it is.
     var namedBy: String?
+    /// What named the identity, if there is one.
+    var identityNamedBy: String?
     var decision: Decision?
     /// Whether an answer that was given before would be given again.
     var isRemembered = false

@@ -11,8 +11,8 @@ struct IdentityCheckCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Get a token as an identity, and say what it is.",
         discussion: """
-            Says which application or machine the token is of, until when it counts, and which roles it has; the exit \
-            status is 1 if there is none. Without a URL, scope or resource it is a token for what the authority itself \
+            Asks for a new token, whatever is stored. Says which application or machine it is of, until when it counts, \
+            and which roles it has; the exit status is 1 if there is none. Without a URL, scope or resource it is a token for what the authority itself \
             offers, such as Microsoft Graph. Nobody is ever asked to sign in.
             """)
 
@@ -45,7 +45,7 @@ struct IdentityCheckCommand: Command {
         do throws(Failure) {
             let request = try request(session)
             identity = request.identity ?? .environment
-            token = try await session.token(for: request, url: url)
+            token = try await session.tokenAnew(for: request, url: url)
         } catch {
             // Nobody can sign in for it, whatever the authority says.
             throw error.status == .usage ? error : error.with(.failed)
@@ -69,6 +69,14 @@ struct IdentityCheckCommand: Command {
 }
 
 extension Session {
+    /// Gets a token as an identity, whatever is stored.
+    fileprivate func tokenAnew(for request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
+        defer { context.console.endProgress() }
+        do throws(AcquisitionError) { return try await acquirer.authenticatedAnew(request) } catch {
+            throw Failure(error, request: request, url: url, in: context)
+        }
+    }
+
     /// What an identity's authority offers by itself.
     fileprivate func ownResource(of name: String) throws(Failure) -> String {
         let identity = try identity(named: name)
@@ -114,7 +122,6 @@ private struct IdentityReport {
         add("for", text("aud"))
         add("roles", decoded == nil ? nil : texts("roles").isEmpty ? "none" : texts("roles").joined(separator: " "))
         add("until", token.expiresOn.map { "\(DecodedToken.local($0)), \(Lifetime(end: $0, now: now).text)" })
-        add("token", token.source == .cache ? "stored before" : "got now")
         return Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 0)
     }
 
@@ -125,7 +132,7 @@ private struct IdentityReport {
             "clientId": value(application), "displayName": value(text("app_displayname")),
             "objectId": value(text("oid", "sub")), "tenant": value(text("tid")), "audience": value(text("aud")),
             "roles": JSONValue(strings: texts("roles")),
-            "expiresOn": token.expiresOn.map { .integer(Int64($0)) } ?? .null, "source": .string(token.source.rawValue),
+            "expiresOn": token.expiresOn.map { .integer(Int64($0)) } ?? .null,
         ]
     }
 }

@@ -122,10 +122,13 @@ struct RuleListCommand: Command {
 extension Rule {
     fileprivate func facts(_ session: Session) -> [(String, String)] {
         let client = clientID ?? session.configuration.clientID(at: authority).map { "\($0) (the default)" } ?? "none"
-        var facts = [
-            ("authority", authority.displayable()), ("client ID", client.displayable()),
-            ("scopes", scopesForPeople(session)),
-        ]
+        var facts = [("authority", authority.isEmpty ? "the identity's" : authority.displayable())]
+        if let identity {
+            facts.append(("identity", identity))
+        } else {
+            facts.append(("client ID", client.displayable()))
+        }
+        facts.append(("scopes", scopesForPeople(session)))
         if let exchange { facts.append(("exchange", exchange.displayable())) }
         if let account { facts.append(("account", account.displayable())) }
         if let kind { facts.append(("kind", kind.displayable())) }
@@ -147,7 +150,8 @@ extension Rule {
 
     fileprivate func json(_ session: Session) -> JSONValue {
         var members: [String: JSONValue] = [
-            "url": .string(pattern.text), "authority": .string(authority),
+            "url": .string(pattern.text), "authority": authority.isEmpty ? .null : .string(authority),
+            "identity": identity.map(JSONValue.string) ?? .null,
             "clientId": session.configuration.clientID(of: self).map(JSONValue.string) ?? .null,
             "scopes": JSONValue(strings: scopes), "exchange": exchange.map(JSONValue.string) ?? .null,
             "account": account.map(JSONValue.string) ?? .null, "kind": kind.map(JSONValue.string) ?? .null,

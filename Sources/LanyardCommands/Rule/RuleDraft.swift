@@ -16,6 +16,8 @@ struct RuleDraft {
     let prompt: Prompt?
     /// Whether the client is to come from elsewhere.
     var leavesClientOpen = false
+    /// The identity that the rule names; nil for a person.
+    var identity: String?
 
     private var console: Console { session.context.console }
 
@@ -28,6 +30,7 @@ struct RuleDraft {
         if let kind = options.kind { try session.requireKind(kind) }
         var rule = Rule(pattern: pattern, authority: "", scopes: [])
         rule.signIn = try SignInParameters(options: page.texts)
+        if let identity { return try await completed(rule, for: identity, known) }
         let authority = try await authority()
         rule.authority = authority.url
         rule.exchange = try exchange(authority.match)
@@ -35,6 +38,29 @@ struct RuleDraft {
         rule.clientID = try await clientID(authority, session.registry.resource(ofScopes: rule.scopes))
         rule.account = options.account
         rule.kind = options.kind ?? authority.kind
+        return rule
+    }
+
+    /// A rule for an identity, which knows its authority and client.
+    private func completed(
+        _ draft: Rule, for identity: String, _ known: PluginResource?
+    ) async throws(Failure) -> Rule {
+        guard options.clientId == nil, options.account == nil else {
+            throw Failure(
+                "the identity \(identity) has a client ID of its own, and no account",
+                hints: ["leave out --client-id and --account"], status: .usage)
+        }
+        var rule = draft
+        rule.identity = identity
+        rule.kind = options.kind
+        rule.exchange = options.exchange
+        if let given = options.authority { rule.authority = try await authority(given).url }
+        if let resource = options.resource {
+            rule.scopes = try checked(named(resource) ?? ["\(resource)/.default"])
+        } else {
+            rule.scopes = try checked(options.scope.isEmpty ? known?.scopes ?? [] : options.scope)
+        }
+        guard !rule.scopes.isEmpty || isExchanging else { throw Self.noScope }
         return rule
     }
 
@@ -83,7 +109,8 @@ struct RuleDraft {
     /// What another rule or the host lets one expect; nil if nothing does.
     private var suggestedAuthority: String? {
         // Most people have one organisation, and one app for all of its URLs. What signs in to itself only is none.
-        let other = session.configuration.rules.last { !$0.pattern.isAtHost(of: $0.authority) }?.authority
+        let other = session.configuration.rules
+            .last { !$0.authority.isEmpty && !$0.pattern.isAtHost(of: $0.authority) }?.authority
         return other ?? (session.resource(of: pattern) == nil ? nil : Example.wideAuthority)
     }
 

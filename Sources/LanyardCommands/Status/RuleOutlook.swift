@@ -46,6 +46,8 @@ struct RuleOutlook {
             self.wanted = wanted
             if let records {
                 settle(session.acquirer.decide(wanted, among: records), wanted, session)
+            } else if wanted.identity != nil {
+                settle(session.acquirer.decide(wanted), wanted, session)
             } else if let remembered = session.remembered(for: request) {
                 step = .answer
                 account = remembered.username

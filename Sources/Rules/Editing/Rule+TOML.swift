@@ -4,7 +4,8 @@ import Claims
 extension Rule {
     /// The rule as a `[[rule]]` table, to be shown or written.
     public var toml: String {
-        var lines = ["[[rule]]", "url       = \(pattern.text.inTOML)", "authority = \(authority.inTOML)"]
+        var lines = ["[[rule]]", "url       = \(pattern.text.inTOML)"]
+        if !authority.isEmpty { lines.append("authority = \(authority.inTOML)") }
         if let clientID { lines.append("client-id = \(clientID.inTOML)") }
         if !scopes.isEmpty { lines.append("scopes    = \(scopes.inTOML)") }
         if let exchange { lines.append("exchange  = \(exchange.inTOML)") }

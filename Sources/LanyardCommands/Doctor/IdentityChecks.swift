@@ -1,0 +1,104 @@
+import Glibc
+import PluginHost
+import PluginWire
+import Rules
+import Secrets
+import Terminal
+
+/// The identities that the configuration has, and whether what proves them is there.
+struct IdentityChecks {
+    private let examination: Examination
+    private var configuration: Configuration { examination.configuration }
+    private var context: CommandContext { examination.context }
+
+    init(_ examination: Examination) {
+        self.examination = examination
+    }
+
+    /// One for each identity, and for each name that none has; none without identities.
+    var findings: [Finding] { configuration.identities.map(finding) + [defaultIdentity].compactMap(\.self) }
+
+    private static let check = "identity"
+
+    private func finding(_ identity: Identity) -> Finding {
+        let place = "edit \(identity.place(context))"
+        if let lack = lackOfPlugin(identity) {
+            return .fail(
+                Self.check, "\(identity.name): \(lack)", Hint(place),
+                Hint("see which plugins there are", run: "lanyard plugin list"))
+        }
+        if let path = identity.proofFile, let fault = CertificateFault(path) {
+            let level: Finding.Level = fault == .open ? .warn : .fail
+            return Finding(
+                check: Self.check, level: level,
+                text: "\(identity.name): \(path.displayable(limit: 300)) \(fault.rawValue)",
+                remedies: [fault == .open ? Hint("close it", run: "chmod go-rwx\(last: path)") : Hint(place)])
+        }
+        if let variable = identity.secretVariable, context.variable(variable) == nil {
+            return .warn(
+                Self.check, "\(identity.name): \(variable) is not set here",
+                "set it where the identity is used, to the secret")
+        }
+        return .pass(Self.check, "\(identity.name), proved by \(identity.proofForPeople)")
+    }
+
+    private func lackOfPlugin(_ identity: Identity) -> String? {
+        guard let application = identity.application else {
+            return examination.registry.machineAuthority == nil ? "no plugin serves managed identities" : nil
+        }
+        let match = examination.registry.match(
+            authority: application.authority, kind: application.kind, isConfigured: true)
+        guard let match else { return "no plugin serves \(application.authority.displayable(limit: 200))" }
+        return match.plugin.identities.contains(.client)
+            ? nil : "the plugin \(match.plugin.name) gets no tokens for applications"
+    }
+
+    private var defaultIdentity: Finding? {
+        guard let name = configuration.defaultIdentity else { return nil }
+        do throws(ResolutionError) { _ = try configuration.identity(named: name) } catch {
+            return .fail(Self.check, Failure(error, in: context))
+        }
+        return .pass(Self.check, "the default is \(name)")
+    }
+}
+
+/// What is wrong with a file that proves an identity; the text goes on after the path.
+private enum CertificateFault: String {
+    case missing = "is not there"
+    case unreadable = "cannot be read"
+    case open = "can be read by others"
+
+    /// Nil if nothing is wrong.
+    init?(_ path: String) {
+        var status = stat()
+        if stat(path, &status) != 0 {
+            self = errno == ENOENT ? .missing : .unreadable
+        } else if access(path, R_OK) != 0 {
+            self = .unreadable
+        } else if status.st_mode & 0o004 != 0 {
+            self = .open
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Identity {
+    /// The file that proves it.
+    fileprivate var proofFile: String? {
+        switch application?.proof {
+        case .certificate(let path, _): path
+        case .assertion(let source) where source.hasPrefix("file:"): String(source.dropFirst(5))
+        default: nil
+        }
+    }
+
+    /// The variable that has its secret.
+    fileprivate var secretVariable: String? {
+        switch application?.proof {
+        case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): name
+        case .assertion(let source): Self.variable(ofAssertion: source)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Applications that get tokens without a person, mostly where there is neither keyring nor session bus, as in a pipeline.
+@Suite struct IdentityTests {
+    private static let path = "contoso/hello.git"
+    /// No bus answers here, so that there is no keyring.
+    private static let noKeyring = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
+
+    private static func configure(_ world: World, _ proof: String? = nil) throws {
+        let application = world.sandbox.application
+        try world.configure(
+            after: """
+                [[identity]]
+                name = "release"
+                authority = "\(world.sandbox.authority)/contoso.example"
+                client-id = "\(application.clientID)"
+                \(proof ?? "certificate = \"\(application.certificate)\"")
+                """)
+    }
+
+    private static func variables(_ world: World) -> [String: String] {
+        noKeyring.merging([
+            "AZURE_TENANT_ID": "contoso.example", "AZURE_CLIENT_ID": world.sandbox.application.clientID,
+            "AZURE_CLIENT_SECRET": world.sandbox.application.secret, "AZURE_AUTHORITY_HOST": world.sandbox.authority,
+        ]) { $1 }
+    }
+
+    private static func asked(_ world: World) async throws -> Int {
+        try await world.sandbox.authorityRequests().count(grant: "client_credentials")
+    }
+
+    @Test func `git clones as an identity, without a keyring`() async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            try Self.configure(world)
+            let environment = Self.noKeyring.merging(["LANYARD_IDENTITY": "release"]) { $1 }
+            let cloned = try await world.git(["clone", "\(world.sandbox.resource)/\(Self.path)"], environment)
+            #expect(cloned.status == 0, "\(cloned)")
+            #expect(try await world.git(["-C", "hello", "fetch"], environment).status == 0)
+            #expect(try await Self.asked(world) == 1)
+        }
+    }
+
+    @Test func `with a keyring the token is stored, and every process of the user's has it`() async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            try Self.configure(world)
+            let first = try await world.get(Self.path, lines: "identity=release\n")
+            #expect(first.status == 0, "\(first)")
+            let second = try await world.get(
+                Self.path, ["LANYARD_IDENTITY": "release", "LANYARD_ANSWER_CACHE": "0"])
+            #expect(first.value("password") == second.value("password"))
+            #expect(try await Self.asked(world) == 1)
+        }
+    }
+
+    @Test func `a variable that changes makes an answer not count`() async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            let environment = Self.variables(world)
+            let first = try await world.get(Self.path, environment, lines: "identity=environment\n")
+            #expect(first.status == 0, "\(first)")
+            let other = try await world.get(
+                Self.path, environment.merging(["AZURE_CLIENT_ID": "00000000-0000-4000-8000-000000000000"]) { $1 },
+                lines: "identity=environment\n")
+            #expect(other.status == 1 && other.output.isEmpty, "\(other)")
+            let again = try await world.get(Self.path, environment, lines: "identity=environment\n")
+            #expect(again.value("password") == first.value("password"), "\(again)")
+            #expect(!(first.errors + other.errors).contains(world.sandbox.application.secret))
+        }
+    }
+
+    struct Lack: CustomTestStringConvertible, Sendable {
+        let name: String
+        let proof: String
+        let says: String
+        var testDescription: String { name }
+    }
+
+    static let lacks = [
+        Lack(name: "no certificate", proof: "certificate = \"/nonexistent.pem\"", says: "/nonexistent.pem"),
+        Lack(name: "no variable", proof: "secret-variable = \"NOT_SET\"", says: "NOT_SET"),
+        Lack(name: "no keyring", proof: "secret = true", says: "keyring"),
+        Lack(name: "no platform", proof: "assertion = \"github-actions\"", says: "ACTIONS_ID_TOKEN_REQUEST"),
+    ]
+
+    @Test(arguments: lacks)
+    func `what is missing is named, and the status is 1`(lack: Lack) async throws {
+        try await World.with { world in
+            try Self.configure(world, lack.proof)
+            let got = try await world.get(Self.path, Self.noKeyring, lines: "identity=release\n")
+            #expect(got.status == 1 && got.output.isEmpty && got.errors.contains(lack.says), "\(got)")
+            let checked = try await world.lanyard(["identity", "check", "release"], Self.noKeyring)
+            #expect(checked.status == 1 && checked.errors.contains("lanyard: hint: "), "\(checked)")
+        }
+    }
+
+    @Test func `an identity is added, checked and removed`() async throws {
+        try await World.with { world in
+            let application = world.sandbox.application
+            let added = try await world.lanyard([
+                "identity", "add", "release", "--authority", "\(world.sandbox.authority)/contoso.example",
+                "--client-id", application.clientID, "--secret",
+            ])
+            #expect(added.status == 0 && added.errors.contains("lanyard identity secret release"), "\(added)")
+            let kept = try await world.lanyard(
+                ["identity", "secret", "release"], input: application.secret + "\n")
+            #expect(kept.status == 0 && kept.output.isEmpty, "\(kept)")
+            let checked = try await world.lanyard(["identity", "check", "release", world.sandbox.resource + "/contoso"])
+            #expect(checked.status == 0 && checked.output.contains(application.clientID), "\(checked)")
+            let explained = try await world.lanyard(
+                ["explain", "\(world.sandbox.resource)/\(Self.path)"], ["LANYARD_IDENTITY": "release"])
+            #expect(explained.output.contains("release (named by LANYARD_IDENTITY)"), "\(explained)")
+            #expect(try await world.lanyard(["identity", "remove", "release"]).status == 0)
+            #expect(try await world.lanyard(["identity", "remove", "release"]).status == 1)
+        }
+    }
+
+    @Test func `one line sets up git in a pipeline`() async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            let environment = Self.variables(world)
+            let configured = try await world.lanyard(["configure", "git", "--identity", "environment"], environment)
+            #expect(configured.status == 0 && configured.errors.contains("default-identity"), "\(configured)")
+            let cloned = try await world.git(["clone", "\(world.sandbox.resource)/\(Self.path)"], environment)
+            #expect(cloned.status == 0, "\(cloned)")
+            let ruled = try await world.lanyard(
+                ["configure", "git", "https://git.contoso.example/team", "--identity", "machine", "--scope", "s"],
+                environment)
+            #expect(ruled.status == 0, "\(ruled)")
+            let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            #expect(text.contains("identity  = \"machine\"\n"), "\(text)")
+        }
+    }
+}
