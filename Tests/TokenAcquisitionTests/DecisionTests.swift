@@ -50,6 +50,7 @@ import TokenStore
             case .answer(let token): token.accessToken == Secret("at") ? "answer" : "another"
             case .exchange: "exchange"
             case .renew(let tokens): tokens.map(\.secret) == [Secret("rt")] ? "renew" : "another"
+            case .authenticate: "authenticate"
             case .askPerson: "ask"
             case .refuse: "refuse"
             }

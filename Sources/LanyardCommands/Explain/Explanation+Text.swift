@@ -29,10 +29,7 @@ extension Explanation {
         let passed = passedOver(all: all)
         if !passed.isEmpty { facts.append(("others", passed)) }
         if let wanted {
-            facts.append(("authority", [wanted.authority.displayable()]))
-            if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
-            if let identity = wanted.identity { facts += self.facts(of: identity) }
-            facts.append(("client ID", [client(wanted)]))
+            facts += origin(of: wanted)
             facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
             if !wanted.resourceIndicators.isEmpty {
                 facts.append(("for", wanted.resourceIndicators.map { $0.displayable() }))
@@ -61,6 +58,16 @@ extension Explanation {
             facts += reads
         }
         if let server { facts.append(("server", server.lines(at: url))) }
+        return facts
+    }
+
+    /// Who issues the token, and to whom; a machine's platform has no address that would say anything.
+    private func origin(of wanted: TokenRequest) -> [(String, [String])] {
+        let isMachine = wanted.authority == Identity.machineAuthority
+        var facts = isMachine ? [] : [("authority", [wanted.authority.displayable()])]
+        if let plugin = decision?.match?.plugin { facts.append(("plugin", ["\(plugin.name) \(plugin.version)"])) }
+        if let identity = wanted.identity { facts += self.facts(of: identity) }
+        if !isMachine { facts.append(("client ID", [client(wanted)])) }
         return facts
     }
 

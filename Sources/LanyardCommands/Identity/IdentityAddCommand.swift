@@ -124,7 +124,7 @@ struct ApplicationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Where an assertion comes from: github-actions, azure-pipelines, kubernetes, file:PATH, command:PATH, \
+            The source of an assertion: github-actions, azure-pipelines, kubernetes, file:PATH, command:PATH, \
             variable:NAME, ...
             """, valueName: "source"))
     var assertion: String?

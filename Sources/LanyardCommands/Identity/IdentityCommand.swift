@@ -69,8 +69,8 @@ struct IdentitySecretCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "secret", abstract: "Store an identity's client secret, or the password of its certificate.",
         discussion: """
-            Asks for it at a terminal, or reads it from standard input, and keeps it in the keyring. Where there is no \
-            keyring, as in a pipeline, have a variable hold it instead.
+            Asks for it at a terminal, or reads it from standard input, and keeps it in the keyring. A pipeline, which has no \
+            keyring, gives it in a variable instead.
             """)
 
     static let examples: KeyValuePairs = [
