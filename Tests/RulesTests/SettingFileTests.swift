@@ -135,6 +135,7 @@ import Testing
         let words = [
             "account": ["a@b.example"], "answer-cache": ["off"], "authority": ["https://login.example/x"],
             "browser": ["firefox -P 'my work'"], "ca-file": ["/ca.pem"], "client-id": ["id"],
+            "default-identity": ["environment"],
             "device-mode": ["shared"], "flow": ["device-code"], "group": ["g"],
             "known-authorities": ["a.example", "b.example"], "timeout": ["60"],
         ]
