@@ -40,7 +40,9 @@ public enum Refusal: Error, Sendable {
     /// Where it lies.
     public var cause: Cause {
         switch self {
-        case .store, .noToken(.store, _, _): .keyring
+        case .store: .keyring
+        // An identity was named to get the token: nobody else's answer would be that.
+        case .noToken(.store, let request, _): request.identity == nil ? .keyring : .other
         case .noToken(.noAccountChosen, _, _): .person
         case .noToken(.plugin(let error, _), _, _) where error.code == .cancelled: .person
         default: .other
