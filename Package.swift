@@ -169,7 +169,8 @@ let package = Package(
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
-                "Addresses", "Claims", "Files", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets", subprocess,
+                "Addresses", "Claims", "Files", "JSON", "OAuth", "PluginKit", "PluginOAuth", "PluginWire", "Secrets",
+                subprocess,
                 system,
             ],
             swiftSettings: strict),
@@ -355,6 +356,7 @@ let package = Package(
             dependencies: [
                 "TestSupport", crypto, logging, subprocess, system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

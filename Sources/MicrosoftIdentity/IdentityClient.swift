@@ -88,7 +88,9 @@ package struct IdentityClient: Sendable {
     /// - Throws: `unsupported` for another kind of identity; why there is none.
     package func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         guard profile.identities, let identity = request.identity, identity.kind == .client else {
-            throw PluginError(.unsupported, "\(profile.name) gets no tokens for such an identity")
+            throw PluginError(
+                .unsupported, "\(profile.name) gets no tokens for such an identity",
+                hint: "name one tenant of Entra's in the identity's authority, by its id or domain")
         }
         return try await connector.connected(request) { transport throws(PluginError) in
             try await ApplicationToken(request, identity, profile: profile, over: transport).result()

@@ -61,6 +61,7 @@ struct Sandbox: Sendable {
     var authority: String { description.authority }
     var caFile: String { description.caFile }
     var b2cClient: String { description.b2cClientID }
+    var application: SandboxDescription.Application { description.application }
 
     /// The sandbox's host and port.
     var environment: String { String(authority.dropFirst("https://".count)) }

@@ -16,7 +16,7 @@ extension EntraRefusal {
     }
 
     private func message(_ stage: OAuthError.Stage) -> String {
-        guard stage != .refresh else { return "the authority refuses: \(summary)" }
+        guard stage != .refresh, stage != .authentication else { return "the authority refuses: \(summary)" }
         if ["expired_token", "code_expired"].contains(error) { return "the code expired before it was used" }
         let number = codes.first { $0 > 0 }.map { " (AADSTS\($0))" } ?? ""
         return switch declined {
@@ -77,10 +77,12 @@ extension EntraRefusal {
             return .invalidRequest
         default: break
         }
+        if codes.contains(50196) { return .throttled }
+        // There is no person who could do anything.
+        if stage == .authentication { return .invalidRequest }
         if stage != .refresh, declined != nil { return .cancelled }
         if codes.contains(Self.resetPassword) { return .interactionRequired }
         if !codes.allSatisfy({ Advice.registration[$0] == nil }) { return .invalidRequest }
-        if codes.contains(50196) { return .throttled }
         return stage == .refresh ? .interactionRequired : interactiveCode(stage)
     }
 
@@ -97,7 +99,9 @@ extension EntraRefusal {
     }
 
     private func hint(_ stage: OAuthError.Stage) -> String? {
-        if codes.contains(Self.resetPassword) { return "reset the password, then sign in again" }
+        if codes.contains(Self.resetPassword), stage != .authentication {
+            return "reset the password, then sign in again"
+        }
         if let advice = codes.compactMap({ Advice.of($0, at: stage) }).first { return advice }
         switch suberror {
         case "client_mismatch": return "sign in with this application"
@@ -123,8 +127,30 @@ private enum Advice {
         if stage == .device, let reason = kindToBrowsers[number] {
             return "\(reason): sign in with a browser instead of a code"
         }
+        if stage == .authentication { return application[number] ?? registration[number] }
         return registration[number] ?? policy[number] ?? person[number]
     }
+
+    /// What helps an application that proves itself.
+    private static let application: [Int: String] = [
+        7000215: "check the client secret: it is the secret's value that counts, not its ID",
+        7000222: "the client secret has expired: make a new one in the app registration, and give it to lanyard",
+        7000218: "give the identity a secret, a certificate or an assertion",
+        700027: "upload the identity's certificate to the app registration",
+        700024: "check this computer's clock, and how long the assertion is good for",
+        70021: "give the application a federated credential for the assertion's issuer, subject and audience",
+        700211: "give the application a federated credential for the assertion's issuer; a slash at its end counts",
+        700212: "give the application a federated credential for the assertion's audience",
+        700213: "give the application a federated credential for the assertion's subject",
+        7002138:
+            "write the federated credential's issuer and subject in the same letters as the assertion: case counts",
+        70023: "have the assertion made for less than a day",
+        7000112: "the application is disabled in this tenant; ask the administrator",
+        7000229: "the application has no service principal in this tenant; ask the administrator to consent to it",
+        53003: "a Conditional Access policy for workload identities blocks the application here; ask the administrator",
+        501_051: "ask the administrator to assign the application a role of the resource",
+        50196: "the same request came too often: wait a few minutes, and look for a script that repeats it",
+    ]
 
     /// What only a change of the configuration or the app registration helps against.
     static let registration: [Int: String] = [

@@ -4,8 +4,6 @@ import FoundationEssentials
 import OAuth
 import PluginWire
 import Secrets
-import Subprocess
-import SystemPackage
 
 /// Where somebody's word for an application comes from (RFC 7523), which Entra takes from issuers that the application trusts.
 ///
@@ -27,7 +25,8 @@ struct AssertionSource: Sendable {
 
     /// Finds a source by its name and the variables that came with the request.
     ///
-    /// - Throws: `unsupported` for a name that isn't known; `invalid-request`, naming them, if variables are missing.
+    /// - Throws: `unsupported` for a name that isn't known; `unavailable` if this isn't a job of the source's; `invalid-request` for
+    ///   what the job's configuration lacks.
     init(_ identity: PluginIdentity, authority: String) throws(PluginError) {
         let text = identity.assertion ?? ""
         let (name, argument) = text.cut(at: ":").map { (String($0.0), String($0.1)) } ?? (text, "")
@@ -35,21 +34,27 @@ struct AssertionSource: Sendable {
         switch name {
         case "file": source = .file(argument)
         case "command": source = .command(argument)
-        case "variable": source = .text(Secret(try identity.required(argument, "")))
+        case "variable": source = .text(Secret(try identity.required(argument, "set it where lanyard runs")))
         case "gitlab":
-            let variable = argument.isEmpty ? "AZURE_ID_TOKEN" : argument
             source = .text(
-                Secret(try identity.required(variable, "name it in the job's id_tokens, with the audience \(audience)")))
+                Secret(
+                    try identity.required(
+                        "AZURE_ID_TOKEN",
+                        "name it in the job's id_tokens, with the audience \(audience); "
+                            + "for another name, write assertion = \"variable:NAME\"")))
         case "kubernetes":
             source = .file(
                 argument.isEmpty ? identity.variable("AZURE_FEDERATED_TOKEN_FILE") ?? Self.kubernetesFile : argument)
         case "hcp-terraform":
-            let tagged = argument.isEmpty ? "TFC_WORKLOAD_IDENTITY_TOKEN" : "TFC_WORKLOAD_IDENTITY_TOKEN_\(argument)"
-            source = .text(Secret(try identity.required(tagged, "set TFC_WORKLOAD_IDENTITY_AUDIENCE in the workspace")))
+            source = .text(
+                Secret(
+                    try identity.required(
+                        "TFC_WORKLOAD_IDENTITY_TOKEN",
+                        "set TFC_WORKLOAD_IDENTITY_AUDIENCE in the workspace to \(audience)")))
         case "github-actions":
-            let advice = "give the job the permission id-token: write"
+            let advice = "give the job the permission: permissions: id-token: write"
             source = .github(
-                url: try identity.required("ACTIONS_ID_TOKEN_REQUEST_URL", advice),
+                url: try identity.requiredURL("ACTIONS_ID_TOKEN_REQUEST_URL", advice),
                 token: Secret(try identity.required("ACTIONS_ID_TOKEN_REQUEST_TOKEN", advice)))
         case "azure-pipelines": source = try Self.azurePipelines(identity, connection: argument)
         default:
@@ -65,21 +70,20 @@ struct AssertionSource: Sendable {
     private static func azurePipelines(
         _ identity: PluginIdentity, connection: String
     ) throws(PluginError) -> Source {
-        let named = connection.isEmpty ? nil : connection
-        let id: String
-        if let named {
-            id = named
-        } else {
-            id = try identity.required(
-                "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID", "or write assertion = \"azure-pipelines:CONNECTION-ID\"")
-        }
-        var url = try identity.required("SYSTEM_OIDCREQUESTURI", "it is there in jobs of Azure Pipelines only")
+        var url = try identity.requiredURL("SYSTEM_OIDCREQUESTURI", "it is there in jobs of Azure Pipelines only")
         while url.utf8.last == UInt8(ascii: "/") { url = String(decoding: url.utf8.dropLast(), as: UTF8.self) }
+        let id =
+            try connection.isEmpty
+            ? identity.required(
+                "AZURESUBSCRIPTION_SERVICE_CONNECTION_ID", "or write assertion = \"azure-pipelines:CONNECTION-ID\"",
+                as: .invalidRequest)
+            : connection
+        let token = try identity.required(
+            "SYSTEM_ACCESSTOKEN", "map it in the step's env: SYSTEM_ACCESSTOKEN: $(System.AccessToken)",
+            as: .invalidRequest)
         return .azurePipelines(
             url: FormEncoding.append([("api-version", "7.1"), ("serviceConnectionId", id)], to: url),
-            token: Secret(
-                try identity.required(
-                    "SYSTEM_ACCESSTOKEN", "map it in the step's env: SYSTEM_ACCESSTOKEN: $(System.AccessToken)")))
+            token: Secret(token))
     }
 
     /// The audience that Entra wants, by its cloud.
@@ -98,23 +102,23 @@ struct AssertionSource: Sendable {
         switch source {
         case .text(let secret): text = secret.reveal()
         case .file(let path): text = try Self.read(path)
-        case .command(let path): text = try await Self.run(path)
+        case .command(let path): text = try await AssertionCommand(path).output(atMost: Self.longest)
         case .github(let url, let token):
-            text = try await fetch("GitHub Actions", \.value) { () throws(OAuthError) in
-                try await transport.get(
-                    url.asking(for: audience), headers: Self.bearer(token))
+            text = try await fetch(\.value) { () throws(OAuthError) in
+                try await transport.get(url.asking(for: audience), headers: Self.bearer(token))
             }
         case .azurePipelines(let url, let token):
-            text = try await fetch("Azure Pipelines", \.oidcToken) { () throws(OAuthError) in
-                try await transport.post(
-                    url, json: "",
-                    headers: Self.bearer(token) + [("x-tfs-fedauthredirect", "Suppress")], .harmless)
+            text = try await fetch(\.oidcToken) { () throws(OAuthError) in
+                let headers = Self.bearer(token) + [("x-tfs-fedauthredirect", "Suppress")]
+                return try await transport.post(url, json: "", headers: headers, .harmless)
             }
         }
-        let trimmed = String(text.trimmed())
-        guard !trimmed.isEmpty, trimmed.utf8.count <= Self.longest, trimmed.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        let trimmed = String(text.trimmed(of: " \t\r\n"))
+        guard !trimmed.isEmpty, trimmed.utf8.count <= Self.longest,
+            trimmed.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
-            throw PluginError(.invalidRequest, "\(what) gave no token", hint: "it should be a JSON web token on one line")
+            throw PluginError(
+                .invalidRequest, "\(what) gave no token", hint: "it should be a JSON web token on one line")
         }
         return Secret(trimmed)
     }
@@ -134,17 +138,19 @@ struct AssertionSource: Sendable {
         [("authorization", "Bearer \(token.reveal())")]
     }
 
+    /// Asks a service; what it answers is never shown, as a good answer is a secret and others may hold one.
     private func fetch(
-        _ name: String, _ member: KeyPath<Answer, String?>,
-        _ ask: () async throws(OAuthError) -> HTTPAnswer
+        _ member: KeyPath<Answer, String?>, _ ask: () async throws(OAuthError) -> HTTPAnswer
     ) async throws(PluginError) -> String {
         let answer: HTTPAnswer
         do throws(OAuthError) { answer = try await ask() } catch { throw error.pluginError() }
-        guard answer.status == 200, let token = answer.json(Answer.self)?[keyPath: member], !token.isEmpty else {
+        guard answer.status == 200 else {
             throw PluginError(
-                answer.status == 429 || answer.status >= 500 ? .unavailable : .invalidRequest,
-                "\(name) gave no token (HTTP \(answer.status))",
+                .invalidRequest, "\(what) gave no token (HTTP \(answer.status))",
                 hint: "check that the job may ask for one")
+        }
+        guard let token = answer.json(Answer.self)?[keyPath: member], !token.isEmpty else {
+            throw PluginError(.internal, "\(what) answered without a token", hint: "check that the job may ask for one")
         }
         return token
     }
@@ -159,49 +165,15 @@ struct AssertionSource: Sendable {
             return String(decoding: try OpenFile(path).contents(atMost: longest), as: UTF8.self)
         } catch {
             throw PluginError(
-                .invalidRequest, "the token file \(path.displayable(limit: 300)) can't be read: \(error.reason)",
+                .unavailable, "the token file \(path.displayable(limit: 300)) can't be read: \(error.reason)",
                 hint: "check the path, and that the pod or job mounts the token")
-        }
-    }
-}
-
-extension AssertionSource {
-    /// Seconds for which a command may run.
-    private static let patience = Duration.seconds(20)
-
-    /// Runs a command without arguments and reads what it prints; what it complains of goes where lanyard's own does.
-    private static func run(_ path: String) async throws(PluginError) -> String {
-        let shown = path.displayable(limit: 300)
-        do {
-            let outcome = try await withThrowingTaskGroup { group in
-                group.addTask {
-                    let result = try await Subprocess.run(
-                        .path(FilePath(path)), input: .none, output: .string(limit: longest), error: .discarded)
-                    return (result.terminationStatus.isSuccess, result.standardOutput)
-                }
-                group.addTask {
-                    try await Task.sleep(for: patience)
-                    throw CancellationError()
-                }
-                defer { group.cancelAll() }
-                return try await group.next()
-            }
-            if case (true, let text?)? = outcome { return text }
-            throw PluginError(.invalidRequest, "the command \(shown) failed", hint: "run it by hand to see why")
-        } catch let error as PluginError {
-            throw error
-        } catch is CancellationError {
-            throw PluginError(.unavailable, "the command \(shown) gave no token within \(patience.components.seconds) seconds")
-        } catch {
-            throw PluginError(
-                .invalidRequest, "the command \(shown) can't be run", hint: "check its path, and that it is executable")
         }
     }
 }
 
 extension String {
     /// The URL with an audience in its query, in place of one that is there.
-    fileprivate func asking(for audience: String) -> String {
+    func asking(for audience: String) -> String {
         guard let (place, query) = cut(at: "?") else { return FormEncoding.append([("audience", audience)], to: self) }
         let others = query.pieces(between: "&").filter { !$0.utf8.starts(with: "audience=".utf8) }
         let url = others.isEmpty ? String(place) : "\(place)?\(others.joined(separator: "&"))"
@@ -210,13 +182,23 @@ extension String {
 }
 
 extension PluginIdentity {
-    /// A variable that must be there.
-    fileprivate func required(_ name: String, _ advice: String) throws(PluginError) -> String {
+    /// A variable that must be there; without it this isn't the place that the source is for, unless `code` says otherwise.
+    fileprivate func required(
+        _ name: String, _ advice: String, as code: PluginError.Code = .unavailable
+    ) throws(PluginError) -> String {
         guard let value = variable(name) else {
-            throw PluginError(
-                .invalidRequest, "the variable \(name.displayable(limit: 128)) is not set",
-                hint: advice.isEmpty ? nil : advice)
+            throw PluginError(code, "the variable \(name.displayable(limit: 128)) is not set", hint: advice)
         }
         return value
+    }
+
+    /// A variable that must hold an https URL: the job's token goes there, and an assertion comes back.
+    fileprivate func requiredURL(_ name: String, _ advice: String) throws(PluginError) -> String {
+        let text = try required(name, advice)
+        guard let url = StrictURL(text), url.scheme == "https", url.user == nil, !text.utf8.contains(UInt8(ascii: "#"))
+        else {
+            throw PluginError(.invalidRequest, "the variable \(name) is no https URL", hint: advice)
+        }
+        return text
     }
 }

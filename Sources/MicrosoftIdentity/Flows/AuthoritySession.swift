@@ -60,7 +60,8 @@ struct AuthoritySession: Sendable {
         }
     }
 
-    private static func authority(
+    /// The request's authority, if the profile serves it.
+    static func authority(
         _ request: PluginRequest, profile: AuthorityProfile
     ) throws(PluginError) -> Authority {
         let authority: Authority

@@ -3,7 +3,6 @@ import Crypto
 import CryptoExtras
 import Files
 package import FoundationEssentials
-import JWTKit
 import NIOSSL
 package import Secrets
 
@@ -13,7 +12,7 @@ package struct ClientCertificate: Sendable {
     private let path: String
     /// The certificates as DER, that of the key first.
     private let chain: [[UInt8]]
-    private let key: JWTKit.Insecure.RSA.PrivateKey
+    private let key: _RSA.Signing.PrivateKey
     /// When the key's certificate ends.
     private let end: Date
 
@@ -72,18 +71,46 @@ package struct ClientCertificate: Sendable {
     private static func readPKCS12(
         _ bytes: [UInt8], _ path: String, _ password: Secret?
     ) throws(OAuthError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
-        do {
-            let bundle = try NIOSSLPKCS12Bundle(buffer: bytes, passphrase: password.map { Array($0.reveal().utf8) })
-            return (bundle.certificateChain, bundle.privateKey)
-        } catch {
-            throw .unopened(path, hasPassword: password != nil)
+        // The reader ends the process over a bundle that lacks either.
+        guard Bag.keys.contains(where: { bytes.firstRange(of: $0.bytes) != nil }) else {
+            throw .certificate(
+                path, "is neither PEM nor PKCS #12 with a private key", "export the certificate with its key")
+        }
+        guard Bag.certificates.contains(where: { bytes.firstRange(of: $0.bytes) != nil }) else {
+            throw .certificate(path, "has no certificate", "export the key with its certificate")
+        }
+        // No password is written in two ways: as none, and as an empty one.
+        let passwords: [[UInt8]?] = password.map { [Array($0.reveal().utf8)] } ?? [nil, []]
+        for password in passwords {
+            if let bundle = try? NIOSSLPKCS12Bundle(buffer: bytes, passphrase: password) {
+                return (bundle.certificateChain, bundle.privateKey)
+            }
+        }
+        throw .unopened(path, hasPassword: password != nil)
+    }
+
+    /// The object identifiers of what a PKCS #12 file holds, in DER (RFC 7292, 4.2).
+    private enum Bag: UInt8 {
+        case key = 1
+        case shroudedKey = 2
+        case certificate = 3
+        /// Not a bag, but what hides bags: encrypted data (RFC 2315, 13).
+        case encrypted = 0
+
+        static let keys: [Bag] = [.key, .shroudedKey]
+        static let certificates: [Bag] = [.certificate, .encrypted]
+
+        var bytes: [UInt8] {
+            switch self {
+            case .encrypted: [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x06]
+            default: [0x06, 0x0B, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x0A, 0x01, rawValue]
+            }
         }
     }
 
-    private static func rsaKey(_ key: NIOSSLPrivateKey, _ path: String) throws(OAuthError) -> JWTKit.Insecure.RSA.PrivateKey {
+    private static func rsaKey(_ key: NIOSSLPrivateKey, _ path: String) throws(OAuthError) -> _RSA.Signing.PrivateKey {
         do {
-            let signing = try _RSA.Signing.PrivateKey(derRepresentation: key.derBytes)
-            return try JWTKit.Insecure.RSA.PrivateKey(backing: signing)
+            return try _RSA.Signing.PrivateKey(derRepresentation: key.derBytes)
         } catch {
             throw .certificate(
                 path, "has a private key that is not RSA, or shorter than 2048 bits",
@@ -93,26 +120,20 @@ package struct ClientCertificate: Sendable {
 }
 
 extension ClientCertificate {
-    /// How an assertion names the certificate and is signed.
-    package enum Style: Sendable {
-        /// PS256, with the SHA-256 thumbprint in `x5t#S256`.
-        case modern
-        /// RS256, with the SHA-1 thumbprint in `x5t`, as AD FS wants it.
-        case legacy
-    }
-
-    /// An assertion that the client is itself, good for ten minutes (RFC 7523, 3). Each is made for one request.
+    /// Makes an assertion that the client is itself, for one request (RFC 7523, 3).
+    ///
+    /// It is good for ten minutes, signed with PS256, and names the certificate by its SHA-256 thumbprint, as Entra wants it.
     ///
     /// - Parameters:
     ///   - client: the client ID, which issues it and is its subject.
     ///   - audience: the token endpoint that it is sent to.
-    ///   - style: how it is signed.
     ///   - sendsChain: whether the certificates go along (`x5c`), for an authority that trusts their issuer.
     ///   - now: the time.
+    /// - Returns: the assertion.
     /// - Throws: `invalidRequest` if the certificate has expired.
     package func assertion(
-        of client: String, for audience: String, style: Style = .modern, sendsChain: Bool, now: Date = .now
-    ) async throws(OAuthError) -> Secret {
+        of client: String, for audience: String, sendsChain: Bool, now: Date = .now
+    ) throws(OAuthError) -> Secret {
         guard now < end else {
             let day = end.formatted(Date.ISO8601FormatStyle().year().month().day())
             throw .certificate(path, "expired on \(day)", "get a new certificate, and register it with the application")
@@ -121,28 +142,35 @@ extension ClientCertificate {
         let claims = AssertionClaims(
             aud: audience, iss: client, sub: client, jti: UUID().uuidString.lowercased(), nbf: moment, iat: moment,
             exp: moment + 600)
-        var header = JWTHeader()
-        header.typ = "JWT"
-        if sendsChain { header.x5c = chain.map { Data($0).base64EncodedString() } }
-        let keys = JWTKeyCollection()
+        let header = AssertionHeader(
+            thumbprint: Base64URL.encode(SHA256.hash(data: chain[0])),
+            x5c: sendsChain ? chain.map { Data($0).base64EncodedString() } : nil)
         do {
-            switch style {
-            case .modern:
-                header.x5tS256 = Base64URL.encode(SHA256.hash(data: chain[0]))
-                await keys.add(pss: key, digestAlgorithm: .sha256)
-            case .legacy:
-                header.x5t = Base64URL.encode(Crypto.Insecure.SHA1.hash(data: chain[0]))
-                await keys.add(rsa: key, digestAlgorithm: .sha256)
-            }
-            return Secret(try await keys.sign(claims, header: header))
+            let encoder = JSONEncoder()
+            let signed = try "\(Base64URL.encode(encoder.encode(header))).\(Base64URL.encode(encoder.encode(claims)))"
+            let signature = try key.signature(for: SHA256.hash(data: Data(signed.utf8)), padding: .PSS)
+            return Secret("\(signed).\(Base64URL.encode(signature.rawRepresentation))")
         } catch {
             throw .certificate(path, "has a private key that doesn't sign", "make a new pair")
         }
     }
 }
 
+/// RFC 7515, 4.1.
+private struct AssertionHeader: Encodable {
+    let alg = "PS256"
+    let typ = "JWT"
+    let thumbprint: String
+    let x5c: [String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case alg, typ, x5c
+        case thumbprint = "x5t#S256"
+    }
+}
+
 /// RFC 7523, 3.
-private struct AssertionClaims: JWTPayload {
+private struct AssertionClaims: Encodable {
     let aud: String
     let iss: String
     let sub: String
@@ -150,9 +178,6 @@ private struct AssertionClaims: JWTPayload {
     let nbf: Int
     let iat: Int
     let exp: Int
-
-    // What is made here needn't be checked here.
-    func verify(using algorithm: some JWTAlgorithm) {}
 }
 
 extension Substring {

@@ -1,0 +1,71 @@
+import Addresses
+import PluginWire
+import Secrets
+import Subprocess
+import SystemPackage
+
+/// A program of the user's that prints an assertion.
+struct AssertionCommand: Sendable {
+    private let path: String
+    /// How long it may run.
+    private let patience: Duration
+
+    init(_ path: String, patience: Duration = .seconds(8)) {
+        self.path = path
+        self.patience = patience
+    }
+
+    /// Runs it without arguments and reads what it prints; what it complains of is dropped, as it may hold secrets.
+    func output(atMost limit: Int) async throws(PluginError) -> String {
+        do {
+            guard let text = try await printed(limit) else { throw failure }
+            return text
+        } catch let error as PluginError {
+            throw error
+        } catch is CancellationError {
+            throw PluginError(
+                .unavailable, "the command \(shown) gave no token within \(patience.components.seconds) seconds",
+                hint: "run it by hand to see why")
+        } catch let error as SubprocessError where error.code == .outputLimitExceeded {
+            throw PluginError(
+                .invalidRequest, "the command \(shown) prints more than a token", hint: "run it by hand to see it")
+        } catch {
+            throw PluginError(
+                .invalidRequest, "the command \(shown) can't be run", hint: "check its path, and that it is executable")
+        }
+    }
+
+    private var shown: String { path.displayable(limit: 300) }
+
+    private var failure: PluginError {
+        PluginError(.invalidRequest, "the command \(shown) failed", hint: "run it by hand to see why")
+    }
+
+    /// What it prints; nil if it fails.
+    private func printed(_ limit: Int) async throws -> String? {
+        try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask {
+                let result = try await Subprocess.run(
+                    .path(FilePath(path)), platformOptions: Self.options, input: .none, output: .string(limit: limit),
+                    error: .discarded)
+                return result.terminationStatus.isSuccess ? result.standardOutput : nil
+            }
+            group.addTask {
+                try await Task.sleep(for: patience)
+                throw CancellationError()
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+
+    /// Its own session: a signal reaches its children too, and it has no terminal to ask at.
+    private static var options: PlatformOptions {
+        var options = PlatformOptions()
+        options.createSession = true
+        options.teardownSequence = [
+            .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .milliseconds(300))
+        ]
+        return options
+    }
+}
