@@ -65,7 +65,7 @@ actor Announcement {
             # Made by lanyard-sandbox; good for as long as it runs.
             ca-file = \(quoted(world.home.caFile))
 
-            """
+            """ + identity
         for area in GitArea.all(in: world) {
             let isB2C = area.tenant?.kind == .b2c
             let scopes = isB2C ? area.audience.scopes : [".default"]
@@ -79,6 +79,23 @@ actor Announcement {
             scopes: ["https://graph.microsoft.com/User.Read"])
         return text + world.hosts.map(rule(of:)).joined() + registryRule + tokenServiceRule
     }
+
+    /// The application's, which signs in by itself with its certificate.
+    private var identity: String {
+        guard let application = world.directory.applications.first else { return "" }
+        return """
+
+            [[identity]]
+            name = \(quoted(Self.identity))
+            authority = \(quoted("\(world.authority)/\(application.tenant)"))
+            client-id = \(quoted(application.id))
+            certificate = \(quoted(world.home.applicationCertificate))
+
+            """
+    }
+
+    /// What the configuration calls the application.
+    static let identity = "pipeline"
 
     /// The registry's, for a client that every tenant has.
     private var registryRule: String {

@@ -26,6 +26,8 @@ struct Greeting {
         On the same port, Amazon's Security Token Service gives temporary keys for any role:
           lanyard aws \(world.exchanges)/\(TokenService.roles)/developer
 
+        An application signs in by itself, as a pipeline does: the identity \(Announcement.identity) of config.toml.
+
         Who can sign in:
         \(people)
         Repositories:
@@ -81,7 +83,16 @@ struct Greeting {
         return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [secret] + clones + [
             "lanyard token --header \(graph) | curl --cacert \(word(world.home.caFile)) --header @- \(graph)",
             "lanyard accounts",
-        ]
+        ] + pipeline
+    }
+
+    /// As an application, without a person.
+    private var pipeline: [String] {
+        guard let application = world.directory.applications.first,
+            let area = areas.first(where: { $0.tenant?.domain == application.tenant })
+        else { return [] }
+        let name = Announcement.identity
+        return ["LANYARD_IDENTITY=\(name) git clone \(word("\(world.resource)/\(area.name)/hello.git")) \(name)"]
     }
 
     private func lines(_ lines: [String]) -> String { lines.map { "  \($0)\n" }.joined() }

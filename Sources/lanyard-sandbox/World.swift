@@ -17,6 +17,8 @@ final class World: Sendable {
         var renewalEndsAccessToken = false
         /// Whether programs may register themselves at the issuer.
         var offersRegistration = true
+        /// Whether the secrets of applications have expired.
+        var hasExpiredSecrets = false
         /// Seconds that the registry's refresh tokens live.
         var registryTokenLifetime = 10_800
         /// Seconds that temporary keys live.

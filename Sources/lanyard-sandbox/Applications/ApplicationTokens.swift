@@ -93,7 +93,14 @@ extension World {
         }
         guard let secret = visit.form["client_secret"] else {
             throw OAuthFailure.unproven(
-                7_000_218, "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.")
+                7_000_218,
+                "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.")
+        }
+        guard !settings.hasExpiredSecrets else {
+            throw OAuthFailure.unproven(
+                7_000_222,
+                "The provided client secret keys for app '\(application.id)' are expired. Create new keys for your app."
+            )
         }
         guard secret == application.secret else {
             throw OAuthFailure.unproven(

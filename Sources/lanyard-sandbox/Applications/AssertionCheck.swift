@@ -17,10 +17,13 @@ struct AssertionCheck {
 
     /// Entra forgives clocks five minutes.
     private static let skew: Int64 = 300
+    /// How long assertions of others may be good for, in seconds.
+    private static let longestLife: Int64 = 86_400
 
     func check(_ assertion: String) async throws(OAuthFailure) {
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let header: Claims = Self.part(parts[0]), let claims: Claims = Self.part(parts[1]) else {
+        guard parts.count == 3, let header: Claims = Self.part(parts[0]), let claims: Claims = Self.part(parts[1])
+        else {
             throw .unproven(50027, "JWT token is invalid or malformed.")
         }
         if claims["iss"]?.string == application.id {
@@ -57,22 +60,35 @@ struct AssertionCheck {
             throw .unproven(
                 700_211, "No matching federated identity record found for presented assertion issuer.")
         }
-        guard let subject = claims["sub"]?.string, application.subjects?.contains(subject) == true else {
-            throw .unproven(
-                700_213,
-                "No matching federated identity record found for presented assertion subject "
-                    + "'\(claims["sub"]?.string ?? "")'.")
-        }
+        try checkSubject(claims["sub"]?.string ?? "")
         guard claims["aud"]?.string == Self.federatedAudience else {
             throw .unproven(
                 700_212, "No matching federated identity record found for presented assertion audience.")
         }
         try checkTime(claims)
+        guard let end = claims["exp"]?.integer, let start = claims["iat"]?.integer, end - start <= Self.longestLife
+        else {
+            throw .unproven(70023, "External OIDC provider token is good for more than 24 hours.")
+        }
+    }
+
+    private func checkSubject(_ subject: String) throws(OAuthFailure) {
+        let subjects = application.subjects ?? []
+        guard !subjects.contains(subject) else { return }
+        guard !subjects.contains(where: { $0.lowercased() == subject.lowercased() }) else {
+            throw .unproven(
+                7_002_138,
+                "No matching federated identity record found for presented assertion subject '\(subject)': "
+                    + "the subject matches with case-insensitive comparison, but not with case-sensitive comparison.")
+        }
+        throw .unproven(
+            700_213, "No matching federated identity record found for presented assertion subject '\(subject)'.")
     }
 
     private func checkTime(_ claims: Claims) throws(OAuthFailure) {
         let now = Date.now.unix
-        guard let end = claims["exp"]?.integer, end + Self.skew > now, (claims["nbf"]?.integer ?? now) - Self.skew <= now
+        guard let end = claims["exp"]?.integer, end + Self.skew > now,
+            (claims["nbf"]?.integer ?? now) - Self.skew <= now
         else {
             throw .unproven(
                 700_024, "Client assertion is not within its valid time range.")

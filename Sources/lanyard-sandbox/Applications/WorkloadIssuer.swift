@@ -19,13 +19,18 @@ extension World {
         guard let audience = visit.query["audience"] else {
             return .json(["message": "name an audience"], status: .badRequest)
         }
-        let now = Date.now.unix
-        let token = try await key.sign(
-            Claims([
-                "iss": .string(workloadIssuer), "sub": .string(Self.workloadSubject), "aud": .string(audience),
-                "jti": .string(newIdentifier()), "iat": .integer(now), "nbf": .integer(now),
-                "exp": .integer(now + 300),
-            ]))
+        let token = try await workloadAssertion(["aud": .string(audience)])
         return .json(["value": .string(token), "count": .integer(Int64(token.utf8.count))])
+    }
+
+    /// A signed assertion of the job, with whatever claims are to be different.
+    func workloadAssertion(_ changes: [String: JSONValue]) async throws -> String {
+        let now = Date.now.unix
+        let claims: [String: JSONValue] = [
+            "iss": .string(workloadIssuer), "sub": .string(Self.workloadSubject),
+            "aud": .string(AssertionCheck.federatedAudience), "jti": .string(newIdentifier()), "iat": .integer(now),
+            "nbf": .integer(now), "exp": .integer(now + 300),
+        ]
+        return try await key.sign(Claims(claims.merging(changes) { $1 }))
     }
 }

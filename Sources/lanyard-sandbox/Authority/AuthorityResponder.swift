@@ -25,7 +25,7 @@ struct AuthorityResponder: HTTPResponder {
             return .text("the request body is too large", status: .contentTooLarge)
         }
         if request.uri.path.hasPrefix("/_sandbox/") {
-            return world.control(Visit(request), body: String(buffer: body))
+            return await world.control(Visit(request), body: String(buffer: body))
         }
         let visit = Visit(request, body: String(buffer: body))
         return try await world.faults.applied(to: visit, on: context.channel, log: { note(visit, $0) }) {

@@ -7,7 +7,7 @@ import JSON
 extension World {
     private struct Revocation: Decodable { var username: String? }
 
-    func control(_ visit: Visit, body: String) -> Response {
+    func control(_ visit: Visit, body: String) async -> Response {
         guard visit.header("X-Sandbox-Control") == controlToken else {
             return .json(["error": "send the control token of sandbox.json as X-Sandbox-Control"], status: .forbidden)
         }
@@ -21,6 +21,9 @@ extension World {
                 ledger.revoke(username)
                 for host in hosts { host.revoke(username) }
             case (.get, "/_sandbox/faults"): return .json(["held": .integer(Int64(faults.held))])
+            case (.post, "/_sandbox/assertion"):
+                let changes = JSONValue(bytes: body.utf8)?.members ?? [:]
+                return .json(["assertion": .string(try await workloadAssertion(changes))])
             case (.post, "/_sandbox/faults"): faults.plan(try decode(Fault.self, body))
             case (.delete, "/_sandbox/faults"): faults.clear()
             default: return .json(["error": "there is no such control"], status: .notFound)
@@ -50,6 +53,7 @@ extension World {
             case ("renewal_ends_access_token", let number?): change { $0.renewalEndsAccessToken = number != 0 }
             case ("registry_token_lifetime", let number?): change { $0.registryTokenLifetime = number }
             case ("key_lifetime", let number?): change { $0.keyLifetime = number }
+            case ("expired_secrets", let number?): change { $0.hasExpiredSecrets = number != 0 }
             case ("registration", let number?): change { $0.offersRegistration = number != 0 }
             default: throw SandboxError("there is no setting \(name)")
             }
