@@ -16,6 +16,7 @@ import Testing
         "sudo ": "changes the machine; SystemScopeTests does what it does",
         "dbus-run-session -- bash": "starts a shell to type in",
         "lanyard client secret": "needs a secret; ClientSecretTests does what it does",
+        "lanyard identity secret": "needs a secret; IdentityTests does what it does",
         "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
         "kubectl config": "needs kubectl; KubectlTests does what it does",
         "--as azure-cli": "needs a program with an SDK; AzureSDKTests has one",
@@ -183,7 +184,9 @@ private struct DocumentedWorld: Sendable {
         let answers = (0..<example.script.questions).flatMap { _ in ["[Y/n]", ""] }
         let terminal = ["\(Built.checkout)/Tests/TestSupport/Scripts/at-terminal"] + answers + ["--"]
         let command = answers.isEmpty ? shell : terminal + shell
-        let ended = try await world.runInside(command[0], Array(command.dropFirst()), environment: environment)
+        let variables = try identity(for: example.script)
+        let ended = try await world.runInside(
+            command[0], Array(command.dropFirst()), environment: environment.merging(variables) { $1 })
         #expect(ended.status == 0, "\(example)\n\(ended)")
         let words = Set((ended.output + ended.errors).split(separator: "\n").map(\.firstWord))
         for line in example.output {
@@ -211,6 +214,27 @@ private struct DocumentedWorld: Sendable {
     private func configure(with rules: [(url: String, scope: String)]) throws {
         try configuration.write(toFile: world.configFile, atomically: true, encoding: .utf8)
         for (url, scope) in rules { try world.configure(rule: url, at: "contoso.com", scope: scope) }
+    }
+
+    /// The reader has added the identity that an example names, and works where variables describe one.
+    private func identity(for script: String) throws -> [String: String] {
+        guard script.contains("identity"), !script.contains("identity add") else { return [:] }
+        let application = world.sandbox.application
+        var text = try String(contentsOfFile: world.configFile, encoding: .utf8)
+        text += """
+
+            [[identity]]
+            name = "release"
+            authority = "\(world.sandbox.authority)/contoso.com"
+            client-id = "\(application.clientID)"
+            certificate = "\(application.certificate)"
+
+            """
+        try text.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+        return [
+            "AZURE_TENANT_ID": "contoso.com", "AZURE_CLIENT_ID": application.clientID,
+            "AZURE_CLIENT_CERTIFICATE_PATH": application.certificate, "AZURE_AUTHORITY_HOST": world.sandbox.authority,
+        ]
     }
 
     /// Signs in whom the example before has signed out; alice is the one who is used, and admin the one before.

@@ -34,7 +34,8 @@ struct IdentityAddCommand: Command {
           --assertion github-actions
         """,
         "A user-assigned managed identity of this machine": """
-        lanyard identity add deploy --managed client-id:\(Example.clientID)
+        lanyard identity add deploy \\
+          --managed client-id:\(Example.clientID)
         """,
     ]
 
