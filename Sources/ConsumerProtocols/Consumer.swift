@@ -14,12 +14,17 @@ public protocol Consumer: Sendable {
     static var triesAgain: Bool { get }
     /// Whether the tool can name more of a URL than its host.
     static var sendsPath: Bool { get }
+    /// Whether the tool is given stored passwords; some take tokens or keys only.
+    static var takesPasswords: Bool { get }
     /// How the tool asks for a URL; some ask for its host only.
     ///
     /// - Parameters:
     ///   - url: the URL, with its scheme.
+    ///   - tool: what people call the tool; several tools share some protocols.
     ///   - atTerminal: whether the tool runs at a terminal.
     /// - Returns: what its program is run with.
+    static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry
+    /// How every tool of the protocol asks for a URL.
     static func inquiry(for url: String, atTerminal: Bool) -> Inquiry
     /// What is done first.
     mutating func begin() -> Turn
@@ -37,6 +42,14 @@ extension Consumer {
 
     /// Most tools name the whole URL.
     public static var sendsPath: Bool { true }
+
+    /// Most tools take a password where they take a token.
+    public static var takesPasswords: Bool { true }
+
+    /// Tools of one protocol mostly ask alike.
+    public static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry {
+        inquiry(for: url, atTerminal: atTerminal)
+    }
 
     /// Some tools pass the URL alone.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }

@@ -16,10 +16,15 @@ public struct Inquiry: Sendable, Equatable {
 }
 
 extension Consumer {
-    /// Reads all of an inquiry for which it was made; the turn asks the engine, or ends.
+    /// Reads all of an inquiry for which it was made; the turn asks the engine, or ends with all that was answered.
     public mutating func hear(_ inquiry: Inquiry) -> Turn {
         var turn = begin()
-        for bytes in [Array(inquiry.input.utf8), []] where turn.next == .read { turn = take(.input(bytes)) }
+        var output: [UInt8] = []
+        for bytes in [Array(inquiry.input.utf8), []] where turn.next == .read {
+            turn = take(.input(bytes))
+            output += turn.output
+            turn.output = output
+        }
         return turn
     }
 }

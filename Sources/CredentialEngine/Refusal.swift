@@ -33,6 +33,8 @@ public enum Refusal: Error, Sendable {
         case keyring
         /// In the person, who said no or gave no answer.
         case person
+        /// In the authority, which can't be reached or has too much to do now.
+        case authority
         /// Anywhere else.
         case other
     }
@@ -45,6 +47,7 @@ public enum Refusal: Error, Sendable {
         case .noToken(.store, let request, _): request.identity == nil ? .keyring : .other
         case .noToken(.noAccountChosen, _, _): .person
         case .noToken(.plugin(let error, _), _, _) where error.code == .cancelled: .person
+        case .noToken(.plugin(let error, _), _, _) where [.unavailable, .throttled].contains(error.code): .authority
         default: .other
         }
     }

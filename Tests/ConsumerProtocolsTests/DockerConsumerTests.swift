@@ -121,6 +121,7 @@ import Testing
             ("REGISTRY.example:5000/", "registry.example:5000", nil, .below),
             ("quay.example/contoso", "quay.example", "contoso", .above),
             ("https://index.docker.io/v1/", "index.docker.io", "v1/", .above),
+            ("https://docker.io/contoso", "docker.io", "contoso", .above),
         ] as [(String, String, String?, PathReach)])
     func `the engine is asked for the server, with https, and to ask nobody`(
         _ server: String, _ host: String, _ path: String?, _ reach: PathReach
@@ -139,6 +140,41 @@ import Testing
             DockerConsumer(["store"], version: ""), [Self.login.replacing("registry.example", with: server)],
             [.nothing, .credential(Self.password)])
         #expect(stored.questions == [.store(Self.password, request), .get(look)])
+    }
+
+    @Test(arguments: [
+        "https://index.docker.io/v1/", "https://index.docker.io/v1", "docker.io", "https://docker.io",
+        "index.docker.io", "registry-1.docker.io",
+    ])
+    func `Docker Hub is one place, whatever a tool calls it`(_ server: String) throws {
+        let hub = CredentialRequest(try RequestURL("https://index.docker.io/v1/"))
+        let asked = Conversation(DockerConsumer(["get"], version: ""), [server], [.credential(Self.password)])
+        #expect(asked.request?.place == hub.place && asked.request?.reach == .above)
+        #expect(asked.output == Self.gave(server, "u", "p"), "the answer names it as the tool does")
+        let stored = Conversation(
+            DockerConsumer(["store"], version: ""), [Self.login.replacing("registry.example", with: server)],
+            [.nothing, .credential(Self.password)])
+        guard case .store(_, let request) = stored.questions.first else {
+            Issue.record("nothing is stored")
+            return
+        }
+        #expect(request.place == hub.place && request.label == "Docker: https://index.docker.io/v1/")
+        let erased = Conversation(DockerConsumer(["erase"], version: ""), [server], [.nothing])
+        guard case .erase(let erasure, _) = erased.questions.first else {
+            Issue.record("nothing is erased")
+            return
+        }
+        #expect(erasure.place == hub.place)
+    }
+
+    @Test func `podman and its relatives call Docker Hub by its host`() {
+        let url = "https://registry-1.docker.io"
+        for (tool, name) in [
+            ("docker", DockerConsumer.hub), ("oras", DockerConsumer.hub), ("podman", "docker.io"),
+            ("skopeo", "docker.io"), ("buildah", "docker.io"),
+        ] {
+            #expect(DockerConsumer.inquiry(for: url, of: tool, atTerminal: false).input == name)
+        }
     }
 
     @Test(

@@ -72,6 +72,10 @@ import Testing
         Case(
             testDescription: "a locked keyring", event: .locked,
             output: failed("UNAVAILABLE", "the keyring is locked")),
+        Case(
+            testDescription: "an authority that can't be reached",
+            event: .refused(ReportedRefusal(cause: .authority, message: "connection refused", status: 1)),
+            output: failed("UNAVAILABLE", "connection refused")),
         Case(testDescription: "no URL", arguments: [], output: usage),
         Case(testDescription: "two URLs", arguments: [url, url], output: usage),
         Case(testDescription: "an option", arguments: ["--verbose"], output: noURL("--verbose")),

@@ -9,6 +9,9 @@ import Testing
 @Suite struct TerraformConsumerTests {
     private static let token = Credential(.password, Secret("t0ken"), username: "terraform")
 
+    private static let noVerb =
+        "this takes a verb and a host; terraform runs it; to try it: terraform-credentials-lanyard get HOST"
+
     @Test func `get of a token`() {
         let trial = Conversation(TerraformConsumer(["get", "app.example"]), [], [.credential(Self.token)])
         #expect(trial.output == #"{"token":"t0ken"}"# + "\n" && trial.complaints.isEmpty && trial.status == 0)
@@ -112,8 +115,8 @@ import Testing
 
     @Test(
         arguments: [
-            ([], "terraform passes a verb and a host"),
-            (["get"], "terraform passes a verb and a host"),
+            ([], noVerb),
+            (["get"], noVerb),
             (["list", "app.example"], "unknown verb: list"),
             (["--cluster=a", "get", "app.example"], "there is nothing that `args` could say; leave it empty"),
             (["get", ""], " is not a host"),

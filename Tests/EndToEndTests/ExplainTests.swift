@@ -90,7 +90,7 @@ import Testing
             let all = try await world.lanyard(["explain", "--all", "\(place)/common/hello.git"])
             #expect(all.output.contains("https://y.example: another host\n") && !all.output.contains("--all"), "\(all)")
             let below = try await world.lanyard(["explain", "https://a.y.example/"])
-            #expect(below.output.contains("  others     https://y.example: another host\n"), "\(below)")
+            #expect(below.output.contains("  other rules  https://y.example: another host\n"), "\(below)")
             #expect(!below.output.contains("http://x.example"), "\(below)")
             let none = try await world.lanyard(["explain", "https://nobody.example/x"])
             #expect(none.output.contains("get would print nothing"), "\(none)")

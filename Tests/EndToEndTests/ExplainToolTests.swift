@@ -62,7 +62,8 @@ import Testing
                 let whole = asker.name == "docker" || asker.name == "terraform" ? world.sandbox.resource : url
                 let token = try await world.lanyard(["token", whole]).output.trimmingCharacters(in: .newlines)
                 #expect(token.count > 100)
-                let said = try explanation(try await world.lanyard(["explain", "--json", whole, "--for", asker.name]))
+                let typed = (asker.name == "cargo" ? "sparse+" : "") + whole
+                let said = try explanation(try await world.lanyard(["explain", "--json", typed, "--for", asker.name]))
                 let gets = try #require(said["gets"] as? String)
                 #expect(gets.contains("an access token"), "\(asker) \(gets)")
                 let real = try await run(asker, whole, in: world)
@@ -120,7 +121,7 @@ import Testing
             let answer = try await world.docker("get").output
             let after = try await world.lanyard(["explain", "\(url)/a/repository", "--for", "docker"])
             let name = "00000000-0000-0000-0000-000000000000"
-            let gets = "docker gets the user name \(name) and what a token was exchanged for\n"
+            let gets = "docker gets the user name \(name) and a credential that your token was exchanged for\n"
             #expect(
                 after.output.contains("for docker, lanyard would answer ") && after.output.contains("\n\(gets)"),
                 "\(after)")
@@ -227,6 +228,72 @@ import Testing
                 before: "authority = \"\(world.sandbox.authority)/contoso.example\"\nclient-id = \"azure-cli\"\n")
             let az = try await world.lanyard(["explain", "https://management.azure.com/", "--for", "azure-cli"]).output
             #expect(az.contains("lanyard login --authority ") && !az.contains("the request'"), "\(az)")
+        }
+    }
+
+    @Test func `cargo is served for sparse indexes only, and explain says so`() async throws {
+        try await Home.with(.unlocked) { home in
+            _ = try await TestSupport.run(
+                "\(home.folder)/bin/lanyard", ["store"], input: "url=https://crates.example/\nusername=u\npassword=p\n",
+                environment: home.environment, folder: home.folder)
+            let sparse = try await explain(home, "sparse+https://crates.example/index/", "--for", "cargo")
+            #expect((sparse["gets"] as? String)?.contains("a password") == true, "\(sparse)")
+            let git = try await explain(home, "https://github.com/rust-lang/crates.io-index", "--for", "cargo")
+            #expect(git["gets"] as? String == "no credential", "\(git)")
+            #expect(git["reads"] as? [String] == [#"{"Err":{"kind":"url-not-supported"}}"#], "\(git)")
+            let shown = try await home.lanyard(["explain", "https://crates.example/index/", "--for", "cargo"])
+            #expect(
+                shown.output.contains(": lanyard explain sparse+https://crates.example/index/ --for cargo\n"),
+                "\(shown)")
+            #expect(!shown.output.contains("rule add"), "\(shown)")
+        }
+    }
+
+    @Test func `what a tool can't be given is not promised`() async throws {
+        try await Home.with(.unlocked) { home in
+            let aws = try await home.lanyard(["explain", "https://sts.example/arn:aws:iam::1:role/r", "--for", "aws"])
+            #expect(aws.output.contains("takes no stored password\n"), "\(aws)")
+            #expect(aws.output.contains("for aws, lanyard would have nothing: no rule maps the URL\n"), "\(aws)")
+            #expect(aws.output.contains(" --scope SCOPE --exchange aws-sts\n"), "\(aws)")
+            let bazel = try await home.lanyard(["explain", "grpcs://cache.example:8980", "--for", "bazel"])
+            #expect(
+                bazel.output.hasPrefix("https://cache.example:8980/\n") && !bazel.output.contains("has https"),
+                "\(bazel)")
+            let uv = try await home.lanyard(["explain", "https://pypi.example/simple/", "--for", "uv"])
+            #expect(uv.output.contains("authenticate = \"always\"\n"), "\(uv)")
+            let named = try await home.lanyard(["explain", "https://me@pypi.example/simple/", "--for", "uv"])
+            #expect(!named.output.contains("authenticate"), "\(named)")
+        }
+    }
+
+    @Test(arguments: ["podman", "docker"])
+    func `Docker Hub is looked up by the tool's own name for it`(_ tool: String) async throws {
+        try await Home.with(.unlocked) { home in
+            _ = try await home.lanyard(["configure", tool, "docker.io", "--yes"])
+            for url in ["docker.io", "https://index.docker.io/v1/"] {
+                let ended = try await home.lanyard(["explain", url, "--for", tool])
+                #expect(ended.output.contains(" uses lanyard\n") && !ended.output.contains("does not ask"), "\(ended)")
+            }
+        }
+    }
+
+    @Test func `az's answer has a tenant and an end before there is a token`() async throws {
+        try await World.with { world in
+            try world.configure(
+                before: "authority = \"\(world.sandbox.authority)/contoso.example\"\nclient-id = \"azure-cli\"\n")
+            let resource = "https://management.core.windows.net/"
+            let before = try explanation(
+                try await world.lanyard(
+                    ["explain", "--json", resource, "--for", "azure-cli"], world.browser(as: "alice@contoso.example")))
+            #expect((before["gets"] as? String)?.hasPrefix("no credential") == true, "\(before)")
+            let login = try await world.lanyard(
+                ["login", "--resource", resource], world.browser(as: "alice@contoso.example"))
+            #expect(login.status == 0, "\(login)")
+            let other = try explanation(
+                try await world.lanyard(["explain", "--json", "https://management.azure.com/", "--for", "azure-cli"]))
+            let reads = (other["reads"] as? [String] ?? []).joined()
+            #expect(reads.contains("\"expiresOn\"") && !reads.contains("\"tenant\" : \"\""), "\(other)")
+            #expect(!reads.contains("\"tenant\": \"\"") && !reads.contains("9999"), "\(other)")
         }
     }
 

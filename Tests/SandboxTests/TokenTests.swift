@@ -44,6 +44,20 @@ import Testing
         }
     }
 
+    @Test func `Azure Resource Manager goes by the names that az and the SDKs call it`() async throws {
+        try await withSandbox { sandbox in
+            var flow = SignInFlow(sandbox: sandbox)
+            flow.clientID = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+            let token = try await flow.tokens().text("refresh_token") ?? ""
+            for resource in [
+                "https://management.core.windows.net/", "https://management.azure.com", "https://management.azure.com/",
+            ] {
+                let answer = try await refresh(token, scope: "\(resource)/.default", sandbox, client: flow.clientID)
+                #expect(answer.status == 200 && answer.text("scope")?.hasPrefix(resource) == true, "\(resource)")
+            }
+        }
+    }
+
     @Test func `a family shares its refresh tokens, others don't`() async throws {
         try await withSandbox { sandbox in
             var flow = SignInFlow(sandbox: sandbox)

@@ -8,6 +8,9 @@ import Secrets
 ///
 /// They run it without a terminal, read all that it prints, and run it again when less than fifteen minutes are left.
 public struct AWSConsumer: Consumer {
+    /// It takes keys only.
+    public static var takesPasswords: Bool { false }
+
     private enum Words {
         static let usage = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
     }

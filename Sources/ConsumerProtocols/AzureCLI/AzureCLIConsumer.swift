@@ -10,6 +10,9 @@ public import Secrets
 /// They wait ten seconds, take an exit status other than 0 with "az login" on stderr for a person who has not signed in, and
 /// some read stderr together with the JSON.
 public struct AzureCLIConsumer: Consumer {
+    /// It takes tokens only.
+    public static var takesPasswords: Bool { false }
+
     /// They wait for ten.
     public static var timeLimit: Int? { 8 }
 
@@ -133,5 +136,6 @@ public struct AzureCLIConsumer: Consumer {
     /// What the errors of Entra ID begin with; SDKs look for it, too.
     private static let refusedByAuthority = "AADSTS"
 
-    private static func localTime(_ seconds: Int) -> String { Moment.local(seconds, "%Y-%m-%d %H:%M:%S.000000") }
+    /// A time as az writes it.
+    package static func localTime(_ seconds: Int) -> String { Moment.local(seconds, "%Y-%m-%d %H:%M:%S.000000") }
 }

@@ -18,9 +18,11 @@ public struct BazelConsumer: Consumer {
         self.arguments = arguments
     }
 
-    /// Bazel names what it wants to load.
+    /// Bazel names what it wants to load; servers of gRPC it names by https.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
-        let request: JSONValue = ["uri": .string(url)]
+        let (scheme, rest) = url.cut(at: ":").map { ($0.0.lowercased(), $0.1) } ?? ("", url[...])
+        let uri = ["grpc", "grpcs"].contains(scheme) ? "https:\(rest)" : url
+        let request: JSONValue = ["uri": .string(uri)]
         return Inquiry(["get"], input: request.encodedText)
     }
 

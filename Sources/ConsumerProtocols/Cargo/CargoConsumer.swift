@@ -43,10 +43,13 @@ public struct CargoConsumer: Consumer {
         self.arguments = arguments
     }
 
-    /// cargo names a registry's index, here a sparse one.
+    /// What the URL of a sparse index begins with; that of any other index is a git repository's.
+    public static let sparse = "sparse+"
+
+    /// cargo names a registry's index as it is in its settings.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let request: JSONValue = [
-            "v": 1, "kind": "get", "operation": "read", "registry": ["index-url": .string("sparse+\(url)")],
+            "v": 1, "kind": "get", "operation": "read", "registry": ["index-url": .string(url)],
         ]
         return Inquiry(["--cargo-plugin"], input: "\(request.encodedText)\n")
     }
@@ -147,9 +150,9 @@ public struct CargoConsumer: Consumer {
 
     /// The request for a registry; nil if it isn't served.
     private static func request(for registry: JSONValue?) -> CredentialRequest? {
-        guard let index = registry?["index-url"]?.string, index.utf8.starts(with: "sparse+".utf8),
+        guard let index = registry?["index-url"]?.string, index.utf8.starts(with: sparse.utf8),
             var request = try? CredentialRequest(
-                wholeURL: String(Substring(index.utf8.dropFirst("sparse+".utf8.count))), takesAuthorizations: true)
+                wholeURL: String(Substring(index.utf8.dropFirst(sparse.utf8.count))), takesAuthorizations: true)
         else { return nil }
         // cargo waits, and leaves its terminal to its providers.
         request.isUnattended = false

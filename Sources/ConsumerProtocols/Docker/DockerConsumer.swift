@@ -56,11 +56,33 @@ public struct DockerConsumer: Consumer {
     /// docker names the host alone, but for its own registry, whose path is always the same.
     public static var sendsPath: Bool { false }
 
+    /// What podman, skopeo and buildah call docker's own registry.
+    public static let hubOfPodman = "docker.io"
+
+    /// The tools that podman's library asks for.
+    private static let podmans = ["podman", "skopeo", "buildah"]
+
     /// docker passes the host on stdin, or its own registry's URL.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
-        let host = (try? RequestURL(url))?.host.urlText ?? url
-        return Inquiry(["get"], input: isHub(host) ? hub : host)
+        inquiry(for: url, of: "docker", atTerminal: atTerminal)
     }
+
+    /// podman and its relatives name docker's own registry by its host, too.
+    public static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry {
+        let host = (try? RequestURL(url))?.host.urlText ?? url
+        guard isHub(host) else { return Inquiry(["get"], input: host) }
+        return Inquiry(["get"], input: podmans.contains(tool) ? hubOfPodman : hub)
+    }
+
+    /// A server's URL; docker's own registry has one, whatever a tool calls it, so that a login of each serves all.
+    private static func url(of server: String) throws(RequestError) -> RequestURL {
+        let url = try RequestURL(server.hasBytes("://") ? server : "https://\(server)")
+        let isHub = url.scheme == "https" && isHub(url.host.urlText) && url.username == nil
+        return isHub && [nil, "v1", "v1/"].contains(url.path) ? try RequestURL(hub) : url
+    }
+
+    /// What a password is listed by: docker knows its own registry by one name only.
+    private var listed: String { request.place == Self.hub ? Self.hub : server }
 
     /// Anything but one known verb ends it.
     public mutating func begin() -> Turn {
@@ -120,10 +142,9 @@ public struct DockerConsumer: Consumer {
     private mutating func ask(_ question: (CredentialRequest) -> Question) -> Turn {
         guard !server.isEmpty else { return fail(Words.noServer) }
         do throws(RequestError) {
-            let url = try RequestURL(server.hasBytes("://") ? server : "https://\(server)")
-            request = CredentialRequest(url)
+            request = CredentialRequest(try Self.url(of: server))
             request.isUnattended = true
-            if verb == .store { request.label = Self.label + server }
+            if verb == .store { request.label = Self.label + listed }
             if verb == .erase { request.label = Self.label }
             if verb == .get { request.reach = request.path == nil ? .below : .above }
             return Turn(.ask(question(request)))
@@ -143,7 +164,7 @@ public struct DockerConsumer: Consumer {
 
     /// What a person is told if docker gets a token for the server: docker itself says that the login succeeded.
     private var notKept: Turn {
-        let note = "a rule maps \(request.url) to a token, which docker gets; what was to be stored for it is not kept"
+        let note = "a rule maps \(request.url) to a token, which docker gets; the password is not kept"
         return Turn(note: note, .end(0))
     }
 

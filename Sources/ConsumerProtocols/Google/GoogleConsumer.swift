@@ -8,6 +8,9 @@ import Secrets
 ///
 /// They read all that it prints, errors too, if it ends with status 0. They tell in the environment whether a person may be asked.
 public struct GoogleConsumer: Consumer {
+    /// It takes tokens only.
+    public static var takesPasswords: Bool { false }
+
     private let arguments: [String]
     private let environment: [String: String]
 
@@ -33,9 +36,17 @@ public struct GoogleConsumer: Consumer {
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)
-        case .refused(let refusal): fail(refusal.cause == .keyring ? "UNAVAILABLE" : "UNAUTHENTICATED", refusal.text)
+        case .refused(let refusal): fail(Self.code(refusal.cause), refusal.text)
         case .nothing, .input:
             fail("NOT_FOUND", "no rule maps \(arguments[0].displayableURL)")
+        }
+    }
+
+    /// Google's codes tell what another sign-in would mend from what it wouldn't.
+    private static func code(_ cause: Refusal.Cause) -> String {
+        switch cause {
+        case .keyring, .authority: "UNAVAILABLE"
+        case .person, .other: "UNAUTHENTICATED"
         }
     }
 

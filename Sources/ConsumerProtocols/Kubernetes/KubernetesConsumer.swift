@@ -8,6 +8,9 @@ import Secrets
 ///
 /// A program runs a plugin that fails up to five times for one command.
 public struct KubernetesConsumer: Consumer {
+    /// It takes tokens only.
+    public static var takesPasswords: Bool { false }
+
     /// It runs what failed again.
     public static var triesAgain: Bool { true }
 

@@ -41,7 +41,11 @@ public struct TerraformConsumer: Consumer {
 
     /// Reads the arguments, which are all of the request unless a token is to be stored.
     public mutating func begin() -> Turn {
-        guard let word = arguments.dropLast().last else { return fail("terraform passes a verb and a host") }
+        guard let word = arguments.dropLast().last else {
+            return fail(
+                "this takes a verb and a host",
+                remedy: "terraform runs it; to try it: terraform-credentials-lanyard get HOST")
+        }
         guard let verb = Verb(rawValue: word) else { return fail("unknown verb: \(word.displayable(limit: 60))") }
         self.verb = verb
         // What terraform writes is read to its end, whatever becomes of it.
@@ -71,7 +75,7 @@ public struct TerraformConsumer: Consumer {
         let host = arguments.last?.displayable(limit: 200) ?? ""
         return Turn(
             note: "a rule maps https://\(host) to a token, which terraform gets; "
-                + "the token that was to be stored is not kept",
+                + "what terraform sent is not kept",
             .end(0))
     }
 
@@ -110,5 +114,7 @@ public struct TerraformConsumer: Consumer {
         return Turn(output: answer.encoded() + [0x0A], .end(0))
     }
 
-    private func fail(_ message: String) -> Turn { Turn(complaint: .other(message), .end(1)) }
+    private func fail(_ message: String, remedy: String? = nil) -> Turn {
+        Turn(complaint: .other(message, remedy: remedy), .end(1))
+    }
 }

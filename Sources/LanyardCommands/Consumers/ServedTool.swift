@@ -24,7 +24,7 @@ struct ServedTool: Sendable {
         /// What people call the tools that come this way.
         let tools: [String]
         let make: Maker
-        let inquiry: @Sendable (_ url: String, _ atTerminal: Bool) -> Inquiry
+        let inquiry: @Sendable (_ url: String, _ tool: String, _ atTerminal: Bool) -> Inquiry
 
         init<Tool: Consumer>(
             _ way: Way, for tools: String..., make: @escaping @Sendable ([String], [String: String]) -> Tool
@@ -32,7 +32,7 @@ struct ServedTool: Sendable {
             self.way = way
             self.tools = tools
             self.make = make
-            inquiry = { Tool.inquiry(for: $0, atTerminal: $1) }
+            inquiry = { Tool.inquiry(for: $0, of: $1, atTerminal: $2) }
         }
     }
 
@@ -98,7 +98,7 @@ struct ServedTool: Sendable {
         of name: String, for url: String, _ environment: [String: String]
     ) -> (consumer: any Consumer, inquiry: Inquiry)? {
         guard let entrance = ([git] + all).first(where: { $0.tools.contains(name) }) else { return nil }
-        let inquiry = entrance.inquiry(url, isatty(STDIN_FILENO) == 1)
+        let inquiry = entrance.inquiry(url, name, isatty(STDIN_FILENO) == 1)
         return (entrance.make(inquiry.arguments, environment.merging(inquiry.environment) { $1 }), inquiry)
     }
 

@@ -54,6 +54,8 @@ struct AskingTool: Sendable {
     let timeLimit: Int?
     /// Whether it can name more of a URL than its host.
     let sendsPath: Bool
+    /// Whether it is given stored passwords.
+    let takesPasswords: Bool
     /// What it asks the engine; nil if it asks nothing for such a URL.
     let request: CredentialRequest?
     /// What it reads if it asks nothing.
@@ -71,6 +73,7 @@ struct AskingTool: Sendable {
         self.consumer = asking
         timeLimit = type(of: consumer).timeLimit
         sendsPath = type(of: consumer).sendsPath
+        takesPasswords = type(of: consumer).takesPasswords
         if case .ask(.get(let request)) = turn.next { self.request = request } else { request = nil }
         refusal = Answer(turn)
     }
@@ -85,6 +88,9 @@ struct AskingTool: Sendable {
 extension Credential {
     /// What stands for each secret.
     fileprivate static let mask = "…"
+
+    /// The end of a token that nobody has yet, which no token has.
+    static let openEnd = 253_402_300_799
 
     /// The same with nothing in it that is secret.
     var masked: Credential {
@@ -101,7 +107,7 @@ extension AskingTool.Answer {
     func contents(of masked: Credential, exchanged: Bool) -> String? {
         let secret =
             switch masked.kind {
-            case .accessToken: exchanged ? "what a token was exchanged for" : "an access token"
+            case .accessToken: exchanged ? "a credential that your token was exchanged for" : "an access token"
             case .password: "a password"
             case .authorization: "a credential"
             }
@@ -132,6 +138,10 @@ extension AskingTool.Answer {
         var text = output
         if let header = masked?.authorizationHeader, header.hasPrefix("Basic ") {
             text = text.replacing(bytes: header, with: "Basic \(Credential.mask)")
+        }
+        if let masked, masked.expiresOn == Credential.openEnd {
+            let forms = [String(Credential.openEnd), masked.expiry, AzureCLIConsumer.localTime(Credential.openEnd)]
+            for form in forms.compactMap(\.self) { text = text.replacing(bytes: form, with: Credential.mask) }
         }
         return text.pieces(between: "\n").map { String($0).displayable(limit: 1000) }
     }

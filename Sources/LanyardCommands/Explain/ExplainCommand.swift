@@ -1,4 +1,5 @@
 import ArgumentParser
+import ConsumerProtocols
 import JSON
 import Rules
 import Terminal
@@ -38,7 +39,7 @@ struct ExplainCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let asking = try await asking(in: context)
-        let explainer = try Explainer(url: url, account: account, isOnline: online, for: asking, in: context)
+        let explainer = try Explainer(url: address, account: account, isOnline: online, for: asking, in: context)
         let explanation = await explainer.explanation()
         let console = context.console
         if json {
@@ -48,10 +49,17 @@ struct ExplainCommand: Command {
         }
     }
 
+    /// Whether the URL is cargo's of a sparse index.
+    private var isSparse: Bool { tool?.text == "cargo" && url.hasPrefix(CargoConsumer.sparse) }
+
+    /// The URL without what only cargo writes.
+    private var address: String { isSparse ? String(url.dropFirst(CargoConsumer.sparse.count)) : url }
+
     /// The tool, once it has asked; nil if none is named.
     private func asking(in context: CommandContext) async throws(Failure) -> AskingTool? {
         guard let tool else { return nil }
-        let whole = try url.asWholeURL
+        let whole = try address.asWholeURL
+        if isSparse { return AskingTool(tool, CargoConsumer.sparse + whole, in: context) }
         // git keeps the path to itself unless it is told otherwise.
         let isSent = tool.isGit ? await GitConfiguration.sendsPath(for: whole) : true
         return AskingTool(tool, isSent ? whole : whole.placeOfURL, in: context)

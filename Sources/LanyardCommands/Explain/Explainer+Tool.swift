@@ -14,7 +14,7 @@ extension Explainer {
         guard let tool else { return nil }
         var view = Explanation.ToolView(
             name: tool.name, sendsPath: tool.sendsPath, takesFields: tool.request?.takesFields ?? false,
-            asks: asks(tool), uses: uses(of: tool))
+            asksNothing: tool.request == nil, asks: asks(tool), uses: uses(of: tool))
         guard tool.request != nil else {
             view.take(tool.refusal)
             return view
@@ -36,9 +36,14 @@ extension Explainer {
     }
 
     private func asks(_ tool: AskingTool) -> [String] {
-        guard let request = tool.request else { return ["for nothing at such a URL"] }
+        guard let request = tool.request else { return [tool.silence] }
         var facts = [explanation.isByName ? "for a token by its scopes" : "for \(explanation.url)"]
-        if explanation.wanted == nil, !explanation.isByName { facts.append(request.reach.forPeople) }
+        if explanation.wanted == nil, !explanation.isByName {
+            facts.append(tool.takesPasswords ? request.reach.forPeople : "takes no stored password")
+        }
+        if tool.name.text == "uv", !typedUsername {
+            facts.append("only if the index's URL has a user name, or the index has authenticate = \"always\"")
+        }
         if request.isUnattended {
             let limit = tool.timeLimit.map { ", and gets an answer within \($0) seconds" } ?? ""
             facts.append("can't wait for you to sign in\(limit)")
@@ -80,6 +85,11 @@ extension Explainer {
         guard explanation.wanted?.exchange == nil else { return nil }
         var credential = Credential(.accessToken, Secret("-"), username: decision.account?.username)
         credential.basicUsername = issuer?.username
+        if explanation.isByName {
+            let realms = [decision.accessToken?.realm, decision.account?.realm, decision.match?.realm]
+            credential.realm = realms.compactMap(\.self).first { !$0.isEmpty }
+            credential.expiresOn = Credential.openEnd
+        }
         credential.takesBearer = issuer?.takesBearer ?? true
         return credential
     }
@@ -99,6 +109,25 @@ extension Explanation.ToolView {
 }
 
 extension AskingTool {
+    /// What it asks for if it asks for no credential.
+    fileprivate var silence: String {
+        name.text == "cargo"
+            ? "for a registry without a sparse index, which lanyard leaves to the next provider"
+            : "for nothing at such a URL"
+    }
+
+    /// What comes of that.
+    func silent(_ url: String) -> Explanation.Next {
+        let hints =
+            name.text == "cargo"
+            ? [
+                Hint(
+                    "if the index is sparse, cargo's settings say so: ask for",
+                    run: "lanyard explain \(CargoConsumer.sparse + url) --for cargo")
+            ] : []
+        return .init(step: "nothing", text: "have nothing: it is asked for no credential at such a URL", hints: hints)
+    }
+
     /// What it gets from an exchange that is still to be made.
     fileprivate func unknown(_ exchange: TokenExchange?) -> String {
         guard let exchange, request?.takesFields == true, exchange.name != AWSConsumer.exchange else {

@@ -21,6 +21,8 @@ struct Explainer {
     let tool: AskingTool?
     /// The path that a person typed; nil for none.
     private let typedPath: String?
+    /// Whether that URL has a user name.
+    let typedUsername: Bool
     var explanation: Explanation
 
     init(
@@ -33,6 +35,7 @@ struct Explainer {
         let typed = try CredentialRequest(url: url)
         request = tool?.request ?? typed
         typedPath = typed.path
+        typedUsername = typed.username != nil
         // A keyring that doesn't answer is what there is to explain.
         if let account, let known = account.isWholeAddress ? nil : (try? quiet.accounts()) {
             request.wish.account = try known.name(typed: account)
@@ -47,6 +50,7 @@ struct Explainer {
         var copy = self
         await copy.explain()
         copy.explanation.tool = copy.toolView
+        if let tool, tool.request == nil { copy.explanation.next = tool.silent(copy.explanation.url) }
         if let view = copy.explanation.tool, view.isUnusable {
             copy.explanation.next = .init(
                 step: "fail", text: "find a credential that \(view.name.text) can't use",
@@ -190,12 +194,19 @@ struct Explainer {
     private func password() -> Explanation.Next {
         do throws(StoreError) {
             guard try storedPassword() != nil else {
-                return .init(step: "nothing", text: "print nothing: no password is stored for it either")
+                return .init(step: "nothing", text: nothing)
             }
             return .init(step: "password", text: "answer with the password that is stored for it")
         } catch {
             return .init(Failure(error), "print nothing: ")
         }
+    }
+
+    /// What there is if no rule maps the URL and no password is stored.
+    private var nothing: String {
+        let reason = "no rule maps the URL"
+        guard let tool, !tool.name.isGit else { return "print nothing: \(reason), and no password is stored for it" }
+        return "have nothing: \(reason)" + (tool.takesPasswords ? ", and no password is stored for it" : "")
     }
 
     func storedPassword() throws(StoreError) -> StoredPassword? {
@@ -210,11 +221,12 @@ struct Explainer {
         }
         switch decision.step {
         case .answer(let token):
-            let what = token.isExchanged ? "what a token was exchanged for" : "the stored access token"
+            let what =
+                token.isExchanged ? "the credential that your token was exchanged for" : "the stored access token"
             return refusal(of: token.fields, token.accessToken) ?? .init(step: "answer", text: "answer with \(what)")
         case .exchange:
             return .init(step: "exchange", text: "exchange the stored access token, without asking you, and answer")
-        case .renew: return renewal(decision, wanted)
+        case .renew(let tokens): return renewal(decision, wanted, by: tokens)
         case .authenticate:
             let name = wanted.identity?.name.displayable(limit: 64) ?? ""
             return .init(step: "authenticate", text: "get a token as the identity \(name), and answer")
@@ -239,8 +251,16 @@ struct Explainer {
     /// Whether a person is there whom the tool can wait for.
     private var isSomebodyThere: Bool { session.presence.isSomebodyThere && !request.isUnattended }
 
-    /// A renewal; a tenant at which the account has never been may refuse it.
-    private func renewal(_ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
+    /// A renewal; a tenant at which the account has never been may refuse it, and so may one that only another client signed in to.
+    private func renewal(
+        _ decision: Decision, _ wanted: TokenRequest, by tokens: [RefreshTokenRecord]
+    ) -> Explanation.Next {
+        if decision.isKnown, !tokens.contains(where: { $0.clientID.lowercased() == wanted.clientID.lowercased() }) {
+            return .init(
+                step: "try-renewal",
+                text: "try to get an access token without asking you; nobody has signed in to this client, and the "
+                    + "authority may refuse it another client's sign-in")
+        }
         guard let account = decision.account, !decision.isKnown else {
             let answer = wanted.exchange == nil ? "answer with it" : "exchange it"
             return .init(step: "renew", text: "renew the access token, without asking you, and \(answer)")

@@ -12,22 +12,29 @@ extension Explanation {
     ///
     /// Of the rules that were passed over it names the near misses, or all of them.
     func lines(columns: Int?, all: Bool = false) -> [String] {
-        let rows = facts(all: all).flatMap { name, values in
-            values.enumerated().map { index, value in [index == 0 ? name : "", value] }
-        }
-        var lines = [url] + Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 2).map { "  \($0)" }
+        var lines = [url] + table(facts, columns)
         let subject = tool.map { "for \($0.name.text), lanyard" } ?? "get"
         lines.append("\(subject) would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
         if let tool {
-            lines.append("\(tool.name.text) gets \(tool.gets)".wrapped(columns: columns, indent: 2, from: 0))
+            let verb = next.step == "try-renewal" ? "may get" : "gets"
+            lines.append("\(tool.name.text) \(verb) \(tool.gets)".wrapped(columns: columns, indent: 2, from: 0))
         }
-        return lines + hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
+        lines += hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
+        // The answer comes first, and then what is not about this URL.
+        let passed = passedOver(all: all)
+        guard !passed.isEmpty else { return lines }
+        return lines + table([("other rules", passed)], columns)
     }
 
-    private func facts(all: Bool) -> [(String, [String])] {
+    private func table(_ facts: [(String, [String])], _ columns: Int?) -> [String] {
+        let rows = facts.flatMap { name, values in
+            values.enumerated().map { index, value in [index == 0 ? name : "", value] }
+        }
+        return Table(rows, atLeast: [9]).wrapped(columns: columns, indent: 2).map { "  \($0)" }
+    }
+
+    private var facts: [(String, [String])] {
         var facts = [("rule", [rule])]
-        let passed = passedOver(all: all)
-        if !passed.isEmpty { facts.append(("others", passed)) }
         if let wanted {
             facts += origin(of: wanted)
             facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
@@ -147,6 +154,8 @@ extension Explanation {
     /// What would make it work, or work better.
     var hints: [Hint] {
         var hints = next.hints
+        guard tool?.asksNothing != true else { return hints }
+        let exchange: ShellCommand = tool?.takesFields == true ? " --exchange \(AWSConsumer.exchange)" : ""
         let add: ShellCommand = "lanyard rule add \(ruleURL) --authority URL --client-id \(offeredClient ?? "ID")"
         switch (mapping, wanted) {
         case (.nothing, nil) where !isTokenPlace: hints.append(.overHTTPS(url))
@@ -155,7 +164,7 @@ extension Explanation {
             hints.append(Hint("to sign in to \(name) here", run: "lanyard configure git \(url.placeOfURL)"))
         case (.nothing, nil) where isByName: break
         case (.nothing, nil) where next.failure == nil:
-            hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE"))
+            hints.append(Hint("to get a token here", run: "\(add) --scope SCOPE\(exchange)"))
         case (.wellKnown, nil):
             hints.append(
                 Hint("neither authority nor client-id is set for it; set them in \(userFile), or", run: add))

@@ -38,6 +38,8 @@ struct Explanation: Sendable {
         let sendsPath: Bool
         /// Whether it takes credentials of several parts.
         let takesFields: Bool
+        /// Whether it asks for no credential at such a URL.
+        let asksNothing: Bool
         /// What it asks for, one fact a line.
         let asks: [String]
         /// How it is configured; nil if lanyard doesn't configure such tools.
@@ -54,7 +56,7 @@ struct Explanation: Sendable {
 
     /// What `get` would do.
     struct Next: Sendable {
-        /// `answer`, `exchange`, `renew`, `authenticate`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
+        /// `answer`, `exchange`, `renew`, `try-renewal`, `authenticate`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
         let step: String
         /// For people, after "get would".
         let text: String

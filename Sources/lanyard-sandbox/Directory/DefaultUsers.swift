@@ -170,6 +170,12 @@ enum DefaultUsers {
         scopes = ["user_impersonation", "vso.code_write"]
 
         [[resource]]
+        id = "797f4846-ba00-4fd7-ba43-dac1f8f63013"
+        name = "Azure Resource Manager"
+        identifiers = ["https://management.core.windows.net", "https://management.azure.com"]
+        scopes = ["user_impersonation"]
+
+        [[resource]]
         id = "6a1c3f08-0000-4000-8000-0000000ac917"
         name = "Azure Container Registry"
         identifiers = ["https://containerregistry.azure.net"]

@@ -55,9 +55,9 @@ struct ToolList {
 
     /// What stands in a tool's files if it was told to ask lanyard for one URL; nothing for a tool whose URLs have paths.
     private func own(_ tool: any ConfigurableTool.Type, _ url: String) -> [ToolChange] {
-        guard tool.url == .optional, let pattern = URLPattern(url), let place = try? ToolPlace(context, pattern) else {
-            return []
-        }
+        guard tool.url == .optional, let pattern = URLPattern(url),
+            let place = try? ToolPlace(context, tool.place(of: pattern))
+        else { return [] }
         return (try? tool.changes(place)) ?? []
     }
 
