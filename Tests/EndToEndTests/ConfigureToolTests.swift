@@ -397,8 +397,9 @@ import Testing
 
     @Test(arguments: [
         (["docker", "https://*.azurecr.io"], "docker knows no wildcards in hosts"),
-        (["cargo", "https://x.example"], "cargo can't be told to ask for one URL only"),
-        (["docker", "smtp://mail.example"], "docker has no smtp URLs; it knows https, http"),
+        (["cargo", "https://x.example"], "cargo takes no URL; leave it out"),
+        (["docker", "smtp://mail.example"], "docker takes no smtp URLs, only https, http"),
+        (["aws"], "aws needs a URL"),
         (["pnpm", "git://npm.contoso.com"], "hint: write: https://npm.contoso.com"),
         (["bazel", "https://a.*.example"], "knows no wildcards in hosts"),
         (["dockr"], "there is no command 'dockr'"),
@@ -412,7 +413,7 @@ import Testing
 
     @Test(arguments: [
         ("docker", ".docker/config.json", "[]", "not a JSON object"),
-        ("docker", ".docker/config.json", "{\"credHelpers\": 1}", "is no object"),
+        ("docker", ".docker/config.json", "{\"credHelpers\": 1}", "the value of credHelpers is not an object"),
         ("cargo", ".cargo/config.toml", "registry = {}\n", "config.toml:1: registry is not written as a table"),
         ("cargo", ".cargo/config.toml", "[registry\n", "not valid TOML"),
         ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = 'x'\n", "can't be added to safely"),
@@ -579,7 +580,7 @@ import Testing
             try home.write(Self.clusters(user), to: file)
             let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
             let command = """
-                the cluster contoso needs a rule: lanyard rule add https://contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:443 \
+                the cluster contoso still needs a rule, which is not added by itself: lanyard rule add https://contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:443 \
                 --authority https://login.microsoftonline.com/\(Self.tenant) --client-id 80faf920-1908-4b52-b5ef-a8e7bedfc67a \
                 --resource 6dae42f8-4368-4678-94ff-3960e28e3630
                 """
@@ -596,6 +597,45 @@ import Testing
             let back = try await home.lanyard(["unconfigure", "kubectl", "--yes"])
             #expect(back.errors.contains("az aks get-credentials") == isProvider, "\(back)")
             #expect(try home.text(file) == Self.clusters(user).replacing("        access-token: secret\n", with: ""))
+        }
+    }
+
+    @Test func `of two tenants' users of one cluster, one gets its rule`() async throws {
+        try await Home.withTools { home in
+            let other = "22222222-0000-4000-8000-000000000000"
+            let text = Self.clusters(Self.login)
+            let user = Self.login.replacing(Self.tenant, with: other)
+            let indented = user.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
+            let cluster = try #require(text.firstMatch(of: /cluster: ([a-z]+)/)?.1)
+            let both =
+                text + (text.hasSuffix("\n") ? "" : "\n")
+                + "- name: second\n  user:\n\(indented)\n"
+                + ""
+            try home.write(
+                both.replacing(
+                    "contexts:\n", with: "contexts:\n- {name: b, context: {cluster: \(cluster), user: second}}\n"),
+                to: "\(home.folder)/home/.kube/config")
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(ended.status == 0, "\(ended)")
+            #expect(ended.errors.ranges(of: "needs a rule").count == 1, "\(ended)")
+            #expect(ended.errors.contains("or instead, for the user "), "\(ended)")
+            #expect(ended.errors.contains(other) && ended.errors.contains(Self.tenant), "\(ended)")
+        }
+    }
+
+    @Test func `kubeconfigs in braces are said to be so`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.kube/config"
+            let json =
+                #"{"users": [{"name": "aks", "user": {"exec": {"command": "kubelogin", "args": ["get-token"]}}}]}"#
+            try home.write(json, to: file)
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(
+                ended.status == 1 && ended.errors.contains("the user aks stays as it is: it is written with braces"))
+            #expect(ended.errors.contains("kubectl config view --raw --kubeconfig "), "\(ended)")
+            try home.write("users:\n\t- name: aks\n\t  user: {exec: {command: kubelogin\n", to: file)
+            let broken = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(broken.status == 1 && broken.errors.contains("is not written as kubectl writes it"), "\(broken)")
         }
     }
 

@@ -58,6 +58,37 @@ import Testing
 
     @Test(arguments: [
         "", "users: []\n", "users:\n", "users: [{name: a, user: {}}]\n", "{\"users\": []}", "users:\n- x\n",
+        "{\"users\": [", "users: [{name: a, user: {exec: {command: kubelogin}}\n",
     ])
     func `what isn't written as kubectl writes it has no users`(text: String) { #expect(KubeUsers(text).users.isEmpty) }
+
+    @Test(arguments: [
+        #"{"apiVersion": "v1", "users": [{"name": "me", "user": {"exec": {"args": ["get-token"], "command": "kubelogin"}}}]}"#,
+        "users: [{name: me, user: {exec: {command: kubelogin, args: [get-token,\n  --login, devicecode]}}}]\n",
+        "users:\n- {name: me, user: {exec: {command: kubelogin}}}\ncontexts: []\n",
+        "users:\n- name: me\n  user: {exec: {command: '/usr/bin/kubelogin',\n    args: []}}\ncontexts: []\n",
+        "users:\n- user: {exec: {command: kubelogin}}\n  name: me\n",
+    ])
+    func `what is written with braces is read, but not changed`(text: String) throws {
+        let found = try #require(KubeUsers(text).users.first)
+        #expect(found.name == "me" && found.isOfEntra && found.isFlow && found.converted(running: "lanyard") == nil)
+        #expect(found.obstacle == "it is written with braces, which lanyard doesn't change")
+    }
+
+    @Test func `clusters and contexts may be written with braces`() throws {
+        let text = """
+            clusters:
+            - cluster: {server: "https://c.example:443", certificate-authority: /ca}
+              name: c
+            - {name: d, cluster: {server: https://d.example}}
+            current-context: x
+            contexts:
+            - {name: x, context: {cluster: c, user: me}}
+            """
+        let clusters = KubeUsers(text, list: "clusters", of: "cluster").users
+        #expect(clusters.map(\.name) == ["c", "d"])
+        #expect(clusters.map { $0.value(of: "server") } == ["https://c.example:443", "https://d.example"])
+        let context = try #require(KubeUsers(text, list: "contexts", of: "context").users.first)
+        #expect(context.value(of: "user") == "me" && KubeUsers.current(text) == "x")
+    }
 }

@@ -59,7 +59,7 @@ extension ConfigurableTool {
         let pattern = try URLPattern(typed: url)
         guard schemes.contains(pattern.scheme) else {
             throw Failure(
-                "\(name) has no \(pattern.scheme) URLs; it knows \(schemes.joined(separator: ", "))",
+                "\(name) takes no \(pattern.scheme) URLs, only \(schemes.joined(separator: ", "))",
                 hints: [Hint("write", write: pattern.text.with(scheme: schemes[0]))], status: .usage)
         }
         return try place(of: pattern)

@@ -32,10 +32,13 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         // What is written takes the place of what they are read from.
         let rules = try Tool.rules(place)
         let isDone = try await take(plan, place)
-        if isDone || options.dryRun { try await rules.offer(options.prompt(context), context) }
+        if isDone || options.dryRun {
+            try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)
+        }
         guard isDone else { return }
         if Tool.installed(context) == nil {
-            context.console.note("\(Tool.programs.joined(separator: " or ")) is not on PATH; this counts once it is")
+            context.console.note(
+                "\(Tool.programs.joined(separator: " or ")) is not on PATH; this takes effect once it is")
         }
         if let helper = Tool.helper, context.program(helper) == nil { context.console.note(.missing(helper, context)) }
         for note in try Tool.notes(place) { context.console.note(note) }
@@ -66,7 +69,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
     private func show(_ change: ToolChange, _ console: Console) {
         let setting = change.setting
         console.show(rows: setting.shown(change.value))
-        guard let now = try? setting.current() else { return }
+        guard let now = try? setting.current(), !now.trimmed(of: " \t\r\n").isEmpty else { return }
         console.show(rows: Tool.shown(now, of: setting), after: "instead of")
     }
 }
@@ -95,8 +98,8 @@ extension ToolURL {
     func validate(_ url: String?, for tool: String) throws {
         switch self {
         case .none where url != nil:
-            throw ValidationError("\(tool) can't be told to ask for one URL only; leave the URL out")
-        case .required where url == nil: throw ValidationError("\(tool) asks for one URL only; name it")
+            throw ValidationError("\(tool) takes no URL; leave it out")
+        case .required where url == nil: throw ValidationError("\(tool) needs a URL")
         default: break
         }
     }

@@ -75,8 +75,8 @@ struct DockerSettings {
         }
         return clear.keys.sorted().map { host in
             Hint(
-                "the password for \(host.displayable(limit: 200)) stays in \(file), where everybody who reads the file has it; "
-                    + "to remove it", run: .logout(tool, host))
+                "the password for \(host.displayable(limit: 200)) stays in \(file) in plain text; to remove it",
+                run: .logout(tool, host))
         }
     }
 

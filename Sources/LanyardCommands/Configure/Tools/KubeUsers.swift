@@ -3,7 +3,7 @@ import Secrets
 
 /// The users in a kubeconfig's text, as kubectl writes it, for edits that leave all else as it is.
 ///
-/// It is YAML in blocks, two blanks a level. What is written in another way, as in one line with braces, is not found.
+/// It is YAML in blocks, two blanks a level. What is written with braces, as JSON is, is read, but can't be changed.
 struct KubeUsers {
     /// A user: the rows below its `user:`.
     struct User {
@@ -12,11 +12,20 @@ struct KubeUsers {
         fileprivate let indent: Int
         /// Those rows, each without its indentation.
         let lines: [String]
+        /// Whether it is written with braces.
+        var isFlow = false
     }
 
     /// A user's lines as a record keeps them.
     static func user(_ name: String, lines: String) -> User {
         User(name: name, rows: 0..<0, indent: 0, lines: lines.pieces(between: "\n").map(String.init))
+    }
+
+    /// The name of the context that kubectl uses; nil if a text names none.
+    static func current(_ text: String) -> String? {
+        let rows = text.pieces(between: "\n", omittingEmpty: false)
+        let own = flow(rows, "contexts").map { $0.pieces(between: "\n") + rows } ?? rows
+        return own.lazy.filter { $0.indent == 0 }.compactMap { $0.value(of: "current-context") }.first
     }
 
     let users: [User]
@@ -26,6 +35,10 @@ struct KubeUsers {
     init(_ text: String, list: String = "users", of item: String = "user") {
         let rows = text.pieces(between: "\n", omittingEmpty: false)
         self.rows = rows
+        if let flow = Self.flow(rows, list) {
+            users = KubeUsers(flow, list: list, of: item).users.map(\.asFlow)
+            return
+        }
         guard let start = rows.firstIndex(where: { $0.trimmed(of: " \t\r") == "\(list):" && $0.indent == 0 }) else {
             users = []
             return
@@ -49,18 +62,49 @@ struct KubeUsers {
         return (rows[..<user.rows.lowerBound] + new + rows[user.rows.upperBound...]).joined(separator: "\n")
     }
 
+    /// Blocks for a text whose list is written with braces or brackets; nil for another.
+    private static func flow(_ rows: [Substring], _ list: String) -> String? {
+        let first = rows.firstIndex { !$0.isBlank && !$0.hasPrefix("#") && !$0.hasPrefix("---") }
+        if let first, rows[first].trimmed(of: " \t").hasPrefix("{") {
+            return KubeFlow.lines(rows[first...].joined(separator: "\n"))?.joined(separator: "\n")
+        }
+        guard let start = rows.firstIndex(where: { $0.indent == 0 && $0.value(of: list)?.hasPrefix("[") == true }),
+            let lines = KubeFlow.lines(rows[start...].joined(separator: "\n").dropFirst(list.count + 1))
+        else { return nil }
+        return "\(list):\n" + lines.joined(separator: "\n")
+    }
+
+    /// A user whose whole item is written with braces.
+    private static func flowUser(in item: Range<Int>, of rows: [Substring], _ member: String) -> User? {
+        let text = rows[item].joined(separator: "\n").trimmed(of: " ").dropFirst()
+        guard text.trimmed(of: " ").hasPrefix("{"), let lines = KubeFlow.lines(text) else { return nil }
+        let block = "users:\n- " + lines.joined(separator: "\n  ")
+        return KubeUsers(block, list: "users", of: member).users.first?.asFlow
+    }
+
+    /// A user of which only the settings are written with braces.
+    private static func user(_ name: String, ofFlow rows: ArraySlice<Substring>) -> User? {
+        guard let text = rows.joined(separator: "\n").cut(at: ":")?.1, let lines = KubeFlow.lines(text), !lines.isEmpty
+        else { return nil }
+        return User(name: name, rows: 0..<0, indent: 0, lines: lines, isFlow: true)
+    }
+
     private static func user(
         in item: Range<Int>, of rows: [Substring], _ level: Int, _ member: String
     ) -> User? {
+        if let user = flowUser(in: item, of: rows, member) { return user }
         let key = level + 2
         // The item's hyphen stands where its keys' indentation is.
         let keys = item.filter { $0 == item.lowerBound || rows[$0].indent == key && !rows[$0].isBlank }
         let texts = keys.map { String(rows[$0].dropFirst(key)) }
         guard let name = texts.lazy.compactMap({ $0.value(of: "name") }).first, !name.isEmpty,
-            let place = texts.firstIndex(where: { $0.trimmed(of: " \r") == "\(member):" })
+            let place = texts.firstIndex(where: { $0.value(of: member) != nil })
         else { return nil }
         let start = keys[place] + 1
         var end = place + 1 < keys.count ? keys[place + 1] : item.upperBound
+        guard texts[place].trimmed(of: " \r") == "\(member):" else {
+            return user(name, ofFlow: rows[keys[place]..<end])
+        }
         while end > start, rows[end - 1].isBlank { end -= 1 }
         guard start < end, rows[start].indent > key else { return nil }
         let indent = rows[start].indent
@@ -75,7 +119,7 @@ extension KubeUsers.User {
 
     /// The lines of `exec` with lanyard in it; nil if the user signs in otherwise than a person does with Entra ID.
     func converted(running program: String) -> [String]? {
-        guard isPersonOfEntra || isLanyard else { return nil }
+        guard !isFlow, isPersonOfEntra || isLanyard else { return nil }
         if isLanyard { return lines }
         let version = lines.contains { $0.hasSuffix("client.authentication.k8s.io/v1") } ? "v1" : "v1beta1"
         return [
@@ -89,6 +133,12 @@ extension KubeUsers.User {
         lines.filter { line in
             !["access-token", "refresh-token", "expires-in", "expires-on"].contains { line.value(of: $0) != nil }
         }
+    }
+
+    fileprivate var asFlow: KubeUsers.User {
+        var user = self
+        user.isFlow = true
+        return user
     }
 
     /// Whether lanyard is run already.
@@ -120,7 +170,9 @@ extension KubeUsers.User {
 
     /// Why lanyard can't take the place of what gets its tokens; nil if it can, or that isn't of Entra ID.
     var obstacle: String? {
-        guard isOfEntra, !isOfFormerProvider else { return nil }
+        guard isOfEntra else { return nil }
+        guard !isFlow else { return "it is written with braces, which lanyard doesn't change" }
+        guard !isOfFormerProvider else { return nil }
         guard command == "kubelogin" else { return "it is not written as kubectl writes it" }
         let words = words
         // What its variables hold may be a secret.

@@ -29,10 +29,13 @@ enum KubectlTool: ConfigurableTool {
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         var remarks: [Hint] = []
-        for user in try users(place).map(\.user) where user.isOfEntra && !user.isLanyard {
+        for (file, user) in try users(place) where user.isOfEntra && !user.isLanyard {
             let name = user.name.displayable(limit: 200)
-            if let obstacle = user.obstacle { remarks.append("the user \(name) stays as it is: \(obstacle)") }
-            if user.isOfFormerProvider, user.hasTokens {
+            if let obstacle = user.obstacle {
+                let what = "the user \(name) stays as it is: \(obstacle)"
+                remarks.append(
+                    user.isFlow ? Hint("\(what); to have kubectl write it anew", run: .rewriting(file)) : Hint(what))
+            } else if user.isOfFormerProvider, user.hasTokens {
                 remarks.append(
                     "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
             }
@@ -69,11 +72,12 @@ enum KubectlTool: ConfigurableTool {
         guard !signIns.isEmpty else { return [] }
         let clusters = try KubeClusters(files(place))
         let session = try Session(place.context)
-        return signIns.sorted { $0.key < $1.key }.flatMap { user, signIn in
+        let rules = signIns.sorted { $0.key < $1.key }.flatMap { user, signIn in
             clusters.servers(of: user).compactMap { cluster, server in
-                signIn.rule(for: server, of: cluster, session)
+                signIn.rule(for: server, of: cluster, as: user, session)
             }
         }
+        return rules.first(preferring: clusters.currentUser)
     }
 
     /// The users, and the files that they are in.
@@ -94,7 +98,24 @@ enum KubectlTool: ConfigurableTool {
         return own ?? ["\(place.home)/.kube/config"]
     }
 
+    /// Whether a file has users of kubelogin's or azure's, but none that can be read.
+    private static func isUnread(_ file: String) throws(Failure) -> Bool {
+        let text: String
+        do throws(SettingsError) { text = try SettingsText(reading: file).text ?? "" } catch { throw Failure(error) }
+        let lines = text.pieces(between: "\n").map { $0.trimmed(of: " \t") }.filter { !$0.hasPrefix("#") }
+        return lines.contains { $0.hasBytes("kubelogin") || $0.hasBytes("auth-provider") }
+            && KubeUsers(text).users.isEmpty
+    }
+
     private static func nothing(_ place: ToolPlace) throws(Failure) -> Failure {
+        var unread: [String] = []
+        for file in files(place) where try isUnread(file) { unread.append(file) }
+        guard unread.isEmpty else {
+            return Failure(
+                "\(unread.map(place.context.short).joined(separator: ", ")) is not written as kubectl writes it, so that lanyard "
+                    + "can't read its users",
+                hints: [Hint("if kubectl can read it, have kubectl write it anew", run: .rewriting(unread[0]))])
+        }
         let reasons = try remarks(place)
         let files = files(place).map(place.context.short).joined(separator: ", ")
         return Failure(
@@ -114,14 +135,18 @@ enum KubectlTool: ConfigurableTool {
 private struct KubeClusters {
     private var contexts: [(user: String, cluster: String)] = []
     private var servers: [String: String] = [:]
+    /// Whom kubectl uses unless it is told otherwise; nil if the file doesn't say so.
+    private(set) var currentUser: String?
 
     init(_ files: [String]) throws(Failure) {
         for file in files {
             let text: String?
             do throws(SettingsError) { text = try SettingsText(reading: file).text } catch { throw Failure(error) }
+            let current = KubeUsers.current(text ?? "")
             for context in KubeUsers(text ?? "", list: "contexts", of: "context").users {
                 guard let user = context.value(of: "user"), let cluster = context.value(of: "cluster") else { continue }
                 contexts.append((user, cluster))
+                if context.name == current, currentUser == nil { currentUser = user }
             }
             for cluster in KubeUsers(text ?? "", list: "clusters", of: "cluster").users {
                 servers[cluster.name] = servers[cluster.name] ?? cluster.value(of: "server")
@@ -138,7 +163,9 @@ private struct KubeClusters {
 
 extension KubeSignIn {
     /// The rule for a cluster; nil if there is one already, or none can be.
-    fileprivate func rule(for server: String, of cluster: String, _ session: Session) -> NeededRule? {
+    fileprivate func rule(
+        for server: String, of cluster: String, as user: String, _ session: Session
+    ) -> NeededRule? {
         guard let pattern = URLPattern(server), pattern.isTokenPlace,
             session.configuration.rule(for: pattern.request) == nil
         else { return nil }
@@ -149,12 +176,23 @@ extension KubeSignIn {
             arguments += ["--client-id", client]
         }
         if let resource = self.server { arguments += ["--resource", resource] }
-        return NeededRule(subject: "the cluster \(cluster.displayable(limit: 200))", arguments: arguments)
+        return NeededRule(
+            subject: "the cluster \(cluster.displayable(limit: 200))", user: user, arguments: arguments)
     }
 
     private func authority(_ session: Session) -> String? {
         tenant.map { tenant in
             AzureCloud.authority(ofTenant: tenant, in: cloud) ?? session.registry.authority(typed: tenant)
         }
+    }
+}
+
+extension ShellCommand {
+    /// What has kubectl write a file in blocks; only the user can read the new one.
+    fileprivate static func rewriting(_ file: String) -> ShellCommand {
+        """
+        (umask 077; kubectl config view --raw --kubeconfig \(file) >\("\(file).new") \
+        && mv \("\(file).new") \(file))
+        """
     }
 }

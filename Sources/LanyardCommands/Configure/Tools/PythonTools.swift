@@ -37,7 +37,12 @@ enum UvTool: ConfigurableTool {
         return [ToolChange(.toml, "keyring-provider", in: file, to: #""subprocess""#)] + KeyringLink(place).changes
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { KeyringLink(place).notes }
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let once = Hint(
+            "uv asks lanyard only for indexes whose URL has a user name; for another, in its [[index]]",
+            write: #"authenticate = "always""#)
+        return [once] + KeyringLink(place).notes
+    }
 }
 
 /// The program `keyring` that pip and uv find on `PATH`.

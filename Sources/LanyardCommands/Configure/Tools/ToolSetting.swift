@@ -108,7 +108,7 @@ extension ToolSetting {
         case .json:
             guard let value else { return try json(text).removing(key) }
             guard let changed = try json(text).setting(value, at: key) else {
-                throw fault("what stands at \(key[0].displayable(limit: 60)) is no object")
+                throw fault("the value of \(key[0].displayable(limit: 60)) is not an object")
             }
             return changed
         case .toml:
@@ -141,7 +141,9 @@ extension ToolSetting {
         }
     }
 
-    private func kubeUser(in text: String) -> KubeUsers.User? { KubeUsers(text).users.first { $0.name == name } }
+    private func kubeUser(in text: String) -> KubeUsers.User? {
+        KubeUsers(text).users.first { $0.name == name && !$0.isFlow }
+    }
 
     private var name: String { key.last ?? "" }
     private var table: String? { key.count > 1 ? key[0] : nil }

@@ -91,7 +91,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             console.show(rows: entry.change.setting.shown(entry.change.value))
         }
         guard !leaving.isEmpty else { return }
-        let verb = leaving.areLinks ? "removed from" : "taken out of"
+        let verb = leaving.contains { !$0.change.setting.format.isWholeFile } ? "taken out of" : "removed from"
         console.note("this \(options.dryRun ? "would be" : "is") \(verb) \(context.short(file)):")
         for entry in leaving {
             console.show(rows: entry.change.setting.shown(entry.change.value))

@@ -1,0 +1,136 @@
+import Addresses
+
+/// YAML's flow style, with braces and brackets as in JSON, as lines in blocks.
+///
+/// That is enough for kubeconfigs: no anchors, tags or comments.
+struct KubeFlow {
+    private indirect enum Node {
+        /// With its quotes, if it has some.
+        case scalar(String)
+        case list([Node])
+        case map([(key: String, value: Node)])
+    }
+
+    /// How deep values may stand in each other; a kubeconfig has six levels.
+    private static let deepest = 30
+
+    private let bytes: [UInt8]
+    private var place = 0
+
+    private init(_ text: some StringProtocol) {
+        bytes = Array(text.utf8)
+    }
+
+    /// The lines of the value that a text begins with; nil if it is no map or list, or can't be read.
+    static func lines(_ text: some StringProtocol) -> [String]? {
+        var reader = KubeFlow(text)
+        reader.skipBlanks()
+        guard let next = reader.next, "{[".utf8.contains(next), let node = reader.node(depth: 0) else { return nil }
+        return lines(of: node)
+    }
+
+    private static func lines(of node: Node) -> [String] {
+        switch node {
+        case .scalar(let text): [text]
+        case .list(let nodes):
+            nodes.flatMap { element in
+                lines(of: element).enumerated().map { index, line in (index == 0 ? "- " : "  ") + line }
+            }
+        case .map(let members):
+            members.flatMap { key, value -> [String] in
+                switch value {
+                case .scalar(let text): ["\(key): \(text)"]
+                case .list(let nodes): nodes.isEmpty ? ["\(key): []"] : ["\(key):"] + lines(of: value)
+                case .map(let members):
+                    members.isEmpty ? ["\(key): {}"] : ["\(key):"] + lines(of: value).map { "  \($0)" }
+                }
+            }
+        }
+    }
+
+    private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+    private mutating func skipBlanks() {
+        while let next, " \t\r\n".utf8.contains(next) { place += 1 }
+    }
+
+    /// Passes over a byte if it comes next, behind blanks.
+    private mutating func take(_ byte: Unicode.Scalar) -> Bool {
+        skipBlanks()
+        guard next == UInt8(ascii: byte) else { return false }
+        place += 1
+        return true
+    }
+
+    private mutating func node(depth: Int) -> Node? {
+        guard depth < Self.deepest else { return nil }
+        if take("{") { return map(depth) }
+        if take("[") { return list(depth) }
+        return scalar().map(Node.scalar)
+    }
+
+    private mutating func map(_ depth: Int) -> Node? {
+        var members: [(key: String, value: Node)] = []
+        while !take("}") {
+            guard let key = scalar(), take(":"), let value = node(depth: depth + 1) else { return nil }
+            members.append((key.withoutQuotes, value))
+            guard take(",") || isAtEnd("}") else { return nil }
+        }
+        return .map(members)
+    }
+
+    private mutating func list(_ depth: Int) -> Node? {
+        var nodes: [Node] = []
+        while !take("]") {
+            guard let node = node(depth: depth + 1) else { return nil }
+            nodes.append(node)
+            guard take(",") || isAtEnd("]") else { return nil }
+        }
+        return .list(nodes)
+    }
+
+    private mutating func isAtEnd(_ byte: Unicode.Scalar) -> Bool {
+        skipBlanks()
+        return next == UInt8(ascii: byte)
+    }
+
+    /// A key or value, on one line.
+    private mutating func scalar() -> String? {
+        skipBlanks()
+        guard let first = next else { return nil }
+        let start = place
+        if first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") {
+            guard skipQuoted(first) else { return nil }
+        } else {
+            while let next, !isEndOfPlain(next) { place += 1 }
+        }
+        guard place > start else { return nil }
+        let text = String(decoding: bytes[start..<place], as: UTF8.self)
+        return text.utf8.contains(UInt8(ascii: "\n")) ? nil : text.trimmed(of: " \t\r").description
+    }
+
+    private mutating func skipQuoted(_ quote: UInt8) -> Bool {
+        place += 1
+        while let next {
+            place += 1
+            if next == quote { return true }
+            if next == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") { place += 1 }
+        }
+        return false
+    }
+
+    /// Whether a scalar without quotes is over; a colon ends it only before a blank, so that URLs are whole.
+    private func isEndOfPlain(_ byte: UInt8) -> Bool {
+        if byte == UInt8(ascii: ":") { return place + 1 >= bytes.count || " \t\r\n".utf8.contains(bytes[place + 1]) }
+        return ",{}[]\n".utf8.contains(byte)
+    }
+}
+
+extension String {
+    fileprivate var withoutQuotes: String {
+        guard let quote = utf8.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'"), utf8.count > 1 else {
+            return self
+        }
+        return String(dropFirst().dropLast())
+    }
+}
