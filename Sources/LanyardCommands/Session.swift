@@ -41,13 +41,16 @@ struct Session: Sendable {
 
     /// Reads the configuration; starts no plugin.
     ///
+    /// If the user's file is to be written, it may be missing even if `LANYARD_CONFIG` names it.
+    ///
     /// - Throws: `Failure` if the configuration is wrong.
     init(
-        _ context: CommandContext, of scope: Scope = .user, options: InteractionOptions.Values = .init()
+        _ context: CommandContext, of scope: Scope = .user, options: InteractionOptions.Values = .init(),
+        isToBeWritten: Bool = false
     ) throws(Failure) {
         self.context = context
         self.scope = scope
-        configuration = try Configuration(context, scope, options)
+        configuration = try Configuration(context, scope, options, isToBeWritten: isToBeWritten)
         presence = Presence(
             context, browser: configuration.browser, isInteractive: options.isInteractive,
             isAskedFor: options.isAskedFor)
@@ -137,12 +140,13 @@ struct Session: Sendable {
 extension Configuration {
     /// Reads the configuration, and takes the command's options into it.
     fileprivate init(
-        _ context: CommandContext, _ scope: Session.Scope, _ options: InteractionOptions.Values
+        _ context: CommandContext, _ scope: Session.Scope, _ options: InteractionOptions.Values, isToBeWritten: Bool
     ) throws(Failure) {
         do {
             self =
                 try scope == .system
-                ? Configuration.loadSystem() : Configuration.load(environment: context.environment)
+                ? Configuration.loadSystem()
+                : Configuration.load(environment: context.environment, isToBeWritten: isToBeWritten)
         } catch {
             throw Failure(error)
         }

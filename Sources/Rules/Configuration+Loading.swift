@@ -15,15 +15,20 @@ extension Configuration {
 
     /// Loads the system's file, then the user's, then `LANYARD_*` variables; a file that isn't there is no error.
     ///
+    /// If the user's file is to be written, it may be missing even if `LANYARD_CONFIG` names it.
+    ///
     /// - Throws: `SettingsError` if one cannot be read or is wrong.
-    public static func load(environment: [String: String]) throws(SettingsError) -> Configuration {
+    public static func load(
+        environment: [String: String], isToBeWritten: Bool = false
+    ) throws(SettingsError) -> Configuration {
         var configuration = try loadSystem()
         if let file = userFile(environment: environment) {
             if let text = try read(file, isSystem: false) {
                 try configuration.apply(SettingsTable(file: file, text: text), isSystem: false)
-            } else if environment["LANYARD_CONFIG"] == file {
+            } else if environment["LANYARD_CONFIG"] == file, !isToBeWritten {
                 throw SettingsError(
-                    file: file, line: nil, message: "no such file", hint: "it is named by LANYARD_CONFIG")
+                    file: file, line: nil, message: "no such file",
+                    hint: "LANYARD_CONFIG names it; lanyard rule add makes it")
             }
         }
         try configuration.apply(environment: environment)

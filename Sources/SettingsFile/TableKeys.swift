@@ -45,6 +45,9 @@ public struct TableKeys: Sendable {
         pairs.first { $0.names == [key] }.map { String(decoding: bytes[valueRange(of: $0)], as: UTF8.self) }
     }
 
+    /// Whether an empty line is put behind a new key, because a table follows that is a paragraph of its own.
+    public var setsNewKeyApart: Bool { table == nil && pairs.isEmpty && firstHeader != nil }
+
     /// The text with a value, as TOML writes it, in place of a key's; a new key stands below all others.
     public func setting(_ key: String, to value: String) -> String {
         if let pair = pairs.first(where: { $0.names == [key] }) {
@@ -53,15 +56,18 @@ public struct TableKeys: Sendable {
         if let table, header == nil { return text + newTable(table, "\(key) = \(value)") }
         let place = placeForNewKey
         let isAtLineStart = place == 0 || bytes[place - 1] == UInt8(ascii: "\n")
-        // A key and the header of a table are two paragraphs.
-        let gap = pairs.isEmpty && header == nil && firstHeader != nil ? lineEnd : ""
+        let gap = setsNewKeyApart ? lineEnd : ""
         return replacing(place..<place, with: "\(isAtLineStart ? "" : lineEnd)\(key) = \(value)\(lineEnd)\(gap)")
     }
 
     /// The text less a key's lines, and less its table's header if it was the only key; nil if it hasn't the key.
-    public func removing(_ key: String) -> String? {
+    ///
+    /// What was set apart goes with the empty line behind it.
+    public func removing(_ key: String, setApart isApart: Bool = false) -> String? {
         guard let pair = pairs.first(where: { $0.names == [key] }) else { return nil }
-        let end = endOfLine(from: pair.value.upperBound)
+        var end = endOfLine(from: pair.value.upperBound)
+        let next = endOfLine(from: end)
+        if isApart, bytes[end..<next].allSatisfy({ $0.isBlankOrReturn || $0 == UInt8(ascii: "\n") }) { end = next }
         var start = startOfLine(from: pair.start)
         if let header, pairs.count == 1 {
             let place = startOfLine(header.line)

@@ -1,3 +1,4 @@
+import Addresses
 import Secrets
 import Synchronization
 package import SystemPackage
@@ -69,18 +70,19 @@ package struct Console: Sendable {
         say(text[..<range.lowerBound] + link.text + text[range.upperBound...])
     }
 
-    /// Shows rows of a file, or of anything else that is laid out, each going on further in; what comes first is on a row of its own
-    /// unless there is one row only.
+    /// Shows rows of a file, or of anything else that is laid out, as they are.
+    ///
+    /// A terminal that is too narrow breaks them, so that they
+    /// can be copied. What comes first is on a row of its own unless there is one row only.
     package func show(rows: [String], after lead: String? = nil) {
         guard let lead else { return rows.forEach { show(row: $0, by: 2) } }
-        if rows.count == 1 { return show(row: "\(lead) \(rows[0].displayable())", by: 2) }
+        if rows.count == 1 { return show(row: "\(lead) \(rows[0])", by: 2) }
         show(row: lead, by: 2)
         for row in rows { show(row: row, by: 4) }
     }
 
     private func show(row: String, by blanks: Int) {
-        let indent = 9 + blanks
-        let text = row.displayable().wrapped(columns: screen.columns, indent: indent + 4, from: indent)
+        let text = row.replacing(bytes: "\t", with: "    ").displayable(limit: 4000)
         say("lanyard: \(String(repeating: " ", count: blanks))\(text)")
     }
 

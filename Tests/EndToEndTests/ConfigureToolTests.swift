@@ -155,6 +155,30 @@ import Testing
             after: kubelogin("lanyard", ["kubectl"], "  interactiveMode: IfAvailable", "  provideClusterInfo: true")),
         Tool(name: "uv", file: ".config/uv/uv.toml", after: "keyring-provider = \"subprocess\"\n"),
         Tool(
+            name: "uv", file: ".config/uv/uv.toml", before: "[[index]]\nurl = \"https://x.example\"\n",
+            after: "keyring-provider = \"subprocess\"\n\n[[index]]\nurl = \"https://x.example\"\n"),
+        Tool(
+            name: "uv", file: ".config/uv/uv.toml", before: "\n[pip]\n",
+            after: "\nkeyring-provider = \"subprocess\"\n\n[pip]\n"),
+        Tool(
+            name: "uv", file: ".config/uv/uv.toml", before: "\n\n[pip]\n",
+            after: "\n\nkeyring-provider = \"subprocess\"\n\n[pip]\n"),
+        Tool(
+            name: "uv", file: ".config/uv/uv.toml", before: "[pip]\r\nno-index = true",
+            after: "keyring-provider = \"subprocess\"\r\n\r\n[pip]\r\nno-index = true"),
+        Tool(
+            name: "uv", file: ".config/uv/uv.toml", before: "a = 1\r\noffline = true",
+            after: "a = 1\r\noffline = true\r\nkeyring-provider = \"subprocess\"\r\n"),
+        Tool(
+            name: "bazel", file: ".bazelrc", before: "build \\\n  -c opt \\\n",
+            after: "build \\\n  -c opt \\\n\ncommon --credential_helper=bazel-credential-lanyard\n"),
+        Tool(
+            name: "bazel", file: ".bazelrc", before: "build \\",
+            after: "build \\\n\ncommon --credential_helper=bazel-credential-lanyard\n"),
+        Tool(
+            name: "pip", file: ".config/pip/pip.conf", before: "[install] ; mine\nquiet = 1\n  2\n# x\n",
+            after: "[install] ; mine\nquiet = 1\n  2\n# x\n\n[global]\nkeyring-provider = subprocess\n"),
+        Tool(
             name: "uv", file: ".config/uv/uv.toml", before: "# mine\nkeyring-provider = \"disabled\" # no\n[pip]\n",
             after: "# mine\nkeyring-provider = \"subprocess\" # no\n[pip]\n"),
     ]
@@ -277,7 +301,148 @@ import Testing
             let ended = try await home.lanyard(["unconfigure", "docker", "--yes"])
             #expect(ended.errors.contains("~/.docker/config.json was changed since, so it stays"), "\(ended)")
             #expect(try home.text(file) == "{\"credsStore\": \"x\"}")
+        }
+    }
+
+    @Test func `what lanyard replaced is kept until the line that somebody changed is gone`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.aws/config"
+            let before = "[default]\ncredential_process = /opt/keys --secret hunter2\nregion = eu-west-1\n"
+            try home.write(before, to: file)
+            let url = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
+            try await home.lanyard(["configure", "aws", url, "--yes"])
+            let written = try home.text(file)
+            let changed = written.replacing("role/dev", with: "role/other")
+            try home.write(changed, to: file)
+            // Another tool's changes leave the record of this one's as it is.
+            try await home.lanyard(["configure", "go", "--yes"])
+            let ended = try await home.lanyard(["unconfigure", "aws", "--yes"])
+            #expect(ended.status == 0 && ended.errors.contains("it replaced /opt/keys …"), "\(ended)")
+            let hint = "remove credential_process from the file, then: lanyard unconfigure aws"
+            #expect(ended.errors.contains(hint) && !ended.errors.contains("hunter2"), "\(ended)")
+            #expect(!ended.errors.contains("there is nothing"), "\(ended)")
+            #expect(try home.text(file) == changed)
+            try home.write("[default]\nregion = eu-west-1\n", to: file)
+            let back = try await home.lanyard(["unconfigure", "aws", "--yes"])
+            #expect(back.errors.contains("this is put back into ~/.aws/config:"), "\(back)")
+            #expect(!back.errors.contains("hunter2"), "\(back)")
+            #expect(try home.text(file).contains("credential_process = /opt/keys --secret hunter2\n"))
+            try await home.lanyard(["unconfigure", "go", "--yes"])
             #expect(!FileManager.default.fileExists(atPath: home.record))
+        }
+    }
+
+    @Test func `a line of lanyard's that somebody changed is still lanyard's when it is configured again`() async throws
+    {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.docker/config.json"
+            let before = "{\"credsStore\": \"pass\"}"
+            try home.write(before, to: file)
+            try await home.lanyard(["configure", "docker", "--yes"])
+            try home.write("{}", to: file)
+            try await home.lanyard(["configure", "docker", "--yes"])
+            try await home.lanyard(["unconfigure", "docker", "--yes"])
+            #expect(try home.text(file).contains("\"credsStore\": \"pass\""))
+            #expect(!FileManager.default.fileExists(atPath: home.record))
+        }
+    }
+
+    @Test func `terraform's helper that is written otherwise is recognised`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.terraformrc"
+            let before = "credentials_helper \"lanyard\" {\n  args = []\n}\n"
+            try home.write(before, to: file)
+            let ended = try await home.lanyard(["configure", "terraform", "--yes"])
+            #expect(ended.status == 0, "\(ended)")
+            #expect(try home.text(file) == before)
+            let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("terraform ") }
+            #expect(list?.hasSuffix("  uses lanyard") == true, "\(list ?? "")")
+        }
+    }
+
+    @Test(arguments: [
+        ("docker", "https://x.example/path", "doesn't go by the path, so this is for all of x.example"),
+        ("bazel", "https://h.example:8443/foo", "doesn't go by the port and path, so this is for all of h.example"),
+        ("bazel", "grpcs://h.example:8980", "doesn't go by the port, so this is for all of h.example"),
+    ])
+    func `what is left out of a URL is said`(tool: String, url: String, message: String) async throws {
+        try await Home.withTools { home in
+            let ended = try await home.lanyard(["configure", tool, url, "--yes"])
+            #expect(ended.status == 0 && ended.errors.contains("\(tool) \(message)\n"), "\(ended)")
+            let back = try await home.lanyard(["unconfigure", tool, url, "--yes"])
+            #expect(!back.errors.contains("nothing"), "\(back)")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            ".docker/config.json", "{\"credHelpers\": {\"a.example\": \"lanyard\", \"b.example\": \"x\"}}", "docker",
+            " for https://a.example"
+        ),
+        (
+            ".config/containers/auth.json", "{\"credHelpers\": {\"a.example\": \"lanyard\"}}", "podman",
+            " for https://a.example"
+        ),
+        (
+            ".bazelrc", "common --credential_helper=*.contoso.com=bazel-credential-lanyard\n", "bazel",
+            " for https://*.contoso.com"
+        ),
+        (".bazelrc", "build --experimental_credential_helper=/x/bazel-credential-lanyard\n", "bazel", ""),
+        (
+            ".aws/config",
+            "[profile developer]\ncredential_process = lanyard aws https://sts.amazonaws.com/arn:aws:iam::1:role/x\n",
+            "aws", " for https://sts.amazonaws.com/arn:aws:iam::1:role/x"
+        ),
+    ])
+    func `the list knows what was written by hand`(file: String, text: String, tool: String, use: String) async throws {
+        try await Home.withTools { home in
+            try home.write(text, to: "\(home.folder)/home/\(file)")
+            let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("\(tool) ") }
+            #expect(list?.hasSuffix("  uses lanyard\(use)") == true, "\(list ?? "")")
+        }
+    }
+
+    @Test(arguments: [
+        ("go", ["GOAUTH": "lanyard goauth"], true), ("pip", ["PIP_KEYRING_PROVIDER": "subprocess"], true),
+        ("uv", ["UV_KEYRING_PROVIDER": "subprocess"], true),
+    ])
+    func `the list knows variables`(tool: String, variables: [String: String], isUsed: Bool) async throws {
+        try await Home.withTools { home in
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(home.folder)/bin/keyring", withDestinationPath: Built.lanyard)
+            func use(_ variables: [String: String]) async throws -> String {
+                let lines = try await home.lanyard(["configure", "--list"], variables).lines
+                return lines.first { $0.hasPrefix("\(tool) ") } ?? ""
+            }
+            #expect(try await use(variables).hasSuffix("  uses lanyard"))
+            try await home.lanyard(["configure", tool, "--yes"])
+            #expect(try await use([:]).hasSuffix("  uses lanyard"))
+            let off = variables.mapValues { _ in tool == "go" ? "off" : "disabled" }
+            #expect(try await use(off).hasSuffix("  doesn't use lanyard"))
+        }
+    }
+
+    @Test func `pnpm without its settings file does not use lanyard`() async throws {
+        try await Home.withTools { home in
+            try await home.lanyard(["configure", "pnpm", "https://npm.contoso.com", "--yes"])
+            try FileManager.default.removeItem(atPath: "\(home.folder)/home/.npmrc")
+            let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("pnpm ") }
+            #expect(list?.hasSuffix("  doesn't use lanyard") == true, "\(list ?? "")")
+        }
+    }
+
+    @Test func `a provider that comes before what is written is named`() async throws {
+        try await Home.withTools { home in
+            try home.write("[install]\nkeyring-provider = disabled\n", to: "\(home.folder)/home/.config/pip/pip.conf")
+            let pip = try await home.lanyard(["configure", "pip", "--yes"], ["PIP_KEYRING_PROVIDER": "import"])
+            #expect(
+                pip.errors.contains("keyring-provider is disabled in [install] of ~/.config/pip/pip.conf"), "\(pip)")
+            #expect(pip.errors.contains("PIP_KEYRING_PROVIDER is import in the environment"), "\(pip)")
+            let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("pip ") }
+            #expect(list?.hasSuffix("  doesn't use lanyard") == true, "\(list ?? "")")
+            try home.write("[pip]\nkeyring-provider = \"disabled\"\n", to: "\(home.folder)/home/.config/uv/uv.toml")
+            let uv = try await home.lanyard(["configure", "uv", "--yes"])
+            #expect(uv.errors.contains("keyring-provider is disabled in [pip] of ~/.config/uv/uv.toml"), "\(uv)")
         }
     }
 
@@ -398,8 +563,20 @@ import Testing
     @Test(arguments: [
         (["docker", "https://*.azurecr.io"], "docker knows no wildcards in hosts"),
         (["cargo", "https://x.example"], "cargo takes no URL; leave it out"),
-        (["docker", "smtp://mail.example"], "docker takes no smtp URLs, only https, http"),
         (["aws"], "aws needs a URL"),
+        (["docker", "smtp://mail.example"], "docker takes no smtp URLs, only https, http"),
+        (["docker", "hub.docker.com"], "hint: for Docker Hub: lanyard configure docker docker.io"),
+        (["podman", "https://hub.docker.com"], "hint: for Docker Hub: lanyard configure podman docker.io"),
+        (["aws", "https://sts.amazonaws.com"], "the URL names no role"),
+        (
+            ["aws", "arn:aws:iam::123456789012:role/dev"],
+            "hint: write it like: https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
+        ),
+        (["tofu"], "hint: did you mean: lanyard configure terraform"),
+        (["gcloud"], "hint: gcloud is set up by hand; see: man lanyard-gcloud"),
+        (["helm"], "what lanyard configure kubectl and lanyard configure docker write"),
+        (["azure-cli"], "lanyard exec --as azure-cli"),
+        (["twine"], "keyring-lanyard"),
         (["pnpm", "git://npm.contoso.com"], "hint: write: https://npm.contoso.com"),
         (["bazel", "https://a.*.example"], "knows no wildcards in hosts"),
         (["dockr"], "there is no command 'dockr'"),
@@ -414,6 +591,9 @@ import Testing
     @Test(arguments: [
         ("docker", ".docker/config.json", "[]", "not a JSON object"),
         ("docker", ".docker/config.json", "{\"credHelpers\": 1}", "the value of credHelpers is not an object"),
+        ("pip", ".config/pip/pip.conf", "\u{1}garbage\n", "pip.conf:1: neither a section nor a setting in one"),
+        ("pip", ".config/pip/pip.conf", "[global]\nx = 1\ngarbage\n", "pip.conf:3: neither a section"),
+        ("aws", ".aws/config", "region = x\n", "config:1: neither a section"),
         ("cargo", ".cargo/config.toml", "registry = {}\n", "config.toml:1: registry is not written as a table"),
         ("cargo", ".cargo/config.toml", "[registry\n", "not valid TOML"),
         ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = 'x'\n", "can't be added to safely"),
@@ -424,11 +604,34 @@ import Testing
         try await Home.withTools { home in
             let path = "\(home.folder)/home/\(file)"
             try home.write(text, to: path)
-            let url = tool == "docker" ? ["https://a.example"] : []
+            let urls = ["docker": "https://a.example", "aws": "https://sts.amazonaws.com/arn:aws:iam::1:role/x"]
+            let url = urls[tool].map { [$0] } ?? []
             let ended = try await home.lanyard(["configure", tool] + url + ["--yes"])
             #expect(ended.status == 1 && ended.errors.contains(message), "\(ended)")
+            #expect(!ended.errors.contains("this is written"), "\(ended)")
             #expect(try home.text(path) == text)
             #expect(!FileManager.default.fileExists(atPath: home.record))
+        }
+    }
+
+    @Test func `a host that is no token service of AWS's needs a rule first`() async throws {
+        try await Home.withTools { home in
+            let url = "https://example.com/arn:aws:iam::123456789012:role/dev"
+            let ended = try await home.lanyard(["configure", "aws", url, "--yes"])
+            #expect(ended.status == 1 && ended.errors.contains("example.com is not AWS's token service"), "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.aws"))
+        }
+    }
+
+    @Test func `what is written is shown as it is, in its lines`() async throws {
+        try await Home.withTools { home in
+            let list = "[registry]\nglobal-credential-providers = [\n\t'cargo:libsecret',\n]\n"
+            try home.write(list, to: "\(home.folder)/home/.cargo/config.toml")
+            let cargo = try await home.lanyardAtTerminal(["configure", "cargo"], [("go on? [Y/n] ", "n")])
+            #expect(!cargo.output.replacing("go on?", with: "").contains("?"), "\(cargo)")
+            let url = "https://npm.contoso.com/a/long/path/of/a/registry/of/packages/that/is/not/broken/anywhere"
+            let pnpm = try await home.lanyardAtTerminal(["configure", "pnpm", url], [("go on? [Y/n] ", "n")])
+            #expect(pnpm.output.contains("exec lanyard pnpm \(url)\n"), "\(pnpm)")
         }
     }
 

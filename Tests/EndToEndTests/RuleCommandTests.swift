@@ -9,6 +9,20 @@ import Testing
         "11111111-2222-3333-4444-555555555555",
     ]
 
+    @Test func `a file that LANYARD_CONFIG names is made`() async throws {
+        try await Home.with { home in
+            let file = "\(home.folder)/home/new/mine.toml"
+            let variable = ["LANYARD_CONFIG": file]
+            let missing = try await home.lanyard(["rule", "list"], variable)
+            #expect(
+                missing.status != 0 && missing.errors.contains("lanyard rule add makes it"), "\(missing)")
+            let added = try await home.lanyard(
+                ["rule", "add", "https://dev.azure.com/contoso"] + Self.options, variable)
+            #expect(added.status == 0, "\(added)")
+            #expect(try home.text(file).contains("https://dev.azure.com/contoso"))
+        }
+    }
+
     @Test func `rules are added, listed and removed`() async throws {
         try await Home.with { home in
             let url = "https://dev.azure.com/contoso"

@@ -28,9 +28,17 @@ public struct PnpmConsumer: Consumer {
         switch event {
         case .credential(let credential): answer(credential.authorizationHeader)
         case .nothing, .input:
-            fail("there is no credential for \(request.url)", remedy: "make a rule: lanyard rule add \(request.url)")
+            fail("there is no credential for \(request.url)", remedy: remedy)
         case .refused: Turn(complaint: .refusal, .end(1))
         }
+    }
+
+    /// No rule can be for what is sent in the clear.
+    private var remedy: String {
+        guard request.scheme == "http", request.host?.name != "localhost" else {
+            return "make a rule: lanyard rule add \(request.url)"
+        }
+        return "tokens are not sent over http; use the registry's https URL"
     }
 
     private func answer(_ header: String) -> Turn {

@@ -11,12 +11,17 @@ struct UnknownCommand: Equatable {
     /// What may be meant: the words below `parents` that make up a command.
     let meant: [String]
 
+    /// What stands in for a command that there is not; nil if there is nothing more to say.
+    var recipe: Hint?
+
     /// The argument parser only knows of unexpected arguments.
     var error: UsageError {
         let suggestion = meant.isEmpty ? [] : [Hint("did you mean", run: ShellCommand(words: parents + meant))]
         return UsageError(
             "there is no command '\(word.displayable(limit: 60))'",
-            hints: suggestion + [Hint("for all commands", run: ShellCommand(words: parents + ["--help"]))])
+            hints: suggestion + [recipe].compactMap(\.self) + [
+                Hint("for all commands", run: ShellCommand(words: parents + ["--help"]))
+            ])
     }
 }
 
@@ -31,6 +36,40 @@ extension CommandTree {
         "switch": "use", "uninstall": "unconfigure git", "whoami": "status", "why": "explain",
     ]
 
+    /// Programs that are served by another tool's settings.
+    private static let toolsOfOthers = [
+        "bazelisk": "bazel", "buildah": "podman", "dotnet": "nuget", "k9s": "kubectl", "kubelogin": "kubectl",
+        "opentofu": "terraform", "pip3": "pip", "skopeo": "podman", "tofu": "terraform",
+    ]
+
+    /// Programs whose settings lanyard doesn't write.
+    private static let recipes: [String: Hint] = [
+        "az": recipeOfAzure, "azure-cli": recipeOfAzure,
+        "gcloud": Hint("gcloud is set up by hand; see", run: "man lanyard-gcloud"),
+        "helm": "helm uses what lanyard configure kubectl and lanyard configure docker write",
+        "oras": Hint("oras reads docker's settings", run: "lanyard configure docker"),
+        "npm": recipeOfVariables, "yarn": recipeOfVariables, "maven": recipeOfVariables, "mvn": recipeOfVariables,
+        "gradle": recipeOfVariables, "composer": recipeOfVariables,
+        "pdm": Hint("pdm runs the program that this sets up", run: "lanyard configure pip"),
+        "twine": recipeOfKeyring, "poetry": recipeOfKeyring,
+    ]
+    private static let recipeOfAzure = Hint(
+        "run programs for Azure with", run: "lanyard exec --as azure-cli -- COMMAND")
+    private static let recipeOfVariables = Hint("run it with a token in a variable", run: "lanyard exec URL -- COMMAND")
+    private static let recipeOfKeyring = Hint(
+        "it needs the Python package keyring-lanyard; see", run: "man lanyard-consumers")
+
+    /// A tool that `configure` knows by another name, or not at all.
+    private func otherTool(_ words: [String]) -> UnknownCommand? {
+        guard words.count == 2, ["configure", "unconfigure"].contains(words[0]) else { return nil }
+        let tool = Self.toolsOfOthers[words[1]]
+        let recipe = words[0] == "configure" ? Self.recipes[words[1]] : nil
+        guard tool != nil || recipe != nil else { return nil }
+        return UnknownCommand(
+            word: words.joined(separator: " "), parents: [name], meant: tool.map { [words[0], $0] } ?? [],
+            recipe: recipe)
+    }
+
     /// The first of the arguments that had to be a command and is none; nil if all that had to be are.
     func unknownCommand(in arguments: [String]) -> UnknownCommand? {
         var command = self
@@ -38,7 +77,8 @@ extension CommandTree {
         for (index, word) in arguments.enumerated() {
             guard !command.subcommands.isEmpty, !word.hasPrefix("-") else { return nil }
             guard let next = command.subcommand(word) else {
-                return otherCommand(Array(arguments[...index]), before: arguments.dropFirst(index + 1).first)
+                let words = Array(arguments[...index])
+                return otherTool(words) ?? otherCommand(words, before: arguments.dropFirst(index + 1).first)
                     ?? UnknownCommand(word: word, parents: parents, meant: command.nearest(to: word))
             }
             command = next

@@ -49,7 +49,7 @@ struct RuleAddCommand: Command {
     }
 
     mutating func run(in context: CommandContext) async throws {
-        let session = try Session(context, of: place.scope)
+        let session = try Session(context, of: place.scope, isToBeWritten: true)
         let pattern = try session.pattern(url)
         try pattern.requireTokenPlace()
         try session.requireRoom(for: pattern)

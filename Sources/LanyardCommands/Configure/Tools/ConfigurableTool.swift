@@ -26,6 +26,8 @@ protocol ConfigurableTool: Sendable {
     ///
     /// - Throws: `Failure` if the tool knows no such URL.
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern
+    /// Refuses a place that it could get nothing for.
+    static func requireUse(_ place: ToolPlace) throws(Failure)
     /// What has to stand in its files for it to ask lanyard.
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange]
     /// What the person has to know before the changes are made.
@@ -36,6 +38,10 @@ protocol ConfigurableTool: Sendable {
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint]
     /// What the person has to know before changes are taken back.
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint]
+    /// Whether something that comes before what `configure` writes, such as a variable, has it ask lanyard; nil if nothing does.
+    static func override(_ place: ToolPlace) -> Bool?
+    /// The URLs that its files have it ask lanyard for, whoever wrote them.
+    static func urlsFound(_ place: ToolPlace) -> [String]
     /// A value that stands or stood in a setting, as far as it is fit to be shown.
     static func shown(_ value: String, of setting: ToolSetting) -> [String]
 }
@@ -46,6 +52,9 @@ extension ConfigurableTool {
     static var programs: [String] { [name] }
     static var schemes: [String] { ["https", "http"] }
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern { try pattern.withoutWildcard(for: name) }
+    static func requireUse(_ place: ToolPlace) throws(Failure) {}
+    static func override(_ place: ToolPlace) -> Bool? { nil }
+    static func urlsFound(_ place: ToolPlace) -> [String] { [] }
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] { [] }
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
@@ -56,7 +65,7 @@ extension ConfigurableTool {
 
     /// The pattern that a person means by a URL, as it stands for it in the tool's settings.
     static func pattern(_ url: String) throws(Failure) -> URLPattern {
-        let pattern = try URLPattern(typed: url)
+        let pattern = try typed(url)
         guard schemes.contains(pattern.scheme) else {
             throw Failure(
                 "\(name) takes no \(pattern.scheme) URLs, only \(schemes.joined(separator: ", "))",
@@ -64,9 +73,36 @@ extension ConfigurableTool {
         }
         return try place(of: pattern)
     }
+
+    private static func typed(_ url: String) throws(Failure) -> URLPattern {
+        do throws(Failure) { return try URLPattern(typed: url) } catch {
+            let example = exampleOfURL.trimmed(of: " \\\n")
+            guard !example.isEmpty else { throw error }
+            let shown = url.displayable(limit: 300)
+            let meant = url.hasPrefix("arn:") ? "https://sts.amazonaws.com/\(shown)" : String(example)
+            throw Failure(error.message, hints: [Hint("write it like", write: meant)], status: error.status)
+        }
+    }
+
+    /// What of a URL the tool takes no notice of, so that it is configured for more; nil if nothing.
+    static func leftOut(of url: String, for pattern: URLPattern) -> Hint? {
+        guard let typed = try? URLPattern(typed: url), typed.host.name == pattern.host.name, !typed.isDockerHub
+        else { return nil }
+        let port = typed.host.port != nil && pattern.host.port == nil
+        let path = typed.hasPath && !pattern.hasPath
+        guard port || path else { return nil }
+        let parts = [port ? "port" : nil, path ? "path" : nil].compactMap(\.self).joined(separator: " and ")
+        return
+            "\(name) doesn't go by the \(parts), so this is for all of \(pattern.host.urlText.displayable(limit: 200))"
+    }
 }
 
 extension URLPattern {
+    /// The pattern's scheme and host, with its port or without, and nothing else.
+    func hostAlone(withPort: Bool = true) -> URLPattern {
+        URLPattern("\(scheme)://\(withPort ? host.urlText : host.name)") ?? self
+    }
+
     /// The pattern, unless its host has wildcards, which most tools don't know.
     func withoutWildcard(for tool: String) throws(Failure) -> URLPattern {
         guard host.name.hasBytes("*") else { return self }
@@ -154,6 +190,7 @@ extension ConfigurableTool {
     static func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
         guard url != .required, let place = try? ToolPlace(context), let changes = try? changes(place)
         else { return false }
+        if let override = override(place) { return override }
         let isMeant = isRecorded || changes.contains { $0.setting.format != .link } || installed(context) != nil
         return isMeant && !changes.isEmpty && changes.allSatisfy { (try? $0.stands()) ?? false }
     }

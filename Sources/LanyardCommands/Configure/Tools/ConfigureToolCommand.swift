@@ -28,9 +28,11 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
     mutating func run(in context: CommandContext) async throws {
         let pattern = try url.map { url throws(Failure) in try Tool.pattern(url) }
         let place = try ToolPlace(context, pattern)
+        try Tool.requireUse(place)
         let plan = try ToolPlan(Tool.self, place)
         // What is written takes the place of what they are read from.
         let rules = try Tool.rules(place)
+        if let url, let pattern, let note = Tool.leftOut(of: url, for: pattern) { context.console.note(note) }
         let isDone = try await take(plan, place)
         if isDone || options.dryRun {
             try await rules.offer(options.prompt(context), isLeft: isDone && !options.dryRun, context)

@@ -19,7 +19,12 @@ enum DockerTool: ConfigurableTool {
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         let pattern = try pattern.withoutWildcard(for: name)
-        return pattern.isDockerHub ? URLPattern(DockerConsumer.hub) ?? pattern : pattern
+        try pattern.requireRegistry(for: name)
+        return pattern.isDockerHub ? URLPattern(DockerConsumer.hub) ?? pattern : pattern.hostAlone()
+    }
+
+    static func urlsFound(_ place: ToolPlace) -> [String] {
+        (try? DockerSettings(file(place), place.context))?.urlsOfLanyard ?? []
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
@@ -49,6 +54,14 @@ enum DockerTool: ConfigurableTool {
 extension URLPattern {
     /// Whether it is a name of Docker Hub's.
     var isDockerHub: Bool { DockerConsumer.isHub(host.urlText) }
+
+    /// Refuses Docker Hub's pages, which are not where its images are.
+    func requireRegistry(for tool: String) throws(Failure) {
+        guard ["hub.docker.com", "www.docker.com", "docker.com"].contains(host.name) else { return }
+        throw Failure(
+            "\(host.name) is no registry", hints: [Hint("for Docker Hub", run: "lanyard configure \(tool) docker.io")],
+            status: .usage)
+    }
 }
 
 /// What docker's config.json, or podman's auth.json, says besides.
@@ -89,6 +102,12 @@ struct DockerSettings {
                 "what docker keeps in \(shown) for \(registry.displayable(limit: 200)) stays there, but is no longer used; "
                     + "to remove it, first", run: .logout(tool, registry))
         ]
+    }
+
+    /// The registries that lanyard is named for, as URLs.
+    var urlsOfLanyard: [String] {
+        let helpers = json?["credHelpers"]?.members ?? [:]
+        return helpers.filter { $1.string == "lanyard" }.keys.map { $0.hasBytes("://") ? $0 : "https://\($0)" }
     }
 
     /// Helpers that come before the store.

@@ -10,6 +10,8 @@ struct FileBefore: Sendable, Hashable {
     var isNew = false
     /// Whether its last line had no line feed.
     var isUnended = false
+    /// Whether an empty line was put there too, to set the value apart.
+    var isSetApart = false
     /// The folders that were made for it, the outermost first.
     var folders: [String] = []
 
@@ -24,6 +26,7 @@ struct FileBefore: Sendable, Hashable {
         let text = try SettingsText(reading: setting.file).text
         isNew = text == nil
         isUnended = text.map { !$0.isEmpty && $0.utf8.last != UInt8(ascii: "\n") } ?? false
+        isSetApart = try setting.setsApart(in: text ?? "")
     }
 
     /// The folders that would have to be made for a file, the outermost first.
@@ -41,6 +44,7 @@ struct FileBefore: Sendable, Hashable {
     mutating func take(_ other: FileBefore) {
         isNew = isNew || other.isNew
         isUnended = isUnended || other.isUnended
+        isSetApart = isSetApart || other.isSetApart
         take(folders: other.folders)
     }
 
@@ -60,12 +64,16 @@ extension FileBefore {
     init(_ json: JSONValue) {
         isNew = json["new"] == .bool(true)
         isUnended = json["unended"] == .bool(true)
+        isSetApart = json["apart"] == .bool(true)
         folders = json["folders"]?.elements.compactMap(\.string) ?? []
     }
 
     /// The members of a record.
     var members: [String: JSONValue] {
-        ["new": .bool(isNew), "unended": .bool(isUnended), "folders": JSONValue(strings: folders)]
+        [
+            "new": .bool(isNew), "unended": .bool(isUnended), "apart": .bool(isSetApart),
+            "folders": JSONValue(strings: folders),
+        ]
     }
 }
 
@@ -73,6 +81,7 @@ extension String {
     /// The text less the line feed at its end, if what stood behind that was taken out of another text.
     func unended(takenOutOf old: String) -> String {
         guard utf8.last == UInt8(ascii: "\n"), old.utf8.starts(with: utf8) else { return self }
+        // A carriage return before the line feed is one character with it, and came with it.
         return String(dropLast())
     }
 }

@@ -27,6 +27,10 @@ enum GoTool: ConfigurableTool {
         return [Hint("\(what) instead; take it out", run: "unset GOAUTH")]
     }
 
+    static func override(_ place: ToolPlace) -> Bool? {
+        place.context.variable("GOAUTH").map { $0.hasBytes("lanyard goauth") }
+    }
+
     private static func file(_ place: ToolPlace) throws(Failure) -> String {
         guard place.context.variable("GOENV") != "off" else {
             throw Failure("Go reads no settings here: GOENV is off", hints: [Hint(run: "unset GOENV")])

@@ -25,6 +25,22 @@ struct LineSettings {
         }
     }
 
+    /// The first line, counted from 1, that is no comment, no section, and no setting in one; nil if there is none.
+    var firstFault: Int? {
+        var (isInSection, isInSetting) = (false, false)
+        for (index, row) in rows.enumerated() where !row.isBlank && !row.isComment {
+            if row.isIndented, isInSetting { continue }
+            if row.section != nil {
+                (isInSection, isInSetting) = (true, false)
+            } else if isInSection, row.utf8.contains(where: isSeparator) {
+                isInSetting = true
+            } else {
+                return index + 1
+            }
+        }
+        return nil
+    }
+
     /// A key's value as it is written, with the lines that it goes on in; nil if there is none.
     func value(of key: String) -> String? {
         guard let place = place(of: key) else { return nil }
@@ -100,10 +116,15 @@ extension Substring {
     fileprivate var isBlank: Bool { utf8.allSatisfy { $0.isBlank || $0 == UInt8(ascii: "\r") } }
     fileprivate var isIndented: Bool { utf8.first?.isBlank == true && !isBlank }
 
-    /// The name in `[name]`; nil if it is no such row.
+    fileprivate var isComment: Bool {
+        let row = trimmed(of: " \t")
+        return row.utf8.first == UInt8(ascii: "#") || row.utf8.first == UInt8(ascii: ";")
+    }
+
+    /// The name in `[name]`, whatever stands behind it; nil if it is no such row.
     fileprivate var section: String? {
-        let row = trimmed(of: " \t\r")
-        guard row.utf8.first == UInt8(ascii: "["), row.utf8.last == UInt8(ascii: "]") else { return nil }
-        return String(row.dropFirst().dropLast())
+        let row = trimmed(of: " \t\r").utf8
+        guard row.first == UInt8(ascii: "["), let end = row.lastIndex(of: UInt8(ascii: "]")) else { return nil }
+        return String(Substring(row[row.index(after: row.startIndex)..<end]))
     }
 }

@@ -19,7 +19,12 @@ enum PodmanTool: ConfigurableTool {
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         let pattern = try pattern.withoutWildcard(for: name)
-        return pattern.isDockerHub ? URLPattern("https://docker.io") ?? pattern : pattern
+        try pattern.requireRegistry(for: name)
+        return pattern.isDockerHub ? URLPattern("https://docker.io") ?? pattern : pattern.hostAlone()
+    }
+
+    static func urlsFound(_ place: ToolPlace) -> [String] {
+        (try? DockerSettings(file(place), place.context))?.urlsOfLanyard ?? []
     }
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
@@ -56,9 +61,29 @@ enum BazelTool: ConfigurableTool {
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         let name = pattern.host.name
         guard name.hasPrefix("*."), !name.dropFirst().hasBytes("*") else {
-            return try pattern.withoutWildcard(for: "bazel, but for *. at the beginning,")
+            return try pattern.withoutWildcard(for: "bazel, but for *. at the beginning,").hostAlone(withPort: false)
         }
-        return pattern
+        return pattern.hostAlone(withPort: false)
+    }
+
+    static func override(_ place: ToolPlace) -> Bool? { scopes(place).contains("") ? true : nil }
+
+    static func urlsFound(_ place: ToolPlace) -> [String] {
+        scopes(place).filter { !$0.isEmpty }.map { "https://\($0)" }
+    }
+
+    /// The hosts that lines of the startup file name lanyard for; the empty one stands for all.
+    private static func scopes(_ place: ToolPlace) -> [String] {
+        let text = (try? SettingsText(reading: "\(place.home)/.bazelrc"))?.text ?? ""
+        let words = text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.filter { !$0.hasPrefix("#") }
+            .flatMap { $0.pieces(between: " ") }
+        return words.compactMap { word in
+            guard let (option, value) = word.cut(at: "="),
+                ["--credential_helper", "--experimental_credential_helper"].contains(String(option))
+            else { return nil }
+            let (scope, program) = value.cut(at: "=") ?? ("", value)
+            return program.pieces(between: "/").last == "bazel-credential-lanyard" ? String(scope) : nil
+        }
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
@@ -83,8 +108,8 @@ enum TerraformTool: ConfigurableTool {
     private static let line = #"credentials_helper "lanyard" {}"#
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let files = files(place)
-        for file in files { try requireNoOther(in: file, place.context) }
+        var files: [String] = []
+        for file in self.files(place) where try !hasLanyard(in: file, place.context) { files.append(file) }
         let link = ToolSetting(.link, in: "\(place.home)/.terraform.d/plugins/\(program)")
         // Whatever link is there was made on purpose.
         let target = try link.current() ?? InstalledFiles(place.context).program(program) ?? place.context.executable
@@ -104,15 +129,17 @@ enum TerraformTool: ConfigurableTool {
         place.context.program("tofu") != nil && place.context.program("terraform") == nil
     }
 
-    /// Refuses a file that names a helper already: two are an error.
-    private static func requireNoOther(in file: String, _ context: CommandContext) throws(Failure) {
+    /// Whether a file names lanyard in another form than `configure` writes; refuses one that names another helper: two are an error.
+    private static func hasLanyard(in file: String, _ context: CommandContext) throws(Failure) -> Bool {
         let text: String?
         do throws(SettingsError) { text = try SettingsText(reading: file).text } catch { throw Failure(error) }
         let rows = (text ?? "").pieces(between: "\n").map { $0.trimmed(of: " \t\r") }
-        guard let other = rows.first(where: { $0.hasPrefix("credentials_helper") }), other != line else { return }
+        guard let other = rows.first(where: { $0.hasPrefix("credentials_helper") }), other != line else { return false }
+        let name = other.dropFirst("credentials_helper".utf8.count).trimmed(of: " \t")
+        guard !name.hasPrefix(#""lanyard""#) else { return true }
         throw Failure(
             "\(context.short(file)) names a credentials helper already: \(String(other).displayable(limit: 100))",
-            hints: ["terraform takes one only; take that out first"])
+            hints: ["terraform takes one only; remove that first"])
     }
 }
 
@@ -129,17 +156,54 @@ enum AWSTool: ConfigurableTool {
     static let exampleOfURL = " \\\n  https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let file = place.path("AWS_CONFIG_FILE", else: ".aws/config")
         let command = "\(place.program("lanyard")) aws \(place.url ?? "")"
-        return [ToolChange(.ini, section(place), "credential_process", in: file, to: command)]
+        return [ToolChange(.ini, section(place), "credential_process", in: file(place), to: command)]
     }
+
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        guard pattern.text.hasBytes("/arn:aws") else {
+            throw Failure(
+                "the URL names no role",
+                hints: [Hint("write it like", write: exampleOfURL.trimmed(of: " \\\n").description)], status: .usage)
+        }
+        return try pattern.withoutWildcard(for: name)
+    }
+
+    /// Other hosts need a rule to say that they are token services.
+    static func requireUse(_ place: ToolPlace) throws(Failure) {
+        guard let pattern = place.pattern else { return }
+        let host = pattern.host.name
+        let isOfAWS = ["amazonaws.com", "amazonaws.com.cn", "amazonaws.eu"].contains { host.hasSuffix(".\($0)") }
+        guard !isOfAWS, try Session(place.context).resolve(pattern.request)?.exchange == nil else { return }
+        throw Failure(
+            "\(host.displayable(limit: 200)) is not AWS's token service, and no rule exchanges a token for its keys",
+            hints: [
+                Hint("write it like", write: exampleOfURL.trimmed(of: " \\\n").description),
+                Hint(
+                    "or make a rule first",
+                    run: "lanyard rule add https://\(pattern.host.urlText) --exchange aws-sts"),
+            ])
+    }
+
+    static func urlsFound(_ place: ToolPlace) -> [String] {
+        let text = (try? SettingsText(reading: file(place)))?.text ?? ""
+        return text.pieces(between: "\n").compactMap { row in
+            guard let (key, value) = row.cut(at: "="), key.trimmed(of: " \t") == "credential_process" else {
+                return nil
+            }
+            let words = value.trimmed(of: " \t\r").pieces(between: " ")
+            guard words.count == 3, words[0].pieces(between: "/").last == "lanyard", words[1] == "aws" else {
+                return nil
+            }
+            return String(words[2])
+        }
+    }
+
+    private static func file(_ place: ToolPlace) -> String { place.path("AWS_CONFIG_FILE", else: ".aws/config") }
 
     /// Without a rule's token and what it is exchanged for there are no keys.
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard let pattern = place.pattern else { return [] }
-        guard pattern.text.hasBytes("/arn:aws") else {
-            return [Hint("the URL names no role; write it like", write: exampleOfURL.trimmed(of: " \\\n").description)]
-        }
         let wanted = try Session(place.context).resolve(pattern.request)
         guard wanted?.exchange == nil else { return [] }
         let url = "https://\(pattern.host.urlText)"

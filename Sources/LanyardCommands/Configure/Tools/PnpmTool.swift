@@ -27,6 +27,11 @@ enum PnpmTool: ConfigurableTool {
         ]
     }
 
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        guard let pattern = place.pattern, !pattern.isTokenPlace else { return [] }
+        return ["no token is sent over http, only a password that is stored for the registry"]
+    }
+
     /// The registry as npm's settings call it, less the slash at its end.
     private static func registry(_ pattern: URLPattern) -> String {
         let place = pattern.text.cut(at: ":")?.1 ?? pattern.text[...]

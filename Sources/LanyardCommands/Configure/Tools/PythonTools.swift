@@ -15,11 +15,32 @@ enum PipTool: ConfigurableTool {
     static let programs = ["pip", "pip3"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let file = "\(place.settings)/pip/pip.conf"
-        return [ToolChange(.ini, "global", "keyring-provider", in: file, to: "subprocess")] + KeyringLink(place).changes
+        [ToolChange(.ini, "global", "keyring-provider", in: file(place), to: "subprocess")] + KeyringLink(place).changes
     }
 
-    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { KeyringLink(place).notes }
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        var notes = KeyringLink(place).notes(unless: variable)
+        if let own = ownProvider(place), !KeyringLink.isRun(own) {
+            let file = place.context.short(file(place))
+            let shown = own.displayable(limit: 60)
+            notes.append("keyring-provider is \(shown) in [install] of \(file), which pip install goes by; remove it")
+        }
+        return notes
+    }
+
+    static func override(_ place: ToolPlace) -> Bool? {
+        if let asked = KeyringLink(place).override(by: variable) { return asked }
+        return ownProvider(place).map(KeyringLink.isRun) == false ? false : nil
+    }
+
+    private static let variable = "PIP_KEYRING_PROVIDER"
+
+    /// What counts for `pip install` alone.
+    private static func ownProvider(_ place: ToolPlace) -> String? {
+        try? ToolSetting(.ini, "install", "keyring-provider", in: file(place)).current()
+    }
+
+    private static func file(_ place: ToolPlace) -> String { "\(place.settings)/pip/pip.conf" }
 }
 
 /// uv: it runs the same program.
@@ -33,15 +54,33 @@ enum UvTool: ConfigurableTool {
     static let url = ToolURL.none
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let file = place.context.environment.absolutePath("UV_CONFIG_FILE") ?? "\(place.settings)/uv/uv.toml"
-        return [ToolChange(.toml, "keyring-provider", in: file, to: #""subprocess""#)] + KeyringLink(place).changes
+        [ToolChange(.toml, "keyring-provider", in: file(place), to: #""subprocess""#)] + KeyringLink(place).changes
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let once = Hint(
             "uv asks lanyard only for indexes whose URL has a user name; for another, in its [[index]]",
             write: #"authenticate = "always""#)
-        return [once] + KeyringLink(place).notes
+        var notes = [once] + KeyringLink(place).notes(unless: variable)
+        if let own = ownProvider(place), own != "subprocess" {
+            let file = place.context.short(file(place))
+            let shown = own.displayable(limit: 60)
+            notes.append("keyring-provider is \(shown) in [pip] of \(file), which uv pip goes by; remove it")
+        }
+        return notes
+    }
+
+    static func override(_ place: ToolPlace) -> Bool? { KeyringLink(place).override(by: variable) }
+
+    private static let variable = "UV_KEYRING_PROVIDER"
+
+    /// What counts for `uv pip` alone.
+    private static func ownProvider(_ place: ToolPlace) -> String? {
+        (try? ToolSetting(.toml, "pip", "keyring-provider", in: file(place)).current())?.trimmed(of: "\"'").description
+    }
+
+    private static func file(_ place: ToolPlace) -> String {
+        place.context.environment.absolutePath("UV_CONFIG_FILE") ?? "\(place.settings)/uv/uv.toml"
     }
 }
 
@@ -64,8 +103,27 @@ struct KeyringLink {
         return isTaken ? [] : [ToolChange(setting, to: (try? setting.current()) ?? target)]
     }
 
+    /// Whether a provider that is named has the program run.
+    static func isRun(_ provider: String) -> Bool { ["subprocess", "auto"].contains(provider) }
+
+    /// Whether a variable has the first `keyring` run and that is lanyard's; nil if the variable isn't set.
+    func override(by variable: String) -> Bool? {
+        guard let provider = place.context.variable(variable) else { return nil }
+        return Self.isRun(provider) && isLanyard(place.context.program(Self.name))
+    }
+
+    /// What keeps the program from being run, and what to do about it.
+    func notes(unless variable: String) -> [Hint] {
+        guard let provider = place.context.variable(variable), !Self.isRun(provider) else { return notes }
+        let shown = provider.displayable(limit: 60)
+        return notes + [
+            Hint(
+                "\(variable) is \(shown) in the environment, which counts instead; remove it", run: "unset \(variable)")
+        ]
+    }
+
     /// Whether the first `keyring` is lanyard's; what to do if it isn't.
-    var notes: [Hint] {
+    private var notes: [Hint] {
         let found = place.context.program(Self.name)
         guard !isLanyard(found) else { return [] }
         let what = found.map { "the keyring on PATH is \(place.context.short($0))" } ?? "keyring is not on PATH"

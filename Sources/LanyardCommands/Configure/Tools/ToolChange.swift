@@ -1,3 +1,4 @@
+import Addresses
 import JSON
 
 /// A value that `configure` writes for a tool.
@@ -49,12 +50,46 @@ struct ToolRecord: Sendable {
     func entries() throws(Failure) -> [Entry] { try file.changes(Entry.init) }
 }
 
+extension ToolRecord.Entry {
+    /// What became of what was written.
+    enum State {
+        /// It stands there.
+        case standing
+        /// Somebody took it out, and what stood there before can be put back.
+        case removed
+        /// Something else stands there.
+        case changed
+        /// It is gone, and nothing is to be put back.
+        case gone
+    }
+
+    func state() throws(Failure) -> State {
+        let now = try change.setting.current()
+        if now == change.value { return .standing }
+        if now == before { return .gone }
+        guard now == nil else { return .changed }
+        return change.setting.canPutBack ? .removed : .gone
+    }
+
+    /// Whether the record goes on telling of it: while it stands, and as long as only the record has what stood there before.
+    func isKept() throws(Failure) -> Bool {
+        switch try state() {
+        case .standing, .removed: true
+        case .changed: before != nil
+        case .gone: false
+        }
+    }
+
+    /// Whether what stands there now is what lanyard wrote, taken out or changed, and not another's.
+    func isStillOfLanyard(_ current: String?) -> Bool { current.map { $0.hasBytes("lanyard") } ?? (before != nil) }
+}
+
 extension [ToolRecord.Entry] {
-    /// Those that are still in their files.
-    func standing() throws(Failure) -> [ToolRecord.Entry] {
-        var standing: [ToolRecord.Entry] = []
-        for entry in self where try entry.change.stands() { standing.append(entry) }
-        return standing
+    /// Those that the record goes on telling of.
+    func kept() throws(Failure) -> [ToolRecord.Entry] {
+        var kept: [ToolRecord.Entry] = []
+        for entry in self where try entry.isKept() { kept.append(entry) }
+        return kept
     }
 }
 

@@ -29,10 +29,16 @@ struct ToolList {
 
     /// How a tool uses lanyard.
     func use(of tool: any ConfigurableTool.Type) -> ToolUse {
-        let standing = entries.filter { $0.tool == tool.name && ((try? $0.change.stands()) ?? false) }
+        let own = entries.filter { $0.tool == tool.name }
+        let broken = own.filter { !((try? $0.change.stands()) ?? false) }
+        // For one place there may be several files.
+        let standing = own.filter { entry in
+            !broken.contains { $0 == entry || $0.place != nil && $0.place == entry.place }
+        }
+        let found = (try? ToolPlace(context)).map(tool.urlsFound) ?? []
         return ToolUse(
             tool: tool, isForAll: tool.isConfigured(context, isRecorded: !standing.isEmpty),
-            places: Set(standing.compactMap(\.place)).sorted())
+            places: Set(standing.compactMap(\.place) + found.map { $0.displayable(limit: 300) }).sorted())
     }
 
     /// How a tool uses lanyard for what a request is for.

@@ -36,8 +36,8 @@ struct ToolPlan: Sendable {
     ) throws(Failure) -> ToolRecord.Entry? {
         let current = try change.setting.current()
         guard current != change.value else { return nil }
-        let first = recorded.first { $0.change.setting == change.setting && $0.change.value == current }
-        if let first {
+        try change.setting.requireTaking(change.value)
+        if let first = try recorded.first(inPlaceOf: current, at: change.setting) {
             return .init(tool: tool.name, place: place.url, change: change, before: first.before, file: first.file)
         }
         do throws(SettingsError) {
@@ -71,7 +71,7 @@ struct ToolPlan: Sendable {
             now[index].file.take(folders: FileBefore.missingFolders(for: now[index].change.setting.file))
         }
         let before =
-            try record.entries().standing().filter { old in !(now + shared).contains { $0.isSame(as: old) } } + shared
+            try record.entries().kept().filter { old in !(now + shared).contains { $0.isSame(as: old) } } + shared
         try locked.write(before + now)
         var written = 0
         do throws(Failure) {
@@ -91,8 +91,20 @@ struct ToolPlan: Sendable {
 }
 
 extension [ToolRecord.Entry] {
+    /// The entry that says what stood at a setting before lanyard wrote there.
+    fileprivate func first(inPlaceOf current: String?, at setting: ToolSetting) throws(Failure) -> ToolRecord.Entry? {
+        for old in self where old.change.setting == setting {
+            if old.change.value == current { return old }
+            if old.isStillOfLanyard(current), try old.isKept() { return old }
+        }
+        return nil
+    }
+
     /// Whether nothing is written, for a link has no text.
     var areLinks: Bool { allSatisfy { $0.change.setting.format == .link } }
+
+    /// Whether each is a file of its own, with nothing to be put back.
+    var areWholeFiles: Bool { allSatisfy { $0.change.setting.format.isWholeFile && $0.before == nil } }
 
     /// The entries by their files, in their order, as they look there.
     func byFile(_ body: (_ file: String, _ entries: [ToolRecord.Entry]) -> Void) {

@@ -67,12 +67,18 @@ struct ToolSetting: Sendable, Hashable {
         guard format != .link else { return try link(to: value) }
         try reading { () throws(SettingsError) in
             let text = try SettingsText(reading: file)
-            var changed = try self.text(text.text, with: value)
+            var changed = try self.text(text.text, with: value, asIn: before)
             if before.isNew, value == nil, isEmpty(changed) { return try text.remove() }
             if before.isUnended, value == nil { changed = changed.unended(takenOutOf: text.text ?? "") }
             try text.replace(with: changed)
             if format == .script { chmod(file, 0o700) }
         }
+    }
+
+    /// Refuses a value that the file's text can't take, before it is shown.
+    func requireTaking(_ value: String) throws(Failure) {
+        guard format != .link else { return }
+        try reading { () throws(SettingsError) in _ = try text(try SettingsText(reading: file).text, with: value) }
     }
 
     /// Refuses what could not be written, before anybody is asked.
@@ -88,6 +94,9 @@ struct ToolSetting: Sendable, Hashable {
 }
 
 extension ToolSetting {
+    /// Whether a value can be put back after somebody took out the one that took its place.
+    var canPutBack: Bool { ![.kubeUser, .script, .link].contains(format) && FileStatus(of: file) != nil }
+
     /// The value in the file's text.
     func value(in text: String) throws(SettingsError) -> String? {
         switch format {
@@ -101,8 +110,19 @@ extension ToolSetting {
         }
     }
 
+    /// Whether an empty line has to set a new value apart from what is around it.
+    func setsApart(in text: String) throws(SettingsError) -> Bool {
+        switch format {
+        case .toml: try toml(text).setsNewKeyApart
+        case .line: text.hasSuffix("\\") || text.hasSuffix("\\\n") || text.hasSuffix("\\\r\n")
+        default: false
+        }
+    }
+
     /// The file's text with a value, or without one if it is nil.
-    func text(_ old: String?, with value: String?) throws(SettingsError) -> String {
+    func text(
+        _ old: String?, with value: String?, asIn before: FileBefore = FileBefore()
+    ) throws(SettingsError) -> String {
         let text = old ?? (format == .json ? "{}\n" : "")
         switch format {
         case .json:
@@ -113,11 +133,15 @@ extension ToolSetting {
             return changed
         case .toml:
             let keys = try toml(text)
-            return value.map { keys.setting(name, to: $0) } ?? keys.removing(name) ?? text
+            return value.map { keys.setting(name, to: $0) } ?? keys.removing(name, setApart: before.isSetApart) ?? text
         case .ini, .lines:
             let lines = LineSettings(text, section: table)
+            if format == .ini, value != nil, let line = lines.firstFault {
+                throw SettingsError(
+                    file: file, line: line, message: "neither a section nor a setting in one", hint: "correct it first")
+            }
             return value.map { lines.setting(name, to: $0) } ?? lines.removing(name)
-        case .line: return value == nil ? withoutLine(text) : withLine(text)
+        case .line: return try value == nil ? withoutLine(text, before.isSetApart) : withLine(text)
         case .kubeUser:
             guard let value, let user = kubeUser(in: text) else { return text }
             return KubeUsers(text).replacing(user, with: value.pieces(between: "\n").map(String.init))
@@ -132,7 +156,8 @@ extension ToolSetting {
         case .json:
             let start = key.map { "\(JSONValue.string($0).encodedText): " }.joined(separator: "{ ")
             return [start + value + String(repeating: " }", count: key.count - 1)]
-        case .toml, .ini: return (table.map { ["[\($0)]"] } ?? []) + ["\(name) = \(value)"]
+        case .toml, .ini:
+            return (table.map { ["[\($0)]"] } ?? []) + "\(name) = \(value)".pieces(between: "\n").map(String.init)
         case .lines: return ["\(name)=\(value)"]
         case .line: return [name]
         case .kubeUser: return ["- name: \(name)", "  user:"] + value.pieces(between: "\n").map { "    \($0)" }
@@ -163,13 +188,18 @@ extension ToolSetting {
         SettingsError(file: file, line: nil, message: message, hint: "correct it first")
     }
 
-    private func withLine(_ text: String) -> String {
-        text + (text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? "" : "\n") + name + "\n"
+    private func withLine(_ text: String) throws(SettingsError) -> String {
+        let end = text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? "" : "\n"
+        // Behind a backslash the line would be the end of the one before.
+        let gap = try setsApart(in: text) ? "\n" : ""
+        return text + end + gap + name + "\n"
     }
 
-    private func withoutLine(_ text: String) -> String {
+    private func withoutLine(_ text: String, _ isSetApart: Bool) -> String {
         var rows = text.pieces(between: "\n", omittingEmpty: false)
-        if let row = rows.lastIndex(where: { $0.trimmed(of: " \t\r") == name }) { rows.remove(at: row) }
+        guard let row = rows.lastIndex(where: { $0.trimmed(of: " \t\r") == name }) else { return text }
+        rows.remove(at: row)
+        if isSetApart, row > 0, rows[row - 1].isEmpty { rows.remove(at: row - 1) }
         return rows.joined(separator: "\n")
     }
 

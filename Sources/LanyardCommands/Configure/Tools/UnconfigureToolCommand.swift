@@ -33,19 +33,25 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         let record = try ToolRecord(context)
         let all = try record.entries()
         let mine = try entriesMeant(of: all.filter { $0.tool == Tool.name }, context)
-        let standing = try mine.standing()
-        for entry in mine where !standing.contains(entry) { tell(changed: entry, context) }
+        let changed = try mine.filter(in: .changed)
+        for entry in changed { tell(changed: entry, context) }
+        let standing = try mine.filter(in: .standing, .removed)
+        // What stood there before is in the record alone.
+        let kept = changed.filter { $0.before != nil }
+        let done = mine.filter { !kept.contains($0) }
         guard !standing.isEmpty else {
-            tellNothing(all, context)
-            return try forget(mine, record)
+            if changed.isEmpty { tellNothing(all, context) }
+            return try forget(done, record)
         }
         if !options.dryRun { try requireWritable(standing, record) }
         try options.requireAnswer(context)
         let others = all.filter { !mine.contains($0) }
-        standing.byFile { file, entries in show(entries, file, others, context) }
+        let (removed, there) = try (standing.filter(in: .removed), standing.filter(in: .standing))
+        there.byFile { file, entries in show(entries, file, others, context) }
+        removed.byFile { file, entries in show(removed: entries, file, context) }
         for remark in Tool.remarks(undoing: standing) { context.console.note(remark) }
         guard await options.mayGoOn(context) else { return }
-        try take(back: standing, mine, record)
+        try take(back: standing, done, record)
     }
 
     /// Those of the entries that are for the URL, however it is written; all if none is named.
@@ -73,11 +79,25 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         try record.file.requireWritable()
     }
 
-    /// Says that what was written is no longer there; nothing if it is gone.
+    /// Says that what was written is no longer there, and how to get back what was there before.
     private func tell(changed entry: ToolRecord.Entry, _ context: CommandContext) {
-        guard let now = try? entry.change.setting.current(), now != entry.before else { return }
-        context.console.note(
-            "what lanyard wrote to \(context.short(entry.change.setting.file)) was changed since, so it stays")
+        let setting = entry.change.setting
+        context.console.note("what lanyard wrote to \(context.short(setting.file)) was changed since, so it stays")
+        guard let before = entry.before, setting.canPutBack else { return }
+        context.console.show(rows: Tool.shown(before, of: setting), after: "it replaced")
+        let name = (setting.key.last ?? "").displayable(limit: 200)
+        let url: ShellCommand = "lanyard unconfigure \(Tool.name)"
+        context.console.note(Hint("to put that back, remove \(name) from the file, then", run: url))
+    }
+
+    private func show(removed entries: [ToolRecord.Entry], _ file: String, _ context: CommandContext) {
+        let console = context.console
+        console.note("this \(options.dryRun ? "would be" : "is") put back into \(context.short(file)):")
+        for entry in entries {
+            let setting = entry.change.setting
+            let rows = Tool.shown(entry.before ?? "", of: setting)
+            console.show(rows: setting.shown(rows.joined(separator: "\n")))
+        }
     }
 
     private func show(
@@ -91,8 +111,10 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             console.show(rows: entry.change.setting.shown(entry.change.value))
         }
         guard !leaving.isEmpty else { return }
-        let verb = leaving.contains { !$0.change.setting.format.isWholeFile } ? "taken out of" : "removed from"
-        console.note("this \(options.dryRun ? "would be" : "is") \(verb) \(context.short(file)):")
+        let verb = options.dryRun ? "would be" : "is"
+        // A link or a program is all that is in the file.
+        guard !leaving.areWholeFiles else { return console.note("\(context.short(file)) \(verb) removed") }
+        console.note("this \(verb) taken out of \(context.short(file)):")
         for entry in leaving {
             console.show(rows: entry.change.setting.shown(entry.change.value))
             guard let before = entry.before else { continue }
@@ -102,7 +124,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
 
     /// Takes back what was shown, less what somebody else has taken back meanwhile.
     private func take(
-        back shown: [ToolRecord.Entry], _ mine: [ToolRecord.Entry], _ record: ToolRecord
+        back shown: [ToolRecord.Entry], _ done: [ToolRecord.Entry], _ record: ToolRecord
     ) throws(Failure) {
         let locked = try record.file.locked()
         var entries = try record.entries()
@@ -113,7 +135,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             try takeBack(entry, &entries)
             try locked.write(entries)
         }
-        try locked.write(entries.filter { old in !mine.contains { $0.isSame(as: old) } })
+        try locked.write(entries.filter { old in !done.contains { $0.isSame(as: old) } })
     }
 
     /// Takes back an entry; what else its file was before is left to others that are in it.
@@ -124,7 +146,9 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             file = FileBefore()
         }
         let isShared = others.contains { $0.change == entry.change }
-        if !isShared, try entry.change.stands() { try entry.change.setting.write(entry.before, asIn: file) }
+        if !isShared, try [.standing, .removed].contains(entry.state()) {
+            try entry.change.setting.write(entry.before, asIn: file)
+        }
         file.removeFolders()
         for folder in file.folders {
             let heir = others.lastIndex { $0.change.setting.file.hasPrefix("\(folder)/") }
@@ -137,6 +161,15 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         guard !entries.isEmpty, !options.dryRun else { return }
         let locked = try record.file.locked()
         try locked.write(try record.entries().filter { !entries.contains($0) })
+    }
+}
+
+extension [ToolRecord.Entry] {
+    /// Those that one of these things became of.
+    fileprivate func filter(in states: ToolRecord.Entry.State...) throws(Failure) -> [ToolRecord.Entry] {
+        var found: [ToolRecord.Entry] = []
+        for entry in self where states.contains(try entry.state()) { found.append(entry) }
+        return found
     }
 }
 
