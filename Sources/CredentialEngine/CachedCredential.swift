@@ -138,12 +138,6 @@ extension TokenRequest {
     /// The variables that decide who an identity is and what it gets; none of a person's request.
     fileprivate func variables(in sources: CredentialSources) -> Set<String> {
         guard let identity else { return [] }
-        var names = sources.plugins.registry.identityVariables
-        switch identity.application?.proof {
-        case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): names.insert(name)
-        case .assertion(let source): if let name = Identity.variable(ofAssertion: source) { names.insert(name) }
-        default: break
-        }
-        return names
+        return sources.plugins.registry.identityVariables.union([identity.secretVariable].compactMap(\.self))
     }
 }

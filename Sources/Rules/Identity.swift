@@ -240,6 +240,15 @@ extension Identity {
         return String(name)
     }
 
+    /// The variable that has its secret, its certificate's password or the assertion itself; nil if none has.
+    public var secretVariable: String? {
+        switch application?.proof {
+        case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): name
+        case .assertion(let source): Self.variable(ofAssertion: source)
+        default: nil
+        }
+    }
+
     /// Whether a text is a variable's name, as POSIX has them.
     public static func isVariable(_ text: String) -> Bool {
         guard let first = text.utf8.first, !(0x30...0x39).contains(first), text.utf8.count <= 128 else { return false }

@@ -92,13 +92,4 @@ extension Identity {
         default: nil
         }
     }
-
-    /// The variable that has its secret.
-    fileprivate var secretVariable: String? {
-        switch application?.proof {
-        case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): name
-        case .assertion(let source): Self.variable(ofAssertion: source)
-        default: nil
-        }
-    }
 }
