@@ -119,7 +119,7 @@ private struct ToolCall {
         let text = String(decoding: input, as: UTF8.self)
         let start = name == "docker" ? #""Secret":""# : name == "keyring" ? "" : #""token":""#
         guard stores || name == "cargo", text.contains(start + Self.typedSecret),
-            text.ranges(of: Self.typedSecret).count == 1
+            text.ranges(of: Self.typedSecret).count == 1, !arguments.contains(where: { $0.contains(Self.typedSecret) })
         else { return }
         try require(!words.contains(Self.typedSecret), "what is to be stored is on stderr: \(words)")
         try require(
