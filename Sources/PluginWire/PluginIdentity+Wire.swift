@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 import Secrets
 
 extension PluginIdentity {
@@ -72,21 +73,9 @@ extension WireReader {
 
 extension WireForm {
     /// A variable's name, as POSIX has them.
-    package static let fieldName = WireForm(limit: 128) { name in
-        guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
-        return name.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
-            default: false
-            }
-        }
-    }
+    package static let fieldName = WireForm(limit: 128, allows: \.isVariableName)
     /// Which of a machine's identities is meant.
-    package static let managedID = WireForm(limit: 1024) { text in
-        guard !text.isSame(as: "system") else { return true }
-        guard let (kind, id) = text.cut(at: ":"), token(1024).accepts(String(id)) else { return false }
-        return ["client-id", "object-id", "resource-id"].contains(kind)
-    }
+    package static let managedID = WireForm(limit: 1024, allows: \.isManagedIdentity)
     /// A file's place, from the root.
     package static let absolutePath = WireForm(limit: 4096) { text(4096).accepts($0) && $0.utf8.first == 0x2F }
     /// What a token is for (RFC 8707, 2): an absolute URI without a fragment.

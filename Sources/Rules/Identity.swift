@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 public import SettingsFile
 
 /// Who signs in without a person: an application or a machine.
@@ -154,7 +155,7 @@ extension SettingsTable {
                 hint: "for a user-assigned one, write managed = \"client-id:ID\"")
         }
         let text = try string("managed") ?? ""
-        guard Identity.isManagedID(text) else {
+        guard text.isManagedIdentity else {
             throw error(
                 "managed", "`managed` must be \"system\", or one of client-id:, object-id: and resource-id: with an id",
                 hint: "such as managed = \"client-id:11111111-2222-3333-4444-555555555555\"")
@@ -208,7 +209,7 @@ extension SettingsTable {
 
     private func variable(_ key: String) throws(SettingsError) -> String {
         let name = try string(key) ?? ""
-        guard Identity.isVariable(name) else {
+        guard name.isVariableName else {
             throw error(
                 key, "`\(key)` must be the name of a variable, not a secret", hint: "such as \"RELEASE_SECRET\"")
         }
@@ -217,20 +218,12 @@ extension SettingsTable {
 }
 
 extension Identity {
-    /// Whether a text says which of a machine's identities is meant.
-    public static func isManagedID(_ text: String) -> Bool {
-        guard !text.isSame(as: "system") else { return true }
-        guard let (kind, id) = text.cut(at: ":"), !id.isEmpty, text.utf8.count <= 1024 else { return false }
-        return ["client-id", "object-id", "resource-id"].contains { kind.isSame(as: $0) }
-            && id.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-
     /// Whether a text can say where assertions come from: a short name, perhaps with `:` and what it takes.
     public static func isAssertionSource(_ text: String) -> Bool {
         guard text.utf8.count <= 4096, !text.hasControlCharacter else { return false }
         let name = text.cut(at: ":").map { String($0.0) } ?? text
         if ["file", "command"].contains(name) { return text.utf8.starts(with: "\(name):/".utf8) }
-        if name.isSame(as: "variable") { return isVariable(String(text.utf8.dropFirst(9)) ?? "") }
+        if name.isSame(as: "variable") { return String(text.utf8.dropFirst(9))?.isVariableName ?? false }
         return isName(name)
     }
 
@@ -246,17 +239,6 @@ extension Identity {
         case .secret(.variable(let name)), .certificate(_, password: .variable(let name)): name
         case .assertion(let source): Self.variable(ofAssertion: source)
         default: nil
-        }
-    }
-
-    /// Whether a text is a variable's name, as POSIX has them.
-    public static func isVariable(_ text: String) -> Bool {
-        guard let first = text.utf8.first, !(0x30...0x39).contains(first), text.utf8.count <= 128 else { return false }
-        return text.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
-            default: false
-            }
         }
     }
 }

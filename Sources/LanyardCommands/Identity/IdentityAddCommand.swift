@@ -1,5 +1,6 @@
 import Addresses
 import ArgumentParser
+import Claims
 import Glibc
 import PluginHost
 import PluginWire
@@ -59,7 +60,7 @@ struct IdentityAddCommand: Command {
         guard application.isEmpty else {
             throw ValidationError("a managed identity has neither an authority nor a proof of its own")
         }
-        guard Identity.isManagedID(managed) else {
+        guard managed.isManagedIdentity else {
             throw ValidationError(
                 "--managed takes system, or client-id:, object-id: or resource-id: with an identifier")
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Claims
 import Rules
 import Secrets
 import TokenAcquisition
@@ -75,17 +76,4 @@ struct ExecCommand: TokenNamingCommand {
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }
         try ProgramInPlace(words: command, variables: variables).run()
     }
-}
-
-extension String {
-    /// Whether POSIX shells can name a variable so.
-    fileprivate var isVariableName: Bool {
-        guard let first = utf8.first, utf8.count <= 256, !first.isDigit else { return false }
-        return utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "_") || $0.isLetter }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
 }

@@ -2,6 +2,7 @@ import Addresses
 import Files
 import Rules
 import Secrets
+import SettingsFile
 import Terminal
 
 /// A tool that can be made to use lanyard: what has to be written where.
@@ -150,6 +151,13 @@ struct ToolPlace: Sendable {
 
     /// The folder of programs' settings.
     var settings: String { context.environment.absolutePath("XDG_CONFIG_HOME") ?? "\(home)/.config" }
+
+    /// What a file of a tool's says; nil if it isn't there.
+    ///
+    /// - Throws: `Failure` if it can't be read.
+    static func text(of file: String) throws(Failure) -> String? {
+        do throws(SettingsError) { return try SettingsText(reading: file).text } catch { throw Failure(error) }
+    }
 
     /// A path that a variable names, or else one below the home.
     func path(_ variable: String, else below: String) -> String {

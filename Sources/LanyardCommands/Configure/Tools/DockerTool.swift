@@ -3,7 +3,6 @@ import ConsumerProtocols
 import JSON
 import Rules
 import Secrets
-import SettingsFile
 import Terminal
 
 /// docker, and what reads docker's settings.
@@ -71,11 +70,7 @@ struct DockerSettings {
 
     /// - Throws: `Failure` if the file can't be read.
     init(_ file: String, _ context: CommandContext) throws(Failure) {
-        do throws(SettingsError) {
-            json = try SettingsText(reading: file).text.flatMap { JSONValue(bytes: Array($0.utf8)) }
-        } catch {
-            throw Failure(error)
-        }
+        json = try ToolPlace.text(of: file).flatMap { JSONValue(bytes: Array($0.utf8)) }
         self.file = context.short(file)
     }
 

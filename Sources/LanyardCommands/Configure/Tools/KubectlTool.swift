@@ -3,7 +3,6 @@ import OtherCaches
 import PluginHost
 import Rules
 import Secrets
-import SettingsFile
 import Terminal
 
 /// kubectl and what else is made with client-go: kubeconfigs that use kubelogin, or kubectl's former sign-in to Azure, run lanyard instead.
@@ -84,11 +83,7 @@ enum KubectlTool: ConfigurableTool {
     private static func users(_ place: ToolPlace) throws(Failure) -> [(file: String, user: KubeUsers.User)] {
         var users: [(String, KubeUsers.User)] = []
         for file in files(place) {
-            do throws(SettingsError) {
-                users += KubeUsers(try SettingsText(reading: file).text ?? "").users.map { (file, $0) }
-            } catch {
-                throw Failure(error)
-            }
+            users += KubeUsers(try ToolPlace.text(of: file) ?? "").users.map { (file, $0) }
         }
         return users
     }
@@ -100,8 +95,7 @@ enum KubectlTool: ConfigurableTool {
 
     /// Whether a file has users of kubelogin's or azure's, but none that can be read.
     private static func isUnread(_ file: String) throws(Failure) -> Bool {
-        let text: String
-        do throws(SettingsError) { text = try SettingsText(reading: file).text ?? "" } catch { throw Failure(error) }
+        let text = try ToolPlace.text(of: file) ?? ""
         let lines = text.pieces(between: "\n").map { $0.trimmed(of: " \t") }.filter { !$0.hasPrefix("#") }
         return lines.contains { $0.hasBytes("kubelogin") || $0.hasBytes("auth-provider") }
             && KubeUsers(text).users.isEmpty
@@ -140,15 +134,14 @@ private struct KubeClusters {
 
     init(_ files: [String]) throws(Failure) {
         for file in files {
-            let text: String?
-            do throws(SettingsError) { text = try SettingsText(reading: file).text } catch { throw Failure(error) }
-            let current = KubeUsers.current(text ?? "")
-            for context in KubeUsers(text ?? "", list: "contexts", of: "context").users {
+            let text = try ToolPlace.text(of: file) ?? ""
+            let current = KubeUsers.current(text)
+            for context in KubeUsers(text, list: "contexts", of: "context").users {
                 guard let user = context.value(of: "user"), let cluster = context.value(of: "cluster") else { continue }
                 contexts.append((user, cluster))
                 if context.name == current, currentUser == nil { currentUser = user }
             }
-            for cluster in KubeUsers(text ?? "", list: "clusters", of: "cluster").users {
+            for cluster in KubeUsers(text, list: "clusters", of: "cluster").users {
                 servers[cluster.name] = servers[cluster.name] ?? cluster.value(of: "server")
             }
         }

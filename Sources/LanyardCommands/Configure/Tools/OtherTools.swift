@@ -131,9 +131,7 @@ enum TerraformTool: ConfigurableTool {
 
     /// Whether a file names lanyard in another form than `configure` writes; refuses one that names another helper: two are an error.
     private static func hasLanyard(in file: String, _ context: CommandContext) throws(Failure) -> Bool {
-        let text: String?
-        do throws(SettingsError) { text = try SettingsText(reading: file).text } catch { throw Failure(error) }
-        let rows = (text ?? "").pieces(between: "\n").map { $0.trimmed(of: " \t\r") }
+        let rows = (try ToolPlace.text(of: file) ?? "").pieces(between: "\n").map { $0.trimmed(of: " \t\r") }
         guard let other = rows.first(where: { $0.hasPrefix("credentials_helper") }), other != line else { return false }
         let name = other.dropFirst("credentials_helper".utf8.count).trimmed(of: " \t")
         guard !name.hasPrefix(#""lanyard""#) else { return true }

@@ -21,9 +21,8 @@ enum PipTool: ConfigurableTool {
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         var notes = KeyringLink(place).notes(unless: variable)
         if let own = ownProvider(place), !KeyringLink.isRun(own) {
-            let file = place.context.short(file(place))
-            let shown = own.displayable(limit: 60)
-            notes.append("keyring-provider is \(shown) in [install] of \(file), which pip install goes by; remove it")
+            notes.append(
+                KeyringLink.note(of: own, in: "[install]", of: place.context.short(file(place)), "pip install"))
         }
         return notes
     }
@@ -63,9 +62,7 @@ enum UvTool: ConfigurableTool {
             write: #"authenticate = "always""#)
         var notes = [once] + KeyringLink(place).notes(unless: variable)
         if let own = ownProvider(place), own != "subprocess" {
-            let file = place.context.short(file(place))
-            let shown = own.displayable(limit: 60)
-            notes.append("keyring-provider is \(shown) in [pip] of \(file), which uv pip goes by; remove it")
+            notes.append(KeyringLink.note(of: own, in: "[pip]", of: place.context.short(file(place)), "uv pip"))
         }
         return notes
     }
@@ -105,6 +102,11 @@ struct KeyringLink {
 
     /// Whether a provider that is named has the program run.
     static func isRun(_ provider: String) -> Bool { ["subprocess", "auto"].contains(provider) }
+
+    /// Says that another provider, in a section of the file, is what a command goes by.
+    static func note(of provider: String, in section: String, of file: String, _ command: String) -> Hint {
+        "keyring-provider is \(provider.displayable(limit: 60)) in \(section) of \(file), which \(command) goes by; remove it"
+    }
 
     /// Whether a variable has the first `keyring` run and that is lanyard's; nil if the variable isn't set.
     func override(by variable: String) -> Bool? {
