@@ -34,8 +34,8 @@ struct RecentFailures: Sendable {
             throttle = (["throttle"] + client).joined(separator: "\n")
             renewal =
                 (["renewal"] + client + [request.authority, who].map { $0.lowercased() }
-                + [scopes.joined(separator: " "), request.resourceKey ?? "", request.claims ?? ""]).joined(
-                    separator: "\n")
+                + [scopes.joined(separator: " "), request.resourceKey ?? "", request.claims ?? ""]
+                + (request.identity?.proof ?? [])).joined(separator: "\n")
         }
     }
 
@@ -85,6 +85,19 @@ struct RecentFailures: Sendable {
     }
 
     private func note(about key: String) -> FailureNote? { notes.note(about: key).flatMap(FailureNote.init) }
+}
+
+extension Identity {
+    /// What tells its proof from others of the same client: if one of them is refused, the others needn't be.
+    fileprivate var proof: [String] {
+        switch application?.proof {
+        case .secret(.keyring): ["secret"]
+        case .secret(.variable(let name)): ["secret", name]
+        case .certificate(let path, _): ["certificate", path]
+        case .assertion(let source): ["assertion", source]
+        case nil: []
+        }
+    }
 }
 
 /// One failure as it is written down.

@@ -13,13 +13,18 @@ import TokenStore
     private static let account = AccountRecord(
         homeAccountID: "uid.utid", environment: "login.example", realm: "utid", username: "alice@contoso.example")
 
+    private static func request(
+        _ scopes: [String], client: String = "cid", claims: String? = nil
+    ) -> TokenRequest {
+        TokenRequest(
+            origin: .consumer, authority: "https://login.example/common", authorityIsConfigured: true,
+            clientID: client, scopes: scopes, claims: claims)
+    }
+
     private static func key(
         _ scopes: [String] = ["a"], client: String = "cid", claims: String? = nil
     ) -> RecentFailures.Key {
-        let request = TokenRequest(
-            origin: .consumer, authority: "https://login.example/common", authorityIsConfigured: true,
-            clientID: client, scopes: scopes, claims: claims)
-        return RecentFailures.Key(request, place, account: account)
+        RecentFailures.Key(request(scopes, client: client, claims: claims), place, account: account)
     }
 
     private static func throttled(_ wait: Int?) -> PluginError {
@@ -65,6 +70,30 @@ import TokenStore
             #expect(recentFailures.failure(Self.key(["b"]), since: before) == nil)
             _ = recentFailures.noted(PluginError(.unavailable, "out of reach"), Self.key(["b"]))
             #expect(recentFailures.failure(Self.key(["b"]), since: recentFailures.now + 1)?.code == .unavailable)
+        }
+    }
+
+    @Test func `a proof that failed is no other identity's of the same client`() throws {
+        func key(_ proof: Identity.Proof) -> RecentFailures.Key {
+            let application = Identity.Application(
+                authority: "https://login.example/common", clientID: "cid", proof: proof)
+            var request = Self.request(["a"])
+            request.identity = Identity(name: "release", source: .application(application))
+            return RecentFailures.Key(request, Self.place, account: nil)
+        }
+        let proofs: [Identity.Proof] = [
+            .secret(.keyring), .secret(.variable("ONE")), .secret(.variable("TWO")),
+            .certificate(path: "/one.pem", password: nil), .certificate(path: "/One.pem", password: nil),
+            .assertion("github-actions"), .assertion("file:/token"),
+        ]
+        for failing in proofs {
+            try Self.with { recentFailures, _ in
+                let before = recentFailures.now - 1
+                _ = recentFailures.noted(PluginError(.invalidRequest, "wrong"), key(failing))
+                for proof in proofs {
+                    #expect((recentFailures.failure(key(proof), since: before) != nil) == (proof == failing))
+                }
+            }
         }
     }
 
