@@ -36,9 +36,7 @@ public struct CredentialSources: Sendable {
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         guard var wanted = try mapping(of: request) else { return nil }
         guard wanted.userHint != nil else { return wanted }
-        let match = plugins.registry.match(
-            authority: wanted.authority, kind: wanted.kind, isConfigured: wanted.authorityIsConfigured)
-        wanted.judgeUserHint(at: match?.issuer)
+        wanted.judgeUserHint(at: plugins.registry.match(wanted)?.issuer)
         return wanted
     }
 
@@ -58,16 +56,7 @@ public struct CredentialSources: Sendable {
                 issuerScopes: { authority, kind in
                     plugins.registry.match(authority: authority, kind: kind, isConfigured: true)?.issuer?.scopes
                 },
-                exchanges: { token, name, host in
-                    // Most hosts take the token itself, and matching its authority takes longer than that look.
-                    guard name != nil || plugins.registry.exchanges(forHost: host.text) else { return nil }
-                    return plugins.registry
-                        .match(
-                            authority: token.authority, kind: token.kind,
-                            isConfigured: token.authorityIsConfigured
-                                || configuration.names(authority: token.authority))?
-                        .exchange(named: name, forHost: host.text).map { ($0.name, $0.scopes, $0.isPerPath) }
-                },
+                exchanges: { token, name, host in exchange(of: token, named: name, for: host) },
                 ambient: { () throws(ResolutionError) in try plugins.registry.ambientIdentity(in: environment) },
                 wellKnown: { host in
                     plugins.registry.resource(forHost: host.name).map { (name: $0.name, scopes: $0.scopes) }
@@ -81,15 +70,27 @@ public struct CredentialSources: Sendable {
         }
     }
 
+    /// What a token is turned into for a host, by the name that a rule has for it; nil if the host takes the token itself.
+    private func exchange(of token: TokenRequest, named name: String?, for host: RequestHost) -> TokenExchange.Row? {
+        let registry = plugins.registry
+        // Most hosts take the token itself, and matching its authority takes longer than that look.
+        guard name != nil || registry.exchanges(forHost: host.text) else { return nil }
+        var token = token
+        token.authorityIsConfigured =
+            token.authorityIsConfigured || token.identity != nil || configuration.names(authority: token.authority)
+        return registry.match(token)
+            .flatMap { registry.exchanger(named: name, forHost: host.text, at: $0) }?
+            .exchange(named: name, forHost: host.text).map { ($0.name, $0.scopes, $0.isPerPath) }
+    }
+
     /// The token that a request comes to once its server has been heard, or nil if it comes to none.
     func resolveHeedingServer(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         guard var wanted = try resolve(request) else { return nil }
         do throws(ResolutionError) {
             try wanted.heedServer(of: request) { [wanted] named in
-                let isConfigured = wanted.authorityIsConfigured
-                return plugins.registry
-                    .match(authority: wanted.authority, kind: wanted.kind, isConfigured: isConfigured)
-                    .flatMap { plugins.registry.narrowing($0, to: named, isConfigured: isConfigured) }
+                plugins.registry.match(wanted).flatMap {
+                    plugins.registry.narrowing($0, to: named, isConfigured: wanted.authorityIsConfigured)
+                }
             }
         } catch {
             throw .unresolved(error)

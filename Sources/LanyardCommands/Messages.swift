@@ -105,8 +105,11 @@ extension Failure {
                 "the rule names no scopes, and no plugin knows which \(authority.displayable(limit: 255)) wants",
                 hints: [Hint("name them in the rule", write: "scopes = [\"…\"]")])
         case .unknownExchange(let name, let authority):
+            let plugin =
+                authority == Identity.machineAuthority
+                ? "no plugin has an" : "the plugin for \(authority.displayable(limit: 255)) has no"
             self.init(
-                "the plugin for \(authority.displayable(limit: 255)) has no exchange \(name.displayable(limit: 64))",
+                "\(plugin) exchange \(name.displayable(limit: 64))",
                 hints: [Hint("see which there are", run: "lanyard plugin list")])
         case .unknownClient(let text, let names, let nearest):
             let known = names.isEmpty ? "" : ", or the name of a client: \(names.joined(separator: ", "))"

@@ -87,7 +87,7 @@ extension PluginRequest {
 
     /// The authority, its client and who signs in; a machine's own identity has neither authority nor client.
     private mutating func readAuthority(_ reader: WireReader) throws(WireFault) {
-        if operation == .authenticate || operation == .probe { identity = try PluginIdentity(reader) }
+        if [.authenticate, .exchange, .probe].contains(operation) { identity = try PluginIdentity(reader) }
         if operation == .authenticate, identity == nil { throw .missing("identity") }
         clientSecret = try reader.optional("client_secret", .text(4096)).map { Secret($0) }
         try identity?.check(clientSecret: clientSecret)

@@ -1,5 +1,5 @@
-import PluginHost
-import Rules
+public import PluginHost
+public import Rules
 
 /// An authority as its plugin's manifest and the store see it.
 struct MatchedAuthority: Sendable {
@@ -9,14 +9,16 @@ struct MatchedAuthority: Sendable {
 
 extension TokenAcquirer {
     func match(_ request: TokenRequest) throws(AcquisitionError) -> MatchedAuthority {
-        if request.authority == Identity.machineAuthority {
-            guard let match = registry.machineAuthority else { throw .unknownAuthority(request.authority) }
-            return MatchedAuthority(match: match, place: AuthorityPlace(match))
-        }
-        guard
-            let match = registry.match(
-                authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
-        else { throw .unknownAuthority(request.authority) }
+        guard let match = registry.match(request) else { throw .unknownAuthority(request.authority) }
         return MatchedAuthority(match: match, place: AuthorityPlace(match))
+    }
+}
+
+extension PluginRegistry {
+    /// The plugin that gets a request's token, and the authority that it gets it from; nil if there is none.
+    public func match(_ request: TokenRequest) -> AuthorityMatch? {
+        if request.authority == Identity.machineAuthority { return machineAuthority }
+        return match(
+            authority: request.authority, kind: request.kind, isConfigured: request.authorityIsConfigured)
     }
 }

@@ -73,7 +73,8 @@ extension TokenAcquirer {
     public func reject(_ token: Secret?, for request: TokenRequest) throws(AcquisitionError) {
         if request.exchange != nil { return try rejectExchanged(token, for: request) }
         let authority = try match(request)
-        let records = try load(authority.place)
+        forgetRemembered(token, for: request, authority.place)
+        let records = try stored(for: request, at: authority.place)
         let rejection = Rejection(of: token, among: records, request: request, now: clock())
         try drop(rejection.dropped)
         var noted: Set<String> = []

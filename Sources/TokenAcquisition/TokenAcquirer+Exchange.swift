@@ -43,16 +43,19 @@ extension TokenAcquirer {
         another: () async throws(AcquisitionError) -> AcquiredToken
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
+        let plugin =
+            registry.exchanger(named: exchange.name, forHost: exchange.audience, at: authority.match)
+            ?? authority.match.plugin
         let meant = request.meaning(token.account)
         let result = try await exclusively(lock(of: exchange, meant, token, authority.place)) {
             () async throws(AcquisitionError) -> AcquiredToken? in
             // Whoever held the lock before may have done the work: what it stored counts.
             if case .answer(let result) = self.decide(meant).step { return result }
             do throws(PluginError) {
-                return try await self.ask(token, for: meant, exchange, authority, since: asked)
+                return try await self.ask(token, for: meant, exchange, authority, plugin, since: asked)
             } catch {
                 if error.code == .interactionRequired, !isLast { return nil }
-                throw .plugin(error, name: authority.match.plugin.name)
+                throw .plugin(error, name: plugin.name)
             }
         }
         if let result { return result }
@@ -65,21 +68,20 @@ extension TokenAcquirer {
     /// Has the plugin exchange the token, unless that failed while this process waited, and keeps what comes.
     private func ask(
         _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, _ authority: MatchedAuthority,
-        since asked: Int
+        _ plugin: PluginManifest, since asked: Int
     ) async throws(PluginError) -> AcquiredToken {
         let key = RecentFailures.Key(exchange, request, authority.place, account: token.account)
         if let failure = recentFailures.failure(key, since: asked) { throw failure }
         tell(.exchanging(exchange.audience))
         let credential: PluginCredential
         do throws(PluginError) {
-            credential = try await host.exchange(
-                self.request(exchange, token, request, authority), by: authority.match.plugin)
+            credential = try await host.exchange(self.request(exchange, token, request, authority), by: plugin)
         } catch {
             throw recentFailures.noted(error, key)
         }
         recentFailures.forget(key)
         let record = ExchangedRecord(credential, of: token, request, exchange, authority.place, now: clock())
-        keep(record, at: authority.place)
+        keep(record, for: request, at: authority.place)
         return AcquiredToken(record, account: token.account, source: .renewed)
     }
 
@@ -88,6 +90,7 @@ extension TokenAcquirer {
     ) -> PluginRequest {
         var ask = pluginRequest(.exchange, at: request.authority, authority.match)
         ask.clientID = request.clientID
+        if case .machine(let id)? = request.identity?.source { ask.identify(machine: id) }
         ask.scopes = request.scopes
         ask.exchange = exchange.name
         ask.audience = exchange.audience
@@ -96,10 +99,13 @@ extension TokenAcquirer {
         return ask
     }
 
-    /// Keeps what came, unless the client's account has signed out meanwhile.
+    /// Keeps what came, unless the client's account has signed out meanwhile, which an identity never does.
     ///
     /// If it can't be kept it is handed out this once, as a token of such an account is.
-    private func keep(_ record: ExchangedRecord, at place: AuthorityPlace) {
+    private func keep(_ record: ExchangedRecord, for request: TokenRequest, at place: AuthorityPlace) {
+        if request.identity != nil {
+            return keep(.exchanged(record), of: RememberedTokens.Owner(request, place))
+        }
         guard let stored = try? load(place),
             stored.accessTokens.contains(where: { token in
                 token.homeAccountID.lowercased() == record.homeAccountID.lowercased()
@@ -122,7 +128,9 @@ extension TokenAcquirer {
     func rejectExchanged(
         _ refused: Secret?, for request: TokenRequest
     ) throws(AcquisitionError) {
-        let records = try load(match(request).place)
+        let place = try match(request).place
+        forgetRemembered(refused, for: request, place)
+        let records = try stored(for: request, at: place)
         let dropped = records.exchanged.filter { result in
             result.serves(request) && refused.map { $0 == result.secret } ?? true
         }

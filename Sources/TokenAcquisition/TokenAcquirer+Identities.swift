@@ -8,10 +8,10 @@ public import TokenStore
 // Tokens of applications and machines: nobody signs in, and there is no account.
 
 extension TokenAcquirer {
-    /// Decides for an identity by what is stored: its token, or the plugin.
+    /// Decides for an identity by what is stored: its token, what that was exchanged for, or the plugin.
     ///
-    /// `read` reads the keyring. A keyring that can't be used is no error, as there is none where most machines work: then what is
-    /// remembered outside of it counts.
+    /// `read` reads the keyring. A keyring that can't be used is no error, as there is none where most machines work: what is
+    /// remembered outside of it counts, too.
     func decide(
         _ request: TokenRequest, at authority: MatchedAuthority, now: Int,
         reading read: (AuthorityPlace) throws(AcquisitionError) -> StoredRecords
@@ -20,15 +20,12 @@ extension TokenAcquirer {
         decision.match = authority.match
         let place = authority.place
         let nobody = AccountRecord(homeAccountID: "", environment: place.environment, realm: place.realm, username: "")
-        func selected(from records: StoredRecords) -> SilentSelection {
-            SilentSelection(records, place: place, account: nobody, request: request, now: now)
+        var records = (try? read(place)) ?? StoredRecords()
+        for needed in request.exchange == nil ? [request] : [request, request.withoutExchange] {
+            let record = remembered?.record(of: RememberedTokens.Owner(needed, place), now: now)
+            if let record { records.append(record) }
         }
-        let stored = try? read(place)
-        var selection = selected(from: stored ?? StoredRecords())
-        if selection.freshToken == nil, let remembered {
-            let other = selected(from: remembered.records(of: RememberedTokens.Owner(request, place), now: now))
-            if other.freshToken != nil { selection = other }
-        }
+        let selection = SilentSelection(records, place: place, account: nobody, request: request, now: now)
         decision.accessToken = selection.freshToken ?? selection.lastResort
         if let token = selection.freshToken, !selection.shouldRenew(token) {
             decision.step = .answer(AcquiredToken(token, account: nil, source: .cache))
@@ -64,7 +61,7 @@ extension TokenAcquirer {
     /// Gets a token as an identity anew, whatever is stored, and keeps it: whether that works is what somebody wants to know.
     public func authenticatedAnew(_ request: TokenRequest) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        return try await exclusively(lock(ofTokenFor: request, authority.place)) {
+        return try await exclusively(lock(ofTokenFor: request.withoutExchange, authority.place)) {
             () async throws(AcquisitionError) in
             try await self.authenticate(request, authority, since: self.recentFailures.now)
         }
@@ -89,19 +86,39 @@ extension TokenAcquirer {
         recentFailures.forget(key)
         let made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: nil, now: clock())
-        keep(made.accessToken, of: RememberedTokens.Owner(request, authority.place))
+        keep(.accessToken(made.accessToken), of: RememberedTokens.Owner(request.withoutExchange, authority.place))
         return AcquiredToken(made.accessToken, account: nil, source: .authenticated)
     }
 
-    /// Keeps a token in the keyring, or, if there is none to use, where answers are remembered.
+    /// Keeps a token, or what one was exchanged for, in the keyring, or, if there is none to use, where answers are remembered.
     ///
-    /// An identity has no keyring to rely on, so that a token that can't be kept is none the worse.
-    private func keep(_ token: AccessTokenRecord, of owner: RememberedTokens.Owner) {
+    /// An identity has no keyring to rely on, so that what can't be kept is none the worse.
+    func keep(_ record: CredentialRecord, of owner: RememberedTokens.Owner) {
         do throws(StoreError) {
-            try store.save([.accessToken(token)])
+            try store.save([record])
         } catch {
-            remembered?.keep(token, of: owner, now: clock())
+            remembered?.keep(record, of: owner, now: clock())
         }
+    }
+
+    /// What is stored at a request's authority; of an identity's nothing if the keyring can't be used.
+    func stored(for request: TokenRequest, at place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
+        guard request.identity != nil else { return try load(place) }
+        return (try? load(place)) ?? StoredRecords()
+    }
+
+    /// Forgets what is remembered of an identity outside of the keyring; a secret that isn't nil must be what was refused.
+    func forgetRemembered(_ refused: Secret?, for request: TokenRequest, _ place: AuthorityPlace) {
+        guard request.identity != nil, let remembered else { return }
+        let owner = RememberedTokens.Owner(request, place)
+        guard let refused else { return remembered.forget(owner) }
+        let secret: Secret? =
+            switch remembered.record(of: owner, now: clock()) {
+            case .accessToken(let token): token.secret
+            case .exchanged(let result): result.secret
+            default: nil
+            }
+        if secret == refused { remembered.forget(owner) }
     }
 
     /// What the plugin is asked: the identity, and what shows that it is itself.
@@ -117,19 +134,22 @@ extension TokenAcquirer {
         var names = authority.match.plugin.variables
         switch identity.source {
         case .machine(let id):
-            ask.authority = ""
-            ask.identity = PluginIdentity(.managed)
-            ask.identity?.managedID = id
+            ask.identify(machine: id)
         case .application(let application):
             ask.clientID = application.clientID
             ask.identity = PluginIdentity(.client)
             try prove(identity, application.proof, in: &ask, authority.place, &names)
         case .environment: throw .unknownAuthority(request.authority)
         }
-        ask.identity?.variables = names.compactMap { name in
+        ask.identity?.variables = fields(names)
+        return ask
+    }
+
+    /// The variables of these names that are set.
+    func fields(_ names: [String]) -> [PluginField] {
+        names.compactMap { name in
             environment[name].flatMap { $0.isEmpty ? nil : PluginField(name, Secret($0)) }
         }
-        return ask
     }
 
     private func prove(
@@ -173,6 +193,16 @@ extension TokenAcquirer {
     }
 }
 
+extension PluginRequest {
+    /// Says whose the token is: a machine's identity, which has neither authority nor client.
+    mutating func identify(machine id: String, variables: [PluginField] = []) {
+        (authority, clientID) = ("", "")
+        identity = PluginIdentity(.managed)
+        identity?.managedID = id
+        identity?.variables = variables
+    }
+}
+
 extension ClientSecretStore.Owner {
     /// The password of the client's certificate, which is kept beside its secret.
     public var ofCertificate: Self {
@@ -181,11 +211,13 @@ extension ClientSecretStore.Owner {
 }
 
 extension RememberedTokens.Owner {
-    /// Whose token a request needs, and for what.
+    /// Whose token a request needs, and for what, or what it is exchanged for, if it is.
     init(_ request: TokenRequest, _ place: AuthorityPlace) {
-        self.init(fields: [
+        let token = [
             place.environment, place.realm, request.clientID.lowercased(),
             request.scopes.map { $0.lowercased() }.sorted().joined(separator: " "), request.resourceKey ?? "",
-        ])
+        ]
+        let exchange = request.exchange.map { [$0.name, $0.audience.lowercased(), $0.path] } ?? []
+        self.init(fields: token + exchange)
     }
 }

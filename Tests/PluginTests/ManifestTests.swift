@@ -130,11 +130,14 @@ struct ManifestTests {
     func `an exchange is found by its host, or by its name for any host`(
         _ name: String?, _ host: String, _ scope: String?
     ) throws {
-        var match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake"))
-        var plugin = match.plugin
-        plugin.exchanges = try read(Self.more).exchanges
-        match = try AuthorityMatch.of(plugin)
-        #expect(match.exchange(named: name, forHost: host)?.scopes.first == scope)
+        let plugin = try read(Self.more)
+        #expect(plugin.exchange(named: name, forHost: host)?.scopes.first == scope)
+        // A machine's platform is no authority, and its plugin exchanges nothing.
+        var machines = PluginManifest(name: "machines")
+        machines.identities = [.managed]
+        let registry = PluginRegistry(plugins: [machines, plugin])
+        let machine = try #require(registry.machineAuthority)
+        #expect(registry.exchanger(named: name, forHost: host, at: machine)?.name == (scope == nil ? nil : plugin.name))
     }
 
     @Test func `what is needed, signed in, exchanged, and known beforehand is read`() throws {

@@ -37,8 +37,9 @@ extension World {
     package var registry: String { String(sandbox.exchanges.dropFirst("https://".count)) }
 
     /// docker's helper, asked about the registry.
-    package func docker(_ verb: String) async throws -> Ended {
-        try await runInside("\(folder)/bin/docker-credential-lanyard", [verb], input: registry)
+    package func docker(_ verb: String, _ environment: [String: String]? = nil) async throws -> Ended {
+        try await runInside(
+            "\(folder)/bin/docker-credential-lanyard", [verb], input: registry, environment: environment)
     }
 
     /// How often a token was brought to the registry since the log was last cleared.

@@ -60,7 +60,7 @@ struct ConfigurationChecks {
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
         if rule.identity == nil, let finding = clientFinding(rule, name, place, match) { return finding }
-        let exchange = match.exchange(named: rule.exchange, forHost: rule.pattern.host.text)
+        let exchange = match.plugin.exchange(named: rule.exchange, forHost: rule.pattern.host.text)
         if let name = rule.exchange, exchange == nil {
             let failure = Failure(.unknownExchange(name, authority: rule.authority), in: context)
             return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))

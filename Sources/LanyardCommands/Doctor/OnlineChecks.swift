@@ -265,7 +265,7 @@ extension Session {
         var settled = request
         settled.clientID = id
         settled.judgeUserHint(at: match.issuer)
-        let exchange = rule.flatMap { match.exchange(named: $0.exchange, forHost: $0.pattern.host.text) }
+        let exchange = rule.flatMap { match.plugin.exchange(named: $0.exchange, forHost: $0.pattern.host.text) }
         if settled.scopes.isEmpty { settled.scopes = exchange?.scopes ?? match.issuer?.scopes ?? [] }
         return settled
     }

@@ -326,7 +326,7 @@ extension PluginRegistry {
 extension AuthorityMatch {
     /// The scopes that the token for an exchange has, if the manifest says so.
     func scopes(ofExchange name: String, for pattern: URLPattern) -> [String]? {
-        let scopes = exchange(named: name, forHost: pattern.host.text)?.scopes
+        let scopes = plugin.exchange(named: name, forHost: pattern.host.text)?.scopes
         return scopes?.isEmpty == false ? scopes : nil
     }
 }

@@ -23,16 +23,16 @@ public struct AuthorityMatch: Sendable, Equatable {
     public var isSeparate = false
 }
 
-extension AuthorityMatch {
+extension PluginManifest {
     /// What the plugin turns tokens into for a host, with `:port` if that isn't 443; nil if the host takes tokens themselves.
     ///
     /// The row of a name that a rule has for it counts for any host, otherwise the one that names the host most exactly.
     public func exchange(named name: String?, forHost host: String) -> PluginExchange? {
-        let ranked = plugin.exchanges.compactMap { row in
+        let ranked = exchanges.compactMap { row in
             row.rank(host.lowercased()).map { (row, $0) }
         }
         let best = ranked.filter { name == nil || $0.0.name == name }.max { $0.1 < $1.1 }?.0
-        return best ?? name.flatMap { name in plugin.exchanges.first { $0.name == name } }
+        return best ?? name.flatMap { name in exchanges.first { $0.name == name } }
     }
 }
 

@@ -26,6 +26,14 @@ extension PluginRegistry {
         return plugins.contains { $0.name != plugin?.name && $0.names(host: host) }
     }
 
+    /// The plugin that turns an authority's tokens into what a host takes, with `:port` if that isn't 443; nil if none does.
+    ///
+    /// It is the authority's own. A machine's platform is no authority, so that whichever plugin exchanges tokens for the host does.
+    public func exchanger(named name: String?, forHost host: String, at match: AuthorityMatch) -> PluginManifest? {
+        let able = match.plugin.authorities.isEmpty ? plugins : [match.plugin]
+        return able.first { $0.exchange(named: name, forHost: host) != nil }
+    }
+
     /// Whether some manifest says what tokens are turned into for a host, with `:port` if that isn't 443.
     public func exchanges(forHost host: String) -> Bool {
         let host = host.lowercased()

@@ -73,6 +73,12 @@ public struct AnswerCache: Sendable, Equatable {
         directory.write(bytes, to: name.file)
     }
 
+    /// Removes the answer of that name.
+    func remove(_ name: AnswerCacheKey) {
+        guard let runtimeDirectory else { return }
+        AnswerCacheFolder(in: runtimeDirectory, making: false)?.remove(name.file)
+    }
+
     /// Makes every answer unreadable.
     ///
     /// The files go too, which takes them from processes that have another kernel keyring, as in some containers.
