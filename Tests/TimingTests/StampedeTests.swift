@@ -45,22 +45,75 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false])
-    func `sixty-four that work as an identity make one token request`(hasKeyring: Bool) async throws {
+    @Test func `sixty-four that work as an identity make one token request`() async throws {
+        try await World.with { world in
+            let answers = try await Self.atOnce(world, ["LANYARD_IDENTITY": "pipeline"])
+            #expect(answers.allSatisfy { $0.status == 0 }, "\(answers.filter { $0.status != 0 })")
+            #expect(Set(answers.compactMap { $0.value("password") }).count == 1)
+            let requests = try await world.sandbox.authorityRequests()
+            #expect(requests.count(grant: "client_credentials") == 1, "\(requests)")
+        }
+    }
+
+    @Test func `sixty-four clones of a workload make one token request, without a keyring`() async throws {
         try await World.with(ownKernelKeys: true) { world in
+            let application = world.sandbox.application
+            let environment = [
+                "LANYARD_IDENTITY": "workload", "ACTIONS_ID_TOKEN_REQUEST_URL": application.requestURL,
+                "ACTIONS_ID_TOKEN_REQUEST_TOKEN": application.requestToken,
+            ].merging(World.noKeyring) { $1 }
             try world.configure(
                 after: """
                     [[identity]]
-                    name = "release"
+                    name = "workload"
                     authority = "\(world.sandbox.authority)/contoso.example"
-                    client-id = "\(world.sandbox.application.clientID)"
-                    certificate = "\(world.sandbox.application.certificate)"
+                    client-id = "\(application.clientID)"
+                    assertion = "github-actions"
                     """)
-            var environment = ["LANYARD_IDENTITY": "release"]
-            if !hasKeyring { environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent/bus" }
-            let answers = try await Self.atOnce(world, environment)
-            #expect(answers.allSatisfy { $0.status == 0 }, "\(answers.filter { $0.status != 0 })")
-            #expect(Set(answers.compactMap { $0.value("password") }).count == 1)
+            let url = "\(world.sandbox.resource)/contoso/hello.git"
+            let clones = try await withThrowingTaskGroup(of: Ended.self) { group in
+                for number in 0..<Self.many {
+                    group.addTask {
+                        try await world.runInside(
+                            "/usr/bin/git", ["clone", "--quiet", url, "\(number)"],
+                            environment: world.environment.merging(environment) { $1 }, timeout: .seconds(300))
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(clones.allSatisfy { $0.status == 0 && $0.errors.isEmpty }, "\(clones.filter { $0.status != 0 })")
+            let requests = try await world.sandbox.authorityRequests()
+            #expect(requests.count(grant: "client_credentials") == 1, "\(requests)")
+            #expect(requests.count { $0.path.hasPrefix("/_actions/") } == 1, "\(requests)")
+        }
+    }
+
+    @Test(arguments: ["pipeline", "machine"])
+    func `sixty-four that need a registry's token as an identity exchange one, without a keyring`(
+        _ identity: String
+    ) async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            try world.link("docker-credential-lanyard")
+            try world.configure(
+                after: """
+                    [[rule]]
+                    url = "\(world.sandbox.exchanges)"
+                    authority = "\(world.sandbox.authority)/contoso.example"
+                    exchange = "acr"
+                    identity = "\(identity)"
+                    """)
+            try await world.withMachineIdentity { variables in
+                let environment = world.environment.merging(World.noKeyring.merging(variables) { $1 }) { $1 }
+                let answers = try await withThrowingTaskGroup(of: Ended.self) { group in
+                    for _ in 0..<Self.many {
+                        group.addTask { try await world.docker("get", environment) }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(answers.allSatisfy { $0.status == 0 }, "\(answers.filter { $0.status != 0 })")
+                #expect(Set(answers.map(\.output)).count == 1)
+            }
+            #expect(try await world.exchanges() == 1)
             let requests = try await world.sandbox.authorityRequests()
             #expect(requests.count(grant: "client_credentials") == 1, "\(requests)")
         }
