@@ -135,6 +135,7 @@ extension TokenAcquirer {
         switch identity.source {
         case .machine(let id):
             ask.identify(machine: id)
+            ask.accessToken = refused(request)
         case .application(let application):
             ask.clientID = application.clientID
             ask.identity = PluginIdentity(.client)
@@ -143,6 +144,14 @@ extension TokenAcquirer {
         }
         ask.identity?.variables = fields(names)
         return ask
+    }
+
+    /// The stored token that lacks the claims that are asked for: its platform may keep it, too, and must not give it again.
+    private func refused(_ request: TokenRequest) -> Secret? {
+        guard request.claims != nil else { return nil }
+        var request = request
+        request.claims = nil
+        return decide(request).accessToken?.secret
     }
 
     /// The variables of these names that are set.
