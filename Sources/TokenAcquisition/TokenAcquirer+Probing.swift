@@ -5,14 +5,21 @@ public import Rules
 // Whether what `get` would do works, tried without asking anybody.
 
 extension TokenAcquirer {
-    /// Has the plugin find out whether a request's authority can be asked from here.
+    /// Has the plugin find out whether a request's authority can be asked from here, or, for a machine's identity, whether this is a
+    /// machine that has any.
     public func probe(_ request: TokenRequest) async throws(AcquisitionError) -> PluginProbe {
         let authority = try match(request)
-        var ask = try pluginRequest(.probe, for: request, authority)
+        var ask: PluginRequest
+        if case .machine(let id)? = request.identity?.source {
+            ask = pluginRequest(.probe, at: "", authority.match)
+            ask.identify(machine: id, variables: fields(authority.match.plugin.variables))
+        } else {
+            ask = try pluginRequest(.probe, for: request, authority)
+        }
         ask.claims = nil
         ask.capabilities = []
         do throws(PluginError) {
-            return try await host.probe(ask, on: authority.match)
+            return try await host.probe(ask, by: authority.match.plugin)
         } catch {
             throw .plugin(error, name: authority.match.plugin.name)
         }

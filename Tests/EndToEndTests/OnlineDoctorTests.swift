@@ -314,6 +314,34 @@ import Testing
         }
     }
 
+    @Test func `this machine's platform is asked if an identity is the machine's`() async throws {
+        try await World.with { world in
+            try """
+            [[identity]]
+            name = "deployment"
+            managed = "system"
+
+            [[rule]]
+            url = "\(world.sandbox.resource)/contoso"
+            identity = "deployment"
+            scopes = ["api://sandbox-git/.default"]
+
+            """.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let absent = try await Self.doctor(world, ["AZURE_POD_IDENTITY_AUTHORITY_HOST": "http://127.0.0.1:1"])
+            let finding = try #require(absent.checks.first)
+            #expect(absent.status == 1 && finding.check == "authority" && finding.level == "fail", "\(absent)")
+            #expect(!absent.checks.contains { $0.check == "renewal" }, "\(absent)")
+            #expect(finding.text.hasPrefix("the platform that this machine runs on: "), "\(finding)")
+            #expect(finding.text.contains("no managed identity") && !finding.remedies.isEmpty, "\(finding)")
+            try await world.withMachineIdentity { variables in
+                let present = try await Self.doctor(world, variables)
+                #expect(present.status == 0, "\(present)")
+                let told = present.checks.filter { $0.check == "authority" }.map(\.text)
+                #expect(told == ["the platform that this machine runs on answers"], "\(present)")
+            }
+        }
+    }
+
     @Test func `the proxy is told that is used, if one is`() async throws {
         try await World.with { world in
             try Self.configure(world, "/contoso.example")

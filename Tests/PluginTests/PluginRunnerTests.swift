@@ -162,7 +162,7 @@ struct PluginRunnerTests {
             var timeouts = PluginTimeouts()
             timeouts.probe = behaviour == "hangs" ? .seconds(1) : .seconds(60)
             let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"], timeouts: timeouts)
-            return try await host.probe(.sample(.probe), on: try .of(plugin))
+            return try await host.probe(.sample(.probe), by: plugin)
         }
         let found = try await probe("probed")
         #expect(found.checks == [.authority, .init(rawValue: "weather")])

@@ -89,6 +89,7 @@ struct OnlineChecks: Sendable {
     }
 
     private func answer(_ probe: PluginProbe, _ target: OnlineTarget) -> Finding {
+        if target.isMachine { return .pass("authority", "\(target.authority) answers") }
         let client = probe.checks.contains(.client) ? ", and knows the client ID \(target.clientID)" : ""
         let way = probe.proxy.map { " through the proxy http://\($0.displayable(limit: 261))" } ?? ""
         return .pass("authority", "\(target.authority) answers\(way)\(client)")
@@ -142,7 +143,7 @@ struct OnlineChecks: Sendable {
         let start = ContinuousClock.now
         var findings: [Finding] = []
         var strange: [OnlineTarget] = []
-        for target in probed.filter(\.isUsable).map(\.target) {
+        for target in probed.filter(\.isUsable).map(\.target) where !target.isMachine {
             guard ContinuousClock.now - start < Self.patience else {
                 let text = "\(target.authority): not tried, since the others took more than a minute"
                 findings.append(.warn("renewal", text, Hint("try it", run: "lanyard doctor --online")))
@@ -217,22 +218,41 @@ private struct OnlineTarget: Sendable {
     /// Where the rule stands; nil if it is none.
     let rulePlace: String?
 
-    var authority: String { request.authority.displayable(limit: 255) }
+    /// Whether it is no authority, but the platform that gives this machine its identities.
+    var isMachine: Bool { request.authority == Identity.machineAuthority }
+    var authority: String {
+        isMachine ? "the platform that this machine runs on" : request.authority.displayable(limit: 255)
+    }
     var clientID: String { request.clientID.displayable(limit: 100) }
 
     /// The targets of a configuration, each once.
     static func all(of session: Session) -> [OnlineTarget] {
-        let byRules = session.configuration.rules.compactMap { rule in
+        let byRules = session.configuration.rules.filter { $0.identity == nil }.compactMap { rule in
             session.configuration.request(by: rule).flatMap { session.settled($0, rule) }.map { request in
                 let url = rule.pattern.host.name.hasBytes("*") ? nil : rule.pattern.text
                 return OnlineTarget(request: request, url: url, rulePlace: rule.place(session.context))
             }
         }
         var targets: [OnlineTarget] = []
-        for target in byRules + byDefault(session) where !targets.contains(where: target.asksTheSame) {
+        for target in byRules + byDefault(session) + ofMachine(session)
+        where !targets.contains(where: target.asksTheSame) {
             targets.append(target)
         }
         return targets
+    }
+
+    /// The platform of this machine, if one of the identities that are used is the machine's: all of them ask there.
+    private static func ofMachine(_ session: Session) -> [OnlineTarget] {
+        let configuration = session.configuration
+        let named = configuration.rules.compactMap(\.identity) + [configuration.defaultIdentity].compactMap(\.self)
+        let requests = (configuration.identities.map(\.name) + named).compactMap { name -> TokenRequest? in
+            var asked = CredentialRequest()
+            asked.wish.identity = name
+            asked.wish.scopes = (try? session.ownResource(of: name)).map { ["\($0)/.default"] } ?? []
+            return (try? session.resolve(asked)).flatMap(\.self)
+        }
+        let request = requests.first { $0.authority == Identity.machineAuthority }
+        return request.map { [OnlineTarget(request: $0, url: nil, rulePlace: nil)] } ?? []
     }
 
     /// What the hosts come to that a plugin knows and no rule maps; the first stands for all.

@@ -78,7 +78,7 @@ extension Session {
     }
 
     /// What an identity's authority offers by itself.
-    fileprivate func ownResource(of name: String) throws(Failure) -> String {
+    func ownResource(of name: String) throws(Failure) -> String {
         let identity = try identity(named: name)
         let own = identity.application == nil ? nil : try match(identity).plugin.bareScopes
         // Machines ask their platform, and what the variables describe is found out with the token.

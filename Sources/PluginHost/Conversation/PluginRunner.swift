@@ -112,15 +112,15 @@ public struct PluginRunner: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request; its operation is `probe`.
-    ///   - match: The plugin, and the authority it is asked about.
+    ///   - plugin: The plugin that serves the authority, or the identities that have none.
     /// - Returns: What the plugin found out.
     /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
     public func probe(
-        _ request: PluginRequest, on match: AuthorityMatch
+        _ request: PluginRequest, by plugin: PluginManifest
     ) async throws(PluginError) -> PluginProbe {
         try request.require(.probe, to: "probe an authority")
-        let block = try await converse(request, match.plugin, NobodyThere())
-        return try read(block, of: match.plugin) { reader throws(WireFault) in try PluginProbe(reader) }
+        let block = try await converse(request, plugin, NobodyThere())
+        return try read(block, of: plugin) { reader throws(WireFault) in try PluginProbe(reader) }
     }
 
     /// Runs an operation that gives tokens; they are for one of the hosts.
