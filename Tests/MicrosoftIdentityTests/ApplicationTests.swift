@@ -222,6 +222,8 @@ struct ApplicationTests {
     @Test(arguments: [
         ("https://login.microsoftonline.com/t", "api://AzureADTokenExchange"),
         ("https://login.microsoftonline.us/t", "api://AzureADTokenExchangeUSGov"),
+        ("https://login.usgovcloudapi.net/t", "api://AzureADTokenExchangeUSGov"),
+        ("https://login.contoso.us/t", "api://AzureADTokenExchange"),
         ("https://login.partner.microsoftonline.cn/t", "api://AzureADTokenExchangeChina"),
     ])
     func `each cloud has its audience`(_ authority: String, _ audience: String) throws {

@@ -88,10 +88,12 @@ struct AssertionSource: Sendable {
 
     /// The audience that Entra wants, by its cloud.
     private static func audience(of authority: String) -> String {
-        let host = StrictURL(authority)?.host.name ?? ""
-        if host.hasSuffix(".us") { return "api://AzureADTokenExchangeUSGov" }
-        if host.hasSuffix(".cn") { return "api://AzureADTokenExchangeChina" }
-        return "api://AzureADTokenExchange"
+        let host = StrictURL(authority)?.host.text ?? ""
+        return switch InstanceMetadata.known(host)?.preferredNetwork {
+        case "login.microsoftonline.us": "api://AzureADTokenExchangeUSGov"
+        case "login.partner.microsoftonline.cn": "api://AzureADTokenExchangeChina"
+        default: "api://AzureADTokenExchange"
+        }
     }
 
     /// Reads or fetches the assertion.
