@@ -143,7 +143,7 @@ struct ApplicationToken: Sendable {
 
     /// The one resource that the scopes are of, as all that the application may do there.
     private static func scope(of request: PluginRequest) throws(PluginError) -> String {
-        let resources = Set(request.scopes.filter { !$0.isOpenIDConnects }.map(\.resource))
+        let resources = Set(request.scopes.filter { !Scopes.isOpenID($0.lowercased()) }.map(\.resource))
         guard let resource = resources.first, resources.count == 1 else {
             throw PluginError(
                 .invalidRequest,
@@ -161,8 +161,6 @@ extension String {
         guard let (resource, _) = cut(atLast: "/"), !resource.isEmpty else { return "https://graph.microsoft.com" }
         return resource.hasSuffix(":/") ? self : String(resource)
     }
-
-    fileprivate var isOpenIDConnects: Bool { ["openid", "profile", "email", "offline_access"].contains(lowercased()) }
 }
 
 extension PluginIdentity {

@@ -48,7 +48,8 @@ package enum Scopes {
         granted.filter { !isOpenID($0.lowercased()) }
     }
 
-    private static func isOpenID(_ name: String) -> Bool {
+    /// Whether a scope, lower case, is OpenID Connect's own, and so of no resource.
+    static func isOpenID(_ name: String) -> Bool {
         openID.contains(name) || name == "email"
     }
 
