@@ -29,7 +29,7 @@ package struct ClientCertificate: Sendable {
         } catch {
             throw .certificate(path, "can't be read: \(error.reason)", "check the path and who may read the file")
         }
-        let isPEM = String(decoding: bytes, as: UTF8.self).utf8.firstRange(of: "-----BEGIN".utf8) != nil
+        let isPEM = bytes.firstRange(of: "-----BEGIN".utf8) != nil
         let (certificates, key) =
             try isPEM ? Self.readPEM(bytes, path, password) : Self.readPKCS12(bytes, path, password)
         let rsa = try Self.rsaKey(key, path)
@@ -37,13 +37,13 @@ package struct ClientCertificate: Sendable {
         let own = certificates.first { certificate in
             (try? certificate.extractPublicKey().toSPKIBytes()).map { Data($0) } == publicKey
         }
-        guard let own else {
+        guard let own, let first = try? own.toDERBytes() else {
             throw .certificate(path, "has no certificate of its private key", "put both of the same pair into the file")
         }
         self.path = path
         self.key = rsa
         end = Date(timeIntervalSince1970: TimeInterval(own.notValidAfter))
-        chain = ([own] + certificates.filter { $0 != own }).compactMap { try? $0.toDERBytes() }
+        chain = [first] + certificates.filter { $0 != own }.compactMap { try? $0.toDERBytes() }
     }
 
     private static func readPEM(
@@ -53,7 +53,7 @@ package struct ClientCertificate: Sendable {
         guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
             throw .certificate(path, "has no certificate", "add it to the private key: cat key.pem certificate.pem")
         }
-        switch text.split(separator: "-----BEGIN ").count(where: { $0.hasPrefixOfPrivateKey }) {
+        switch text.split(separator: "-----BEGIN ").count(where: { $0.isOfPrivateKey }) {
         case 1: break
         case 0: throw .certificate(path, "has no private key", "add it to the certificate: cat key.pem certificate.pem")
         default: throw .certificate(path, "has several private keys", "leave the one of the certificate")
@@ -181,8 +181,8 @@ private struct AssertionClaims: Encodable {
 }
 
 extension Substring {
-    /// Whether a PEM block is a private key's: `PRIVATE KEY`, `RSA PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`.
-    fileprivate var hasPrefixOfPrivateKey: Bool {
+    /// Whether a PEM block, less its `-----BEGIN `, is a private key's: `PRIVATE KEY`, `RSA PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`.
+    fileprivate var isOfPrivateKey: Bool {
         guard let end = utf8.firstRange(of: "-----".utf8) else { return false }
         return self[..<end.lowerBound].utf8.reversed().starts(with: "PRIVATE KEY".utf8.reversed())
     }
