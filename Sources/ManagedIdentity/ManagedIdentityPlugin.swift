@@ -95,10 +95,9 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
             throw PluginError(.unsupported, "managed-identity serves no identities but those of machines")
         }
         let surroundings = Surroundings(identity.variables, root: root)
-        let transport: DirectTransport
         do throws(IdentityError) {
             let source = try Platform(of: surroundings).source(in: surroundings)
-            transport = try self.transport(for: source, request)
+            let transport = try self.transport(for: source, request)
             defer { transport.close() }
             return try await body(source, transport)
         } catch {
