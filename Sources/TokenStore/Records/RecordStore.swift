@@ -24,24 +24,3 @@ public protocol RecordStore: Sendable {
     /// Deletes what still holds these records' tokens, and tells how many: what replaced one stays.
     func deleteUnchanged(_ records: [CredentialRecord]) throws(StoreError) -> Int
 }
-
-/// Keeps nothing, for machines without a keyring whose tokens come without a person.
-public struct NoRecordStore: RecordStore {
-    /// Makes a store that keeps nothing.
-    public init() {}
-
-    /// Nobody is ever asked: nothing is locked.
-    public var mayPrompt: Bool { false }
-    /// Open: what is stored is dropped, which is no failure.
-    public func state() -> KeyringState { .unlocked }
-    /// Nothing.
-    public func records(matching query: RecordQuery) -> StoredRecords { StoredRecords() }
-    /// Nil: nothing is ever found.
-    public func current(_ found: StoredRecords) -> StoredRecords? { nil }
-    /// Does nothing.
-    public func save(_ records: [CredentialRecord]) {}
-    /// None.
-    public func delete(_ records: [CredentialRecord]) -> Int { 0 }
-    /// None.
-    public func deleteUnchanged(_ records: [CredentialRecord]) -> Int { 0 }
-}

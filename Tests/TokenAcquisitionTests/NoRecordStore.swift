@@ -1,0 +1,12 @@
+import TokenStore
+
+/// Keeps nothing.
+struct NoRecordStore: RecordStore {
+    var mayPrompt: Bool { false }
+    func state() -> KeyringState { .unlocked }
+    func records(matching query: RecordQuery) -> StoredRecords { StoredRecords() }
+    func current(_ found: StoredRecords) -> StoredRecords? { nil }
+    func save(_ records: [CredentialRecord]) {}
+    func delete(_ records: [CredentialRecord]) -> Int { 0 }
+    func deleteUnchanged(_ records: [CredentialRecord]) -> Int { 0 }
+}
