@@ -110,6 +110,9 @@ struct PipelineTests {
             let surroundings = try Self.prepare(world)
             try await Self.with(kind, in: world) { variables in
                 let environment = world.environment.merging(surroundings) { $1 }.merging(variables) { $1 }
+                let explained = try await world.lanyard(["explain", world.sandbox.exchanges], environment)
+                #expect(explained.output.contains("  acr, at \(world.registry)\n"), "\(explained)")
+                #expect(explained.output.contains(", and exchange it"), "\(explained)")
                 for _ in 0..<2 {
                     for (tool, script, sight) in Self.commands(world) {
                         let ended = try await world.runInside("/bin/sh", ["-c", script], environment: environment)

@@ -229,7 +229,8 @@ struct Explainer {
         case .renew(let tokens): return renewal(decision, wanted, by: tokens)
         case .authenticate:
             let name = wanted.identity?.name.displayable(limit: 64) ?? ""
-            return .init(step: "authenticate", text: "get a token as the identity \(name), and answer")
+            let use = wanted.exchange == nil ? "answer" : "exchange it"
+            return .init(step: "authenticate", text: "get a token as the identity \(name), and \(use)")
         case .refuse(.noSuchAccount) where isSomebodyThere: return await signIn(wanted, nil)
         case .askPerson: return await signIn(wanted, decision.account)
         case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
