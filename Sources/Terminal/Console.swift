@@ -100,6 +100,12 @@ package struct Console: Sendable {
         say(text)
     }
 
+    /// Writes commands for whoever reads stderr, as they are and at once: nothing of others' gets between them.
+    package func command(_ lines: String) {
+        guard !lines.isEmpty else { return }
+        status.aside { _ = try? errors.writeAll(Array(lines.utf8)) }
+    }
+
     /// Tells the person what went wrong.
     package func error(_ message: String) {
         status.clear()

@@ -72,6 +72,7 @@ struct ExecCommand: TokenNamingCommand {
         }
         let (request, url) = try await request(in: session)
         let acquired = try await session.token(for: request, url: url)
+        context.mask([acquired.accessToken.reveal()])
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }
         try ProgramInPlace(words: command, variables: variables).run()

@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import ConsumerProtocols
 import CredentialEngine
@@ -52,13 +53,17 @@ struct TokenCommand: TokenNamingCommand {
         let acquired = try await session.token(for: request, url: url)
         let console = session.context.console
         if decode { return try show(acquired, console, now: Int(context.now)) }
+        // A header may have the token in another form.
+        let authorization = header ? Self.authorization(acquired) : ""
+        let proof = authorization.cut(at: " ").map { [String($0.1)] } ?? []
+        context.mask([acquired.accessToken.reveal()] + proof)
         if json {
             let members = AzureCLIConsumer.token(
                 acquired.accessToken, type: acquired.tokenType, tenant: acquired.realm,
                 expiresOn: Credential(acquired, at: nil).end)
             console.print(JSONValue.object(members).encoded(pretty: true))
         } else if header {
-            console.print("Authorization: \(Self.authorization(acquired))")
+            console.print("Authorization: \(authorization)")
         } else {
             console.print(acquired.accessToken.reveal())
         }

@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Tokens in the logs of CI services: hidden there, and the commands for it nowhere else.
+@Suite struct MaskTests {
+    struct Step: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let script: String
+        var isHidden = true
+
+        init(_ name: String, _ script: String, isHidden: Bool = true) {
+            testDescription = name
+            self.script = script
+            self.isHidden = isHidden
+        }
+    }
+
+    /// Each leaves what it takes for the token in the file `token`, and shows it.
+    static let steps = [
+        Step("into a variable", #"token=$(lanyard token "$URL"); printf %s "$token" >token; echo "token $token.""#),
+        Step("into the log", #"lanyard token "$URL" | tee token"#),
+        Step("onto the log alone", #"lanyard token "$URL" >token; lanyard token "$URL"; lanyard token --json "$URL""#),
+        Step("to a command", #"lanyard exec "$URL" -- sh -c 'printf %s "$LANYARD_ACCESS_TOKEN" >token; cat token'"#),
+        Step("by another shell", #"bash -c 'sh -c "lanyard token $URL >token" || exit'; cat token"#),
+        Step("behind others' words", #"printf 'at work ' >&2; lanyard token "$URL" >token; cat token"#),
+        Step("as a header", #"lanyard token --header "$URL" | sed 's/.* //' >token; cat token"#),
+        Step("without a log", #"lanyard token "$URL" >token 2>errors; cat token errors"#, isHidden: false),
+        Step(
+            "with the errors", #"token=$(lanyard token "$URL" 2>&1); printf %s "$token" >token; cat token"#,
+            isHidden: false),
+        Step("errors elsewhere", #"lanyard token "$URL" 2>&1 >token | tee errors; cat token"#, isHidden: false),
+        Step(
+            "a script's errors", #"sh -c 'lanyard token "$URL" >token; true' 2>errors; cat token errors"#,
+            isHidden: false),
+    ]
+
+    static let jobs: [[String]] =
+        [["github"], ["azure", "--task"], ["azure"], ["github", "--task"]]
+        + [["github", "--container"]]
+
+    @Test(arguments: jobs)
+    func `a token that reaches the log is hidden, and what hides it goes nowhere else`(job: [String]) async throws {
+        let isContainer = job.contains("--container")
+        guard try await !isContainer || canHaveContainers else { return }
+        try await World.with { world in
+            let environment = world.environment.merging([
+                "URL": "\(world.sandbox.resource)/contoso/hello.git", "LANYARD_IDENTITY": "pipeline",
+            ]) { $1 }
+            for step in Self.steps {
+                let ended = try await run(
+                    Built.checkout + "/Tests/TestSupport/Scripts/job",
+                    job + ["--", "bash", "-e", "-o", "pipefail", "-c", step.script], environment: environment,
+                    folder: world.folder + "/work")
+                #expect(ended.status == 0, "\(step) \(ended)")
+                let token = try String(contentsOfFile: world.folder + "/work/token", encoding: .utf8)
+                #expect(token.hasPrefix("ey") && token.count { $0.isWhitespace } <= 1, "\(step) \(token)")
+                let errors = try? String(contentsOfFile: world.folder + "/work/errors", encoding: .utf8)
+                #expect(errors?.isEmpty != false, "\(step) \(errors ?? "")")
+                try? FileManager.default.removeItem(atPath: world.folder + "/work/errors")
+                let shown = token.trimmingCharacters(in: .whitespacesAndNewlines)
+                #expect(ended.output.contains(shown) != step.isHidden, "\(step) \(ended)")
+                #expect(ended.output.contains("***") == step.isHidden, "\(step) \(ended)")
+                #expect(!ended.output.contains("add-mask") && !ended.output.contains("##vso"), "\(step) \(ended)")
+            }
+        }
+    }
+
+    /// Root in a container has not the right to.
+    private var canHaveContainers: Bool {
+        get async throws {
+            try await run(
+                "/usr/bin/unshare", ["--pid", "--fork", "--mount-proc", "true"], environment: ["PATH": "/usr/bin:/bin"]
+            ).status == 0
+        }
+    }
+
+    @Test func `outside of a job nothing is written`() async throws {
+        try await World.with { world in
+            for extra in [[:], ["CI": "true", "GITLAB_CI": "true"]] {
+                let ended = try await world.lanyard(
+                    ["token", "\(world.sandbox.resource)/contoso/hello.git"],
+                    extra.merging(["LANYARD_IDENTITY": "pipeline"]) { $1 })
+                #expect(ended.status == 0 && ended.errors.isEmpty && ended.output.hasPrefix("ey"), "\(ended)")
+            }
+        }
+    }
+}
