@@ -32,6 +32,8 @@ extension Failure {
     /// A plugin that got no token for an identity; nobody can sign in for one, whatever its authority says.
     init(_ error: PluginError, plugin: String, of identity: Identity, in context: CommandContext) {
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
+        let service = PipelineService(context.environment)
+        if let advice = service?.advice(on: identity, context.environment) { hints.append(Hint(advice)) }
         if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
         if error.code == .internal, hints.isEmpty {
             hints.append(Hint("see the conversation with the plugin \(plugin)", run: "export LANYARD_TRACE=plugin"))
