@@ -102,9 +102,13 @@ extension Configuration {
 
     /// Every key that is no table, and what sets it.
     ///
+    /// If the user's file is to be written, it may be missing even if `LANYARD_CONFIG` names it.
+    ///
     /// - Throws: `SettingsError` if a file cannot be read or is wrong.
-    public static func settings(environment: [String: String]) throws(SettingsError) -> [Setting] {
-        let all = try load(environment: environment)
+    public static func settings(
+        environment: [String: String], isToBeWritten: Bool = false
+    ) throws(SettingsError) -> [Setting] {
+        let all = try load(environment: environment, isToBeWritten: isToBeWritten)
         let files = [systemFile] + [userFile(environment: environment)].compactMap(\.self)
         var origins: [String: Setting.Origin] = [:]
         for file in files {

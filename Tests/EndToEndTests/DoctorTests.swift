@@ -56,6 +56,38 @@ import Testing
         }
     }
 
+    @Test(arguments: [KeyringFixture.State.noBus, .staleBus, .noProvider])
+    func `identities need no keyring, unless it has their secret`(state: KeyringFixture.State) async throws {
+        try await Home.with(state) { home in
+            let git = try await home.lanyard(["configure", "git", "--identity", "environment"])
+            #expect(git.status == 0, "\(git)")
+            let (report, _) = try await doctor(home)
+            #expect(report.failures == 0, "\(report)")
+            #expect(report.check("keyring")?.level == "pass" && report.check("keyring.bus") == nil, "\(report)")
+            #expect(report.check("sign-in")?.level == "pass", "\(report)")
+
+            let person =
+                "[[rule]]\nurl = \"https://git.example\"\nauthority = \"https://login.microsoftonline.com/x\"\n"
+            let rule = person + "client-id = \"azure-cli\"\nscopes = [\"s\"]\n"
+            try home.write(rule, to: home.configFile)
+            #expect(try await doctor(home).0.failures > 0)
+            #expect(try await doctor(home, ["CI": "true"]).0.check("keyring")?.level == "pass")
+            try home.write(rule + "identity = \"machine\"\n", to: home.configFile)
+            #expect(try await doctor(home).0.check("keyring")?.level == "pass")
+            try home.write(
+                """
+                default-identity = "kept"
+                [[identity]]
+                name = "kept"
+                authority = "https://login.microsoftonline.com/contoso.example"
+                client-id = "a9911ca7-0000-4000-8000-0000000000e5"
+                secret = true
+
+                """, to: home.configFile)
+            #expect(try await doctor(home).0.failures > 0)
+        }
+    }
+
     @Test func `what to run is told once, though it helps with several findings`() async throws {
         try await Home.with(.noBus) { home in
             let remedy = "export XDG_RUNTIME_DIR="

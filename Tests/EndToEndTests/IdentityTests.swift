@@ -128,6 +128,65 @@ import Testing
             #expect(ruled.status == 0, "\(ruled)")
             let text = try String(contentsOfFile: world.configFile, encoding: .utf8)
             #expect(text.contains("identity  = \"machine\"\n"), "\(text)")
+            for arguments in [[], ["https://git.contoso.example/team", "--scope", "s"]] {
+                let name = arguments.isEmpty ? "environment" : "machine"
+                let again = try await world.lanyard(["configure", "git", "--identity", name] + arguments, environment)
+                #expect(again.status == 0 && again.errors.contains("nothing has to be changed"), "\(again)")
+            }
+        }
+    }
+
+    @Test func `a rule of others' is told apart, and left as it is`() async throws {
+        try await World.with(.noBus) { world in
+            try Self.configure(world)
+            let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
+            let url = "\(world.sandbox.resource)/contoso"
+            let configure = ["configure", "git", url, "--identity"]
+            let peoples = try await world.lanyard(configure + ["release"])
+            #expect(
+                peoples.status == 1 && peoples.errors.contains("is for people, and not for the identity release"),
+                "\(peoples)")
+            #expect(
+                peoples.errors.contains(#"identity = "release""#)
+                    && peoples.errors.contains("lanyard rule remove \(url)"))
+            let named = before.replacing("url = \"\(url)\"\n", with: "url = \"\(url)\"\nidentity = \"release\"\n")
+            try named.write(toFile: world.configFile, atomically: true, encoding: .utf8)
+            let other = try await world.lanyard(configure + ["machine"])
+            #expect(other.status == 1 && other.errors.contains("is for the identity release, and not"), "\(other)")
+            for _ in 1...2 { #expect(try await world.lanyard(configure + ["release"]).status == 0) }
+            #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == named)
+        }
+    }
+
+    @Test func `what still names an identity is told when it is removed`() async throws {
+        try await World.with(.noBus) { world in
+            try Self.configure(world)
+            let url = "https://git.contoso.example/team"
+            for arguments in [["configure", "git"], ["configure", "git", url, "--scope", "s"]] {
+                let ended = try await world.lanyard(arguments + ["--identity", "release"])
+                #expect(ended.status == 0, "\(ended)")
+            }
+            let removed = try await world.lanyard(["identity", "remove", "release"])
+            #expect(removed.status == 0, "\(removed)")
+            #expect(removed.errors.contains("the rule for \(url) still names it"), "\(removed)")
+            #expect(removed.errors.contains("lanyard config unset default-identity"), "\(removed)")
+            try Self.configure(world)
+            let named = try await world.lanyard(["identity", "remove", "release"], ["LANYARD_IDENTITY": "release"])
+            #expect(named.status == 0 && named.errors.contains("unset LANYARD_IDENTITY"), "\(named)")
+        }
+    }
+
+    @Test func `a configuration that isn't there yet is made`() async throws {
+        try await Home.with { home in
+            for (index, arguments) in [
+                ["configure", "git", "--identity", "environment"], ["config", "set", "default-identity", "machine"],
+                ["identity", "add", "deploy", "--managed", "system"],
+            ].enumerated() {
+                let file = "\(home.folder)/new-\(index)/config.toml"
+                let ended = try await home.lanyard(arguments, ["LANYARD_CONFIG": file])
+                #expect(ended.status == 0, "\(ended)")
+                #expect(FileManager.default.fileExists(atPath: file), "\(arguments)")
+            }
         }
     }
 }

@@ -117,9 +117,9 @@ struct ConfigUnsetCommand: Command {
 
 extension Configuration {
     /// Every setting, and what sets it.
-    static func settings(in context: CommandContext) throws(Failure) -> [Setting] {
+    static func settings(in context: CommandContext, isToBeWritten: Bool = false) throws(Failure) -> [Setting] {
         do throws(SettingsError) {
-            return try settings(environment: context.environment)
+            return try settings(environment: context.environment, isToBeWritten: isToBeWritten)
         } catch {
             throw Failure(error)
         }

@@ -26,7 +26,8 @@ struct SettingKey {
 
     /// Tells if what was changed has no effect, because something else wins.
     func tellOverride(_ file: SettingFilePlace, in context: CommandContext) throws(Failure) {
-        guard let setting = try Configuration.settings(in: context).first(where: { $0.key == name }) else { return }
+        let settings = try Configuration.settings(in: context, isToBeWritten: true)
+        guard let setting = settings.first(where: { $0.key == name }) else { return }
         switch setting.origin {
         case .builtIn: return
         case .file(let winner, _) where winner == file.path: return
@@ -78,7 +79,7 @@ struct SystemSettingOptions: ParsableArguments {
                 "device-mode counts for everybody on this machine, in \(Configuration.systemFile) only",
                 hints: [Hint("set it there", run: ShellCommand(words: command))], status: .usage)
         }
-        let setting = try Configuration.settings(in: context).first { $0.key == key.name }
+        let setting = try Configuration.settings(in: context, isToBeWritten: true).first { $0.key == key.name }
         guard setting?.isLocked != true else {
             throw Failure(
                 "\(key.name) is locked by \(Configuration.systemFile)",

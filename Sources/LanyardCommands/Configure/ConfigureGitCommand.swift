@@ -73,7 +73,7 @@ struct ConfigureGitCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let version = try await Git.requireUsable()
-        let session = try Session(context, of: scope.system ? .system : .user)
+        let session = try Session(context, of: scope.system ? .system : .user, isToBeWritten: true)
         let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
         try pattern?.requireGitPlace()
         if hasRuleOptions || identity != nil { try pattern?.requireTokenPlace() }
@@ -139,7 +139,7 @@ struct ConfigureGitCommand: Command {
     private func rule(for pattern: URLPattern?, _ session: Session) async throws(Failure) -> Rule? {
         guard let pattern else { return nil }
         let prompt = identity == nil ? scope.prompt(session.context) : nil
-        if let identity, session.configuration.rule(for: pattern.request)?.identity == identity { return nil }
+        if let identity, session.isMapped(pattern, for: identity) { return nil }
         if !hasRuleOptions, identity == nil {
             guard !session.maps(pattern), pattern.isTokenPlace, let prompt else { return nil }
             let shown = pattern.text.displayable(limit: 200)
@@ -147,17 +147,33 @@ struct ConfigureGitCommand: Command {
             do { try session.requireRoom(for: pattern) } catch { return nil }
             guard await prompt.accepts("\(shown) has no rule yet; make one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
-            let hint =
-                other.file == session.rulesFile
-                ? Hint("leave out the options that make a rule, or remove it first", run: session.removal(of: other))
-                : "leave out the options that make a rule, or edit \(other.place(session.context))"
-            throw Failure(taken: other, session.context, hint: hint)
+            throw taken(by: other, session)
         } else if !scope.dryRun {
             try session.requireRoom(for: pattern)
         }
         var draft = RuleDraft(session: session, pattern: pattern, options: rule, page: page, prompt: prompt)
         draft.identity = identity
         return try await draft.rule()
+    }
+
+    /// A rule that is there already, in the place of the one that was asked for.
+    private func taken(by other: Rule, _ session: Session) -> Failure {
+        let isOwn = other.file == session.rulesFile
+        if let identity {
+            let whose = other.identity.map { "the identity \($0)" } ?? "people"
+            let place = other.place(session.context)
+            let url = other.pattern.text.displayable(limit: 200)
+            let edit = Hint("to change that, write there", write: "identity = \"\(identity)\"")
+            let removal = isOwn ? Hint("or remove it first", run: session.removal(of: other)) : nil
+            return Failure(
+                "the rule for \(url), at \(place), is for \(whose), and not for the identity \(identity)",
+                hints: [edit, removal].compactMap(\.self))
+        }
+        let hint =
+            isOwn
+            ? Hint("leave out the options that make a rule, or remove it first", run: session.removal(of: other))
+            : "leave out the options that make a rule, or edit \(other.place(session.context))"
+        return Failure(taken: other, session.context, hint: hint)
     }
 }
 
@@ -212,6 +228,13 @@ extension Session {
     func maps(_ pattern: URLPattern) -> Bool {
         let request = pattern.request
         if configuration.rule(for: request) != nil { return true }
-        return resource(of: pattern) != nil && configuration.mapsKnownHosts
+        return resource(of: pattern) != nil
+            && (configuration.mapsKnownHosts || configuration.defaultIdentity != nil)
+    }
+
+    /// Whether a rule has an identity get the URL's tokens already.
+    fileprivate func isMapped(_ pattern: URLPattern, for identity: String) -> Bool {
+        guard let rule = configuration.rule(for: pattern.request) else { return false }
+        return (rule.identity ?? configuration.defaultIdentity) == identity
     }
 }

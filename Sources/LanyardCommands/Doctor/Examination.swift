@@ -39,6 +39,18 @@ struct Examination: Sendable {
             group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default)
     }
 
+    /// Whether only applications and machines get tokens here.
+    var isForIdentities: Bool {
+        guard configuration.defaultIdentity == nil else { return true }
+        return !configuration.rules.isEmpty && configuration.rules.allSatisfy { $0.identity != nil }
+    }
+
+    /// Whether all works without a keyring, as in a pipeline: no person's token has to be kept, nor an identity's secret.
+    var needsNoKeyring: Bool {
+        (isForIdentities || context.boolean("CI") == true)
+            && !configuration.identities.contains(where: \.isKeptInKeyring)
+    }
+
     /// Everything, in the order in which it is looked at.
     ///
     /// - Parameters:
@@ -70,5 +82,15 @@ struct Examination: Sendable {
     /// The user's configuration file, for people.
     var userFile: String {
         context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
+    }
+}
+
+extension Identity {
+    /// Whether the keyring has what proves it.
+    fileprivate var isKeptInKeyring: Bool {
+        switch application?.proof {
+        case .secret(.keyring), .certificate(_, password: .keyring): true
+        default: false
+        }
     }
 }

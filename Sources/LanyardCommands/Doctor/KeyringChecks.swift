@@ -16,6 +16,7 @@ struct KeyringChecks {
     func findings() async -> [Finding] {
         // First, because this starts the provider that the bus knows of.
         let state = examination.store.state()
+        if examination.needsNoKeyring, let unneeded = unneeded(state) { return [unneeded] }
         switch state {
         case .noSessionBus: return [noBus]
         case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
@@ -28,6 +29,17 @@ struct KeyringChecks {
             provider == nil && state == .hung
             ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
         return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(state)] + contents(state)
+    }
+
+    /// What stands for a keyring that isn't there, where only applications and machines get tokens; nil if there is one.
+    private func unneeded(_ state: KeyringState) -> Finding? {
+        switch state {
+        case .noSessionBus, .noProvider, .noDefaultCollection:
+            .pass("keyring", "there is none, and identities need none")
+        case .failed where libraryError != nil:
+            .pass("keyring", "there is no libsecret for one, and identities need none")
+        default: nil
+        }
     }
 
     /// Which library is missing; nil if none is.

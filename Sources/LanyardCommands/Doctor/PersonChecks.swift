@@ -13,6 +13,9 @@ struct PersonChecks {
     }
 
     var findings: [Finding] {
+        if examination.isForIdentities {
+            return [.pass("sign-in", "nobody is asked here: applications and machines sign in by themselves")]
+        }
         if let name = silencing {
             return [
                 .warn(

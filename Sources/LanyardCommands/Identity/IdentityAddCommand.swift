@@ -67,7 +67,7 @@ struct IdentityAddCommand: Command {
     }
 
     mutating func run(in context: CommandContext) async throws {
-        let session = try Session(context, of: place.scope)
+        let session = try Session(context, of: place.scope, isToBeWritten: true)
         let identity = try identity(session)
         try session.requireRoom(forIdentity: identity.name)
         let console = session.context.console

@@ -42,9 +42,31 @@ struct IdentityRemoveCommand: Command {
         guard try session.removeIdentity(named: name) else { throw missing(session) }
         let shown = name.displayable(limit: 64)
         session.context.console.note("removed the identity \(shown) from \(session.context.short(session.rulesFile))")
-        guard let rule = session.configuration.rules.first(where: { $0.identity == name }) else { return }
-        session.context.console.note(
-            Hint("a rule still names it; edit", write: rule.place(session.context)))
+        try tellWhoStillNamesIt(context)
+    }
+
+    /// Tells what is left without an identity, unless another file has one of the name.
+    private func tellWhoStillNamesIt(_ context: CommandContext) throws(Failure) {
+        let session = try Session(context, of: place.scope)
+        let left = session.configuration
+        guard !left.identities.contains(where: { $0.name == name }) else { return }
+        for rule in left.rules where rule.identity == name {
+            let url = rule.pattern.text.displayable(limit: 200)
+            context.console.note(Hint("the rule for \(url) still names it; edit", write: rule.place(context)))
+        }
+        guard left.defaultIdentity == name else { return }
+        let setting = try Configuration.settings(in: context).first { $0.key == "default-identity" }
+        switch setting?.origin {
+        case .variable(let variable):
+            context.console.note(Hint("\(variable) still names it; take that back", run: "unset \(variable)"))
+        case .file(let file, _):
+            let system = file == Configuration.systemFile
+            context.console.note(
+                Hint(
+                    "default-identity still names it; take that back",
+                    run: "lanyard config unset\(flag: "--system", if: system) default-identity"))
+        case .builtIn, nil: break
+        }
     }
 
     private func missing(_ session: Session) -> Failure {
