@@ -114,6 +114,12 @@ package final class Sandbox: Sendable {
     /// Makes refresh tokens and sessions invalid: all, or those of a user.
     package func revoke(_ what: String = "{}") async throws { _ = try await control("POST", "revoke", what) }
 
+    /// An assertion as a job of the sandbox's issuer has it.
+    package func assertion() async throws -> String {
+        let answer = try await control("POST", "assertion")
+        return answer.split(separator: "\"").map(String.init).first { $0.hasPrefix("ey") } ?? ""
+    }
+
     private func control(_ method: String, _ name: String, _ body: String? = nil) async throws -> String {
         var arguments = [
             "--silent", "--show-error", "--fail", "--max-time", "20", "--cacert", caFile, "--request", method,

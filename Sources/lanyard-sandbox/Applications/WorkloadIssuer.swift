@@ -23,6 +23,17 @@ extension World {
         return .json(["value": .string(token), "count": .integer(Int64(token.utf8.count))])
     }
 
+    /// The same as Azure Pipelines has it: a job asks for a service connection's.
+    func pipelineToken(_ visit: Visit) async throws -> Response {
+        guard case .bearer(workloadRequestToken)? = visit.authorization, visit.method == .post else {
+            return .json(["message": "post with the job's token"], status: .unauthorized)
+        }
+        guard visit.query["serviceConnectionId"] != nil else {
+            return .json(["message": "name a service connection"], status: .badRequest)
+        }
+        return .json(["oidcToken": .string(try await workloadAssertion([:]))])
+    }
+
     /// A signed assertion of the job, with whatever claims are to be different.
     func workloadAssertion(_ changes: [String: JSONValue]) async throws -> String {
         let now = Date.now.unix

@@ -41,6 +41,7 @@ struct AuthorityResponder: HTTPResponder {
         switch visit.segments.map({ $0.lowercased() }) {
         case []: return world.frontPage()
         case ["_actions", "token"]: return try await world.workloadToken(visit)
+        case ["_actions", "oidctoken"]: return try await world.pipelineToken(visit)
         case ["favicon.ico"]: return Response(status: .noContent)
         case ["devicelogin"]: return .redirect(to: "/common/oauth2/deviceauth")
         case let path where path.count == 3 && path[1...] == ["discovery", "instance"]:
