@@ -18,6 +18,10 @@ import Testing
         kubelogin("get-token"), kubelogin("get-token", "--login", "interactive"),
         kubelogin("get-token", "--login=azurecli"),
         kubelogin("\"--login\"", "'devicecode'", "--server-id", "6dae42f8-4368-4678-94ff-3960e28e3630"),
+        kubelogin("--login", "spn").replacing(
+            "env: null",
+            with: "env:\n  - name: AAD_LOGIN_METHOD\n    value: devicecode\n  - name: AZURE_TENANT_ID\n    value: \"x\""
+        ),
         "auth-provider:\n  config:\n    access-token: secret\n    client-id: x\n  name: azure",
     ])
     func `who signs in as a person runs lanyard`(user: String) throws {
@@ -40,6 +44,9 @@ import Testing
         kubelogin("--login"),
         kubelogin("get-token", "--client-secret", "x"), kubelogin("get-token", "--password=x"),
         kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AAD_USER\n    value: x"),
+        kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AAD_LOGIN_METHOD\n    value: spn"),
+        kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AZURE_TENANT_ID\n    value: \"\""),
+        kubelogin("get-token").replacing("env: null", with: "env:\n  - name: AZURE_CLIENT_SECRET\n    value: x"),
         "exec:\n  args: [get-token, --login, ropc, --username, u, --password, secret]\n  command: kubelogin",
         "exec:\n  args: [get-token,\n    \"--login\", spn]\n  command: kubelogin",
         "auth-provider:\n  name: gcp", "token: abc", "exec:\n  command: aws", "exec: {command: kubelogin}",
@@ -90,5 +97,14 @@ import Testing
         #expect(clusters.map { $0.value(of: "server") } == ["https://c.example:443", "https://d.example"])
         let context = try #require(KubeUsers(text, list: "contexts", of: "context").users.first)
         #expect(context.value(of: "user") == "me" && KubeUsers.current(text) == "x")
+    }
+
+    @Test func `kubelogin's variables come before its options`() throws {
+        let user = Self.kubelogin("--tenant-id", "a", "--client-id", "b", "--server-id", "c").replacing(
+            "env: null",
+            with: "env:\n  - name: AZURE_TENANT_ID\n    value: d\n  - name: AZURE_CLIENT_ID\n    value: 'e'")
+        let found = try #require(KubeUsers(Self.file(user)).users.first)
+        #expect(found.obstacle == nil)
+        #expect(found.signIn == KubeSignIn(tenant: "d", clientID: "e", server: "c", cloud: nil))
     }
 }

@@ -17,11 +17,11 @@ struct PersonChecks {
             return [.pass("sign-in", "nobody is asked here: applications and machines sign in by themselves")]
         }
         if let name = silencing {
-            return [
-                .warn(
-                    "sign-in", "lanyard asks nothing here, because \(name) says so",
-                    Hint(run: "env -u \(name) lanyard login URL"))
-            ]
+            let text = "lanyard asks nothing here, because \(name) says so"
+            let person = Hint(run: "env -u \(name) lanyard login URL")
+            guard name == "CI" else { return [.warn("sign-in", text, person)] }
+            let application = Hint("as an application", run: "lanyard configure git --identity environment")
+            return [.warn("sign-in", text, application, person)]
         }
         return [place].compactMap(\.self) + [browser, terminal]
     }

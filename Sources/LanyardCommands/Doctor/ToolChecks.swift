@@ -21,7 +21,9 @@ struct ToolChecks {
 
     private func finding(of tool: any ConfigurableTool.Type, _ entries: [ToolRecord.Entry]) -> Finding? {
         let check = "tools.\(tool.name)"
-        let isInUse = tool.installed(context) != nil && tool.isConfigured(context, isRecorded: false)
+        let isNamed = (try? ToolPlace(context)).map { !tool.urlsFound($0).isEmpty } ?? false
+        let isInUse =
+            tool.installed(context) != nil && (isNamed || tool.isConfigured(context, isRecorded: false))
         guard isInUse || !entries.isEmpty else { return nil }
         if let changed = entries.first(where: { !((try? $0.change.stands()) ?? false) }) {
             let file = context.short(changed.change.setting.file)

@@ -60,7 +60,7 @@ struct RuleDraft {
         } else {
             rule.scopes = try checked(options.scope.isEmpty ? known?.scopes ?? [] : options.scope)
         }
-        guard !rule.scopes.isEmpty || isExchanging else { throw Self.noScope }
+        guard !rule.scopes.isEmpty || isExchanging else { throw noScope }
         return rule
     }
 
@@ -269,7 +269,7 @@ struct RuleDraft {
         if let exchange = options.exchange, match.scopes(ofExchange: exchange, for: pattern) != nil { return [] }
         // A rule without any has the issuer's, also those that later versions know.
         if match.issuer?.scopes != nil { return [] }
-        guard prompt != nil else { throw Self.noScope }
+        guard prompt != nil else { throw noScope }
         let question = "scopes, separated by spaces, such as api://git.contoso.com/.default"
         return try await ask(for: "a scope", question) { text throws(Failure) in
             try checked(named(text) ?? text.pieces(between: " ").map(String.init))
@@ -282,12 +282,17 @@ struct RuleDraft {
             .first { $0.name.lowercased() == resource.lowercased() }?.scopes
     }
 
-    private static let noScope = Failure(
-        "a rule needs a scope",
-        hints: [
-            Hint("name it, such as", write: "--scope api://git.contoso.com/.default"),
-            Hint("or its resource", write: "--resource \"Azure DevOps\""),
-        ])
+    /// What exchanges tokens takes those for an API of the organisation's own.
+    private var noScope: Failure {
+        let hints =
+            isExchanging
+            ? [Hint("name the API that the host trusts, such as", write: "--scope api://aws.contoso.com/.default")]
+            : [
+                Hint("name it, such as", write: "--scope api://git.contoso.com/.default"),
+                Hint("or its resource", write: "--resource \"Azure DevOps\""),
+            ]
+        return Failure("a rule needs a scope", hints: hints)
+    }
 
     private func checked(_ scopes: [String]) throws(Failure) -> [String] {
         guard scopes.allSatisfy(\.isScopeToken) else { throw Failure(.badScope, in: session.context) }
@@ -295,7 +300,7 @@ struct RuleDraft {
         if let option = scopes.first(where: { $0.hasPrefix("--") }) {
             throw Failure(
                 "\(option.displayable(limit: 60)) is an option, not a scope",
-                hints: prompt == nil ? Self.noScope.hints : [], status: .usage)
+                hints: prompt == nil ? noScope.hints : [], status: .usage)
         }
         return scopes
     }

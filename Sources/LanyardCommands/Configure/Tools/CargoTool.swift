@@ -1,5 +1,6 @@
 import Addresses
 import Secrets
+import SettingsFile
 import Terminal
 
 /// cargo: lanyard is the last of its global credential providers, which cargo asks first.
@@ -13,12 +14,35 @@ enum CargoTool: ConfigurableTool {
     static let url = ToolURL.none
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let folder = place.path("CARGO_HOME", else: ".cargo")
-        // cargo prefers the old name if both are there.
-        let file = place.context.isFile("\(folder)/config") ? "\(folder)/config" : "\(folder)/config.toml"
+        let file = file(place)
         let setting = ToolSetting(.toml, "registry", "global-credential-providers", in: file)
         let program = place.program("cargo-credential-lanyard")
         return [ToolChange(setting, to: try list(try setting.current(), with: program, file))]
+    }
+
+    static func urlsFound(_ place: ToolPlace) -> [String] {
+        let file = file(place)
+        guard let text = (try? SettingsText(reading: file))?.text,
+            let registries = try? SettingsTable(file: file, text: text).table("registries")
+        else { return [] }
+        return registries.keys.compactMap { name in
+            guard let registry = try? registries.table(name), hasLanyard(registry) else { return nil }
+            let index = (try? registry.string("index")) ?? name
+            return String(index.hasPrefix("sparse+") ? index.dropFirst("sparse+".count) : index[...])
+        }
+    }
+
+    /// Whether a registry has lanyard as a provider of its own, which is a line of words or a list of them.
+    private static func hasLanyard(_ registry: SettingsTable) -> Bool {
+        let key = "credential-provider"
+        let words = (try? registry.strings(key)) ?? (try? registry.string(key)).map { [$0] }
+        return words?.first?.hasBytes("cargo-credential-lanyard") == true
+    }
+
+    /// cargo prefers the old name if both are there.
+    private static func file(_ place: ToolPlace) -> String {
+        let folder = place.path("CARGO_HOME", else: ".cargo")
+        return place.context.isFile("\(folder)/config") ? "\(folder)/config" : "\(folder)/config.toml"
     }
 
     /// The providers and lanyard.

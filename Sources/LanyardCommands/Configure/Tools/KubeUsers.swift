@@ -115,6 +115,11 @@ struct KubeUsers {
 
 extension KubeUsers.User {
     private static let terms = ["devicecode", "interactive", "azurecli"]
+    /// Those that kubelogin reads and that say nothing but who signs in, and how.
+    private static let variables = [
+        "AAD_LOGIN_METHOD", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AAD_SERVICE_PRINCIPAL_CLIENT_ID",
+        "AZURE_CLI_TIMEOUT",
+    ]
     private static let secrets = ["--client-secret", "--password", "--client-certificate", "--pop-enabled", "--legacy"]
 
     /// The lines of `exec` with lanyard in it; nil if the user signs in otherwise than a person does with Entra ID.
@@ -174,28 +179,47 @@ extension KubeUsers.User {
         guard !isFlow else { return "it is written with braces, which lanyard doesn't change" }
         guard !isOfFormerProvider else { return nil }
         guard command == "kubelogin" else { return "it is not written as kubectl writes it" }
-        let words = words
-        // What its variables hold may be a secret.
-        if words.contains("name:") { return "it sets variables for kubelogin (env), which lanyard doesn't read" }
+        let (words, variables) = (words, variables)
+        // What another holds may be a secret.
+        if let other = variables.keys.sorted().first(where: { !Self.variables.contains($0) || variables[$0] == "" }) {
+            return "it sets \(other.displayable(limit: 60)) for kubelogin (env), which lanyard doesn't read"
+        }
         if let secret = words.first(where: Self.secrets.contains) { return "it has \(secret)" }
+        if let way = variables["AAD_LOGIN_METHOD"] { return Self.obstacle(way, "AAD_LOGIN_METHOD is") }
         guard let place = words.firstIndex(where: { $0 == "--login" || $0 == "-l" }) else { return nil }
         guard place + 1 < words.count else { return "its --login names no way to sign in" }
-        return Self.terms.contains(words[place + 1])
-            ? nil : "no person signs in to it (--login \(words[place + 1].displayable(limit: 60)))"
+        return Self.obstacle(words[place + 1], "--login")
+    }
+
+    private static func obstacle(_ way: String, _ setting: String) -> String? {
+        terms.contains(way) ? nil : "no person signs in to it (\(setting) \(way.displayable(limit: 60)))"
     }
 
     /// Who signs in to what, as kubelogin's options or kubectl's settings say.
     var signIn: KubeSignIn {
-        let words = words
+        let (words, variables) = (words, variables)
         func option(_ names: String..., setting: String) -> String? {
             if let place = words.firstIndex(where: names.contains), place + 1 < words.count { return words[place + 1] }
             return isOfFormerProvider ? value(of: setting) : nil
         }
         return KubeSignIn(
-            tenant: option("--tenant-id", "-t", setting: "tenant-id"),
-            clientID: option("--client-id", setting: "client-id"),
+            tenant: variables["AZURE_TENANT_ID"] ?? option("--tenant-id", "-t", setting: "tenant-id"),
+            clientID: variables["AZURE_CLIENT_ID"] ?? variables["AAD_SERVICE_PRINCIPAL_CLIENT_ID"]
+                ?? option("--client-id", setting: "client-id"),
             server: option("--server-id", setting: "apiserver-id"),
             cloud: option("--environment", "-e", setting: "environment"))
+    }
+
+    /// The variables that the program is run with, which kubelogin prefers to its options; empty for a value that is not one word.
+    private var variables: [String: String] {
+        let words = words
+        var variables: [String: String] = [:]
+        for place in words.indices where words[place].isSame(as: "name:") && place + 1 < words.count {
+            let isWord = place + 3 < words.count && words[place + 2].isSame(as: "value:")
+            let value = isWord ? words[place + 3] : ""
+            variables[words[place + 1]] = value.hasSuffix(":") ? "" : value
+        }
+        return variables
     }
 
     /// What stands in the lines, whether a list has a line for each element or brackets around them.

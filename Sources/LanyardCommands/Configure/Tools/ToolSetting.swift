@@ -100,7 +100,7 @@ extension ToolSetting {
     /// The value in the file's text.
     func value(in text: String) throws(SettingsError) -> String? {
         switch format {
-        case .json: try json(text).value(at: key)
+        case .json: isEmpty(text) ? nil : try json(text).value(at: key)
         case .toml: try toml(text).value(of: name)
         case .ini, .lines: LineSettings(text, section: table).value(of: name)
         case .line: text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r") == name } ? name : nil
@@ -123,7 +123,8 @@ extension ToolSetting {
     func text(
         _ old: String?, with value: String?, asIn before: FileBefore = FileBefore()
     ) throws(SettingsError) -> String {
-        let text = old ?? (format == .json ? "{}\n" : "")
+        // docker takes an empty file for an object without members.
+        let text = format == .json && isEmpty(old ?? "") ? "{}\n" : old ?? ""
         switch format {
         case .json:
             guard let value else { return try json(text).removing(key) }
