@@ -13,7 +13,7 @@ actor Announcement {
 
     func portOpened() {
         openPorts += 1
-        guard openPorts == 6 else { return }
+        guard openPorts == 7 else { return }
         do throws(SandboxError) {
             try world.home.write(configuration, to: world.home.configuration)
             try world.home.write(gitConfiguration, to: world.home.gitConfiguration)
@@ -45,10 +45,30 @@ actor Announcement {
                 "request_url": .string(world.workloadRequestURL), "request_token": .string(world.workloadRequestToken),
             ]
         }
+        members["machine"] = machine
         members["issuer"] = description(of: world.issuer, second: "confidential_client_id")
         members["forge"] = description(of: world.forge, second: "app_client_id")
         members["gitea"] = description(of: world.gitea, second: "confidential_client_id")
         return JSONValue.object(members).encodedText
+    }
+
+    /// The variables that each platform gives its machines, and the IDs of the identity that was assigned.
+    private var machine: JSONValue {
+        var members: [String: JSONValue] = [
+            "platforms": .object(
+                Dictionary(
+                    uniqueKeysWithValues: MachinePlatform.allCases.map { platform in
+                        let variables = world.variables(of: platform).map { ($0.name, JSONValue.string($0.value)) }
+                        return (platform.rawValue, .object(Dictionary(uniqueKeysWithValues: variables)))
+                    })),
+            "arc_keys": .string(world.home.arcKeys),
+        ]
+        if let assigned = world.assignedIdentity {
+            members["client_id"] = .string(assigned.id)
+            members["object_id"] = .string(assigned.object)
+            members["resource_id"] = .string(assigned.resourceID)
+        }
+        return .object(members)
     }
 
     /// Where a host is, its two clients, and the secret of those that have one.
@@ -65,7 +85,7 @@ actor Announcement {
             # Made by lanyard-sandbox; good for as long as it runs.
             ca-file = \(quoted(world.home.caFile))
 
-            """ + identity
+            """ + identity + assignedIdentity
         for area in GitArea.all(in: world) {
             let isB2C = area.tenant?.kind == .b2c
             let scopes = isB2C ? area.audience.scopes : [".default"]
@@ -94,8 +114,22 @@ actor Announcement {
             """
     }
 
+    /// The one that was assigned to this machine.
+    private var assignedIdentity: String {
+        guard let assigned = world.assignedIdentity else { return "" }
+        return """
+
+            [[identity]]
+            name = \(quoted(Self.assignedIdentity))
+            managed = \(quoted("client-id:\(assigned.id)"))
+
+            """
+    }
+
     /// What the configuration calls the application.
     static let identity = "pipeline"
+    /// What the configuration calls the identity that was assigned to this machine.
+    static let assignedIdentity = "deployment"
 
     /// The registry's, for a client that every tenant has.
     private var registryRule: String {

@@ -28,6 +28,9 @@ struct Greeting {
 
         An application signs in by itself, as a pipeline does: the identity \(Announcement.identity) of config.toml.
 
+        So does a machine in Azure: as the identity machine, or as \(Announcement.assignedIdentity) of config.toml. These variables make
+        this computer one; see 'man lanyard-sandbox':
+        \(machine)
         Who can sign in:
         \(people)
         Repositories:
@@ -83,7 +86,7 @@ struct Greeting {
         return (repository.map { ["lanyard login \($0)", "git clone \($0)"] } ?? []) + [secret] + clones + [
             "lanyard token --header \(graph) | curl --cacert \(word(world.home.caFile)) --header @- \(graph)",
             "lanyard accounts",
-        ] + pipeline
+        ] + pipeline + machineClone
     }
 
     /// As an application, without a person.
@@ -93,6 +96,27 @@ struct Greeting {
         else { return [] }
         let name = Announcement.identity
         return ["LANYARD_IDENTITY=\(name) git clone \(word("\(world.resource)/\(area.name)/hello.git")) \(name)"]
+    }
+
+    /// What makes this computer a machine of each platform.
+    private var machine: String {
+        MachinePlatform.allCases.map { platform in
+            let gap = String(repeating: " ", count: 17 - platform.words.utf8.count)
+            return "  \(platform.words)\(gap)\(assignments(platform))\n"
+        }.joined()
+    }
+
+    private func assignments(_ platform: MachinePlatform) -> String {
+        world.variables(of: platform).map { "\($0.name)=\(word($0.value))" }.joined(separator: " ")
+    }
+
+    /// As a machine.
+    private var machineClone: [String] {
+        guard let own = world.directory.managedIdentities.first,
+            let area = areas.first(where: { $0.tenant?.domain == own.tenant })
+        else { return [] }
+        let clone = "git clone \(word("\(world.resource)/\(area.name)/hello.git")) machine"
+        return ["\(assignments(.metadataService)) LANYARD_IDENTITY=machine \(clone)"]
     }
 
     private func lines(_ lines: [String]) -> String { lines.map { "  \($0)\n" }.joined() }

@@ -35,6 +35,8 @@ struct Home: Sendable {
     var forgeSecret: String { path + "/forge.secret" }
     /// The certificate and key of the application.
     var applicationCertificate: String { path + "/application.pem" }
+    /// What machines have at `/var/opt/azcmagent/tokens` that the agent of Azure Arc connects.
+    var arcKeys: String { path + "/azcmagent/tokens" }
     var gitConfiguration: String { path + "/gitconfig" }
     var description: String { path + "/sandbox.json" }
     var repositories: String { path + "/repositories" }

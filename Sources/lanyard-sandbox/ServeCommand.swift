@@ -48,6 +48,11 @@ struct ServeCommand: AsyncParsableCommand {
     var exchangePort = 0
 
     @Option(
+        help: ArgumentHelp(
+            "The port that gives machines in Azure their tokens; 0 picks a free one.", valueName: "number"))
+    var machinePort = 0
+
+    @Option(
         help: ArgumentHelp("The people who can sign in, and to what, instead of the built-in ones.", valueName: "file"))
     var users: String?
 
@@ -147,7 +152,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw SandboxError(
                 "a port is in use: choose others with --port, --resource-port, --issuer-port, --forge-port, "
-                    + "--gitea-port and --exchange-port, or 0 for any")
+                    + "--gitea-port, --exchange-port and --machine-port, or 0 for any")
         }
     }
 
@@ -157,10 +162,12 @@ struct ServeCommand: AsyncParsableCommand {
     ) throws -> [any Service] {
         let announcement = Announcement(world)
         func application(
-            _ responder: some HTTPResponder<ConnectionContext>, port: Int, opened: @escaping @Sendable (Int) -> Void
+            _ responder: some HTTPResponder<ConnectionContext>, port: Int, isPlain: Bool = false,
+            opened: @escaping @Sendable (Int) -> Void
         ) throws -> any Service {
             Application(
-                responder: responder, server: try .tls(.http1(), tlsConfiguration: certificates.server),
+                responder: responder,
+                server: isPlain ? .http1() : try .tls(.http1(), tlsConfiguration: certificates.server),
                 configuration: .init(address: .hostname("127.0.0.1", port: port)),
                 onServerRunning: { channel in
                     opened(channel.localAddress?.port ?? 0)
@@ -172,6 +179,9 @@ struct ServeCommand: AsyncParsableCommand {
             application(AuthorityResponder(world: world), port: port) { world.setAuthority(port: $0) },
             application(ResourceResponder(world: world, git: git), port: resourcePort) { world.setResource(port: $0) },
             application(ExchangeResponder(world: world), port: exchangePort) { world.setExchanges(port: $0) },
+            application(MachineResponder(world: world), port: machinePort, isPlain: true) {
+                world.setMachine(port: $0)
+            },
         ]
             + hosts.map { host, port in
                 let responder = HostResponder(site: HostSite(world: world, host: host), git: git)

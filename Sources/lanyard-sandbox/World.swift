@@ -21,6 +21,8 @@ final class World: Sendable {
         var hasExpiredSecrets = false
         /// Seconds that the registry's refresh tokens live.
         var registryTokenLifetime = 10_800
+        /// Seconds that a machine's tokens live.
+        var machineTokenLifetime = 86_400
         /// Seconds that temporary keys live.
         var keyLifetime = 3600
     }
@@ -44,7 +46,11 @@ final class World: Sendable {
     let log: RequestLog
     let repositories: Repositories
     let controlToken = newSecret()
-    private let ports = Mutex((authority: 0, resource: 0, exchanges: 0))
+    /// What App Service gives its programs to prove that they are its own.
+    let identityHeader = newSecret()
+    /// The keys that the agent of Azure Arc has written.
+    let arcKeys: ArcKeys
+    private let ports = Mutex((authority: 0, resource: 0, exchanges: 0, machine: 0))
     private let current = Mutex(Settings())
 
     init(home: Home, directory: Directory, trust: Trust) throws {
@@ -54,6 +60,7 @@ final class World: Sendable {
         applicationCertificate = trust.applicationCertificate
         repositories = Repositories(home: home)
         log = try RequestLog(file: home.logFile)
+        arcKeys = try ArcKeys(folder: home.arcKeys)
     }
 
     var settings: Settings { current.withLock { $0 } }
@@ -63,9 +70,12 @@ final class World: Sendable {
     var resource: String { "https://localhost:\(ports.withLock(\.resource))" }
     /// What takes tokens only in exchange for its own.
     var exchanges: String { "https://localhost:\(ports.withLock(\.exchanges))" }
+    /// What gives machines in Azure their tokens, without TLS as there.
+    var machine: String { "http://127.0.0.1:\(ports.withLock(\.machine))" }
     func setAuthority(port: Int) { ports.withLock { $0.authority = port } }
     func setResource(port: Int) { ports.withLock { $0.resource = port } }
     func setExchanges(port: Int) { ports.withLock { $0.exchanges = port } }
+    func setMachine(port: Int) { ports.withLock { $0.machine = port } }
 
     /// The issuer of an organization's tokens, or of a B2C tenant's: those end with a slash, as real ones do.
     func issuer(of tenant: Tenant) -> String {

@@ -35,13 +35,13 @@ import Testing
                     "If that terminal cannot open a browser, let a scripted one sign in:", "Then:",
                 ]
                 let commands = headings.map { Self.lines(of: text, below: $0) }
-                #expect(commands.map(\.count) == [3, 1, 9], "\(text)")
+                #expect(commands.map(\.count) == [3, 1, 10], "\(text)")
                 // fish has no `set -e`; what came of the commands is looked at below.
                 let script = ((shell == "fish" ? [] : ["set -e"]) + commands.flatMap(\.self)).joined(separator: "\n")
                 let ended = try await run(
                     shell, ["-c", script], environment: home.environment, folder: home.folder + "/home")
                 #expect(ended.status == 0, "\(script)\n\(ended)")
-                for clone in ["hello", "issuer", "forge", "gitea", "pipeline"] {
+                for clone in ["hello", "issuer", "forge", "gitea", "pipeline", "machine"] {
                     let file = "\(home.folder)/home/\(clone)/README.md"
                     #expect(FileManager.default.fileExists(atPath: file), "\(ended)")
                 }

@@ -6,7 +6,7 @@ package final class Sandbox: Sendable {
     package struct Request: Decodable, Sendable, CustomStringConvertible {
         /// `GET` or `POST`.
         package let method: String
-        /// `authority`, `resource`, `issuer`, `forge`, `gitea` or `exchanges`.
+        /// `authority`, `resource`, `issuer`, `forge`, `gitea`, `exchanges` or `machine`.
         package let host: String
         /// The URL's path.
         package let path: String
@@ -22,11 +22,13 @@ package final class Sandbox: Sendable {
         package let query: [String: String]?
         /// The form, without its secrets.
         package let form: [String: String]?
+        /// The headers that a machine's platform looks at, without secrets.
+        package let headers: [String: String]?
 
         package var description: String { "\(method) \(host) \(path) \(grantType ?? "") \(status)" }
 
         enum CodingKeys: String, CodingKey {
-            case method, host, path, status, user, query, form, authorization
+            case method, host, path, status, user, query, form, headers, authorization
             case grantType = "grant_type"
         }
     }
@@ -73,6 +75,9 @@ package final class Sandbox: Sendable {
     /// The application that signs in without a person.
     package var application: SandboxDescription.Application { description.application }
 
+    /// What gives machines in Azure their tokens.
+    package var machine: SandboxDescription.Machine { description.machine }
+
     /// The plain OpenID Connect issuer.
     package var issuer: SandboxDescription.Host { description.issuer }
     /// The host that works as GitHub does.
@@ -87,6 +92,9 @@ package final class Sandbox: Sendable {
     package func authorityRequests() async throws -> [Request] {
         try await requests().filter { $0.host == "authority" && !$0.path.hasPrefix("/_sandbox") }
     }
+
+    /// What was asked of the machine's platform since the log was last cleared.
+    package func machineRequests() async throws -> [Request] { try await requests().filter { $0.host == "machine" } }
 
     /// Everything that was asked since the log was last cleared.
     package func requests() async throws -> [Request] {

@@ -26,6 +26,31 @@ package struct SandboxDescription: Decodable, Sendable {
     /// The application that signs in without a person.
     package let application: Application
 
+    /// What gives machines in Azure their tokens.
+    package let machine: Machine
+
+    /// A machine in Azure that this computer can be, on each platform that the sandbox knows.
+    package struct Machine: Decodable, Sendable {
+        /// The variables that a platform gives its machines, by the platform's name.
+        package let platforms: [String: [String: String]]
+        /// The client ID of the identity that was assigned to it.
+        package let clientID: String
+        /// The object ID of that identity.
+        package let objectID: String
+        /// The resource ID of that identity.
+        package let resourceID: String
+        /// The folder that such a machine has at `/var/opt/azcmagent/tokens`.
+        package let arcKeys: String
+
+        private enum CodingKeys: String, CodingKey {
+            case platforms
+            case clientID = "client_id"
+            case objectID = "object_id"
+            case resourceID = "resource_id"
+            case arcKeys = "arc_keys"
+        }
+    }
+
     /// An application, and what proves it.
     package struct Application: Decodable, Sendable {
         /// Its client ID.
@@ -70,7 +95,7 @@ package struct SandboxDescription: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case authority, resource, exchanges, issuer, forge, gitea, application
+        case authority, resource, exchanges, issuer, forge, gitea, application, machine
         case caFile = "ca_file"
         case controlToken = "control_token"
         case clientID = "client_id"

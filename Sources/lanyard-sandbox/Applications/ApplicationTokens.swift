@@ -5,8 +5,19 @@ import Hummingbird
 import JSON
 import Synchronization
 
+/// Whoever gets tokens without a person.
+protocol TokenOwner {
+    /// The client id.
+    var id: String { get }
+    var name: String { get }
+    /// The object id of the service principal.
+    var object: String { get }
+    /// What it may do at every resource.
+    var roles: [String] { get }
+}
+
 /// An application that gets tokens by itself, without a person.
-struct ServicePrincipal: Decodable, Sendable, Equatable {
+struct ServicePrincipal: Decodable, Sendable, Equatable, TokenOwner {
     enum CodingKeys: String, CodingKey {
         case id, name, tenant, object, secret, certificate, subjects, roles
     }
@@ -120,15 +131,9 @@ extension World {
         for application: ServicePrincipal, _ resource: ResourceApp, provedBy proof: Proof, _ visit: Visit
     ) async throws(OAuthFailure) -> JSONValue {
         guard let tenant = directory.tenant(application.tenant) else { throw .unknownTenant(application.tenant) }
-        let (now, lifetime) = (Date.now.unix, settings.accessTokenLifetime)
-        let claims = Claims([
-            "iss": .string(issuer(of: tenant)), "iat": .integer(now), "nbf": .integer(now),
-            "exp": .integer(now + Int64(lifetime)), "ver": "2.0", "tid": .string(tenant.id),
-            "aud": .string(resource.identifiers.first ?? resource.id), "oid": .string(application.object),
-            "sub": .string(application.object), "azp": .string(application.id), "azpacr": .string(proof.rawValue),
-            "idtyp": "app", "app_displayname": .string(application.name),
-            "roles": JSONValue(strings: application.roles), "uti": .string(newSecret(bytes: 16)),
-        ])
+        let lifetime = settings.accessTokenLifetime
+        var claims = claims(of: application, in: tenant, for: resource, lifetime: lifetime)
+        claims["azpacr"] = .string(proof.rawValue)
         guard let token = try? await key.sign(claims) else {
             throw OAuthFailure("server_error", 90033, "A transient error has occurred. Please try again.")
         }
@@ -138,6 +143,21 @@ extension World {
         ]
         answer["refresh_in"] = settings.refreshIn.map { .integer(Int64($0)) }
         return .object(answer)
+    }
+
+    /// The claims of a token that nobody signed in for.
+    func claims(
+        of principal: some TokenOwner, in tenant: Tenant, for resource: ResourceApp, lifetime: Int
+    ) -> Claims {
+        let now = Date.now.unix
+        return Claims([
+            "iss": .string(issuer(of: tenant)), "iat": .integer(now), "nbf": .integer(now),
+            "exp": .integer(now + Int64(lifetime)), "ver": "2.0", "tid": .string(tenant.id),
+            "aud": .string(resource.identifiers.first ?? resource.id), "oid": .string(principal.object),
+            "sub": .string(principal.object), "azp": .string(principal.id), "idtyp": "app",
+            "app_displayname": .string(principal.name), "roles": JSONValue(strings: principal.roles),
+            "uti": .string(newSecret(bytes: 16)),
+        ])
     }
 }
 

@@ -53,6 +53,7 @@ extension World {
             case ("renewal_ends_access_token", let number?): change { $0.renewalEndsAccessToken = number != 0 }
             case ("registry_token_lifetime", let number?): change { $0.registryTokenLifetime = number }
             case ("key_lifetime", let number?): change { $0.keyLifetime = number }
+            case ("machine_token_lifetime", let number?): change { $0.machineTokenLifetime = number }
             case ("expired_secrets", let number?): change { $0.hasExpiredSecrets = number != 0 }
             case ("registration", let number?): change { $0.offersRegistration = number != 0 }
             default: throw SandboxError("there is no setting \(name)")

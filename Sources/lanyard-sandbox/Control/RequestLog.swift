@@ -9,7 +9,7 @@ import SystemPackage
 
 /// What was asked of this sandbox, with secrets replaced by short digests of them.
 final class RequestLog: Sendable {
-    enum Host: String, Sendable { case authority, resource, issuer, forge, gitea, exchanges }
+    enum Host: String, Sendable { case authority, resource, issuer, forge, gitea, exchanges, machine }
 
     private static let mostEntries = 20_000
     private static let secrets: Set<String> = [
@@ -36,6 +36,7 @@ final class RequestLog: Sendable {
         entry["user"] = visit.user.map(JSONValue.string) ?? .null
         entry["authorization"] = visit.authorizationScheme.map(JSONValue.string) ?? .null
         entry["user_agent"] = visit.request.headers[.userAgent].map(JSONValue.string) ?? .null
+        if host == .machine { entry["headers"] = Self.proofs(visit) }
         let line = JSONValue.object(entry)
         entries.withLock { entries in
             if entries.count >= Self.mostEntries { entries.removeFirst(Self.mostEntries / 2) }
@@ -53,6 +54,16 @@ final class RequestLog: Sendable {
         var members: [String: JSONValue] = [:]
         for (name, value) in form.fields {
             members[name] = .string(secrets.contains(name) && !value.isEmpty ? mask(value) : value)
+        }
+        return .object(members)
+    }
+
+    /// The headers that a machine's platform looks at.
+    private static func proofs(_ visit: Visit) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for name in ["Metadata", "X-IDENTITY-HEADER", "Authorization"] {
+            guard let value = visit.header(name) else { continue }
+            members[name] = .string(name == "Metadata" ? value : mask(value))
         }
         return .object(members)
     }

@@ -151,6 +151,23 @@ enum DefaultUsers {
         subjects = ["repo:contoso/hello:ref:refs/heads/main"]
         roles = ["Repo.Read", "Repo.Write"]
 
+        [[managed-identity]]    # a machine in Azure signs in by itself: its own identity, and one that was assigned to it
+        name = "lanyard sandbox machine"
+        tenant = "contoso.example"
+        id = "3ac41e00-0000-4000-8000-0000000000f6"
+        object = "3ac41e00-0000-4000-8000-00000000c0a7"
+        resource-id = "/subscriptions/5ab5c000-0000-4000-8000-000000005ab5/resourceGroups/sandbox/providers/Microsoft.Compute/virtualMachines/machine"
+        system = true
+        roles = ["Repo.Read"]
+
+        [[managed-identity]]
+        name = "lanyard sandbox deployment"
+        tenant = "contoso.example"
+        id = "de970100-0000-4000-8000-0000000000a7"
+        object = "de970100-0000-4000-8000-00000000c0a7"
+        resource-id = "/subscriptions/5ab5c000-0000-4000-8000-000000005ab5/resourceGroups/sandbox/providers/Microsoft.ManagedIdentity/userAssignedIdentities/deployment"
+        roles = ["Repo.Read", "Repo.Write"]
+
         [[resource]]
         id = "00000003-0000-0000-c000-000000000000"
         name = "Microsoft Graph"

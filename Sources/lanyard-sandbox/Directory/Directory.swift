@@ -10,6 +10,7 @@ final class Directory: Sendable {
     let resources: [ResourceApp]
     let requirements: [Requirement]
     let applications: [ServicePrincipal]
+    let managedIdentities: [ManagedIdentity]
     private let people: Mutex<[User]>
 
     init(_ file: DirectoryFile) {
@@ -18,6 +19,7 @@ final class Directory: Sendable {
         resources = file.resource
         requirements = file.requirement ?? []
         applications = file.application ?? []
+        managedIdentities = file.managedIdentity ?? []
         people = Mutex(file.user)
     }
 

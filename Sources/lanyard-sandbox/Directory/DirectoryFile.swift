@@ -6,6 +6,12 @@ struct DirectoryFile: Decodable, Sendable {
     var resource: [ResourceApp]
     var requirement: [Requirement]?
     var application: [ServicePrincipal]?
+    var managedIdentity: [ManagedIdentity]?
+
+    private enum CodingKeys: String, CodingKey {
+        case tenant, user, client, resource, requirement, application
+        case managedIdentity = "managed-identity"
+    }
 }
 
 /// A tenant: an organization, the one of all personal accounts, or a B2C directory.

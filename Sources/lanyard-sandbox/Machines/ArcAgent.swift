@@ -1,0 +1,77 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import JSON
+
+/// The agent of Azure Arc on a machine that is elsewhere: it gives tokens to whoever can read the file that it names.
+struct ArcAgent: Sendable {
+    /// Where its interface is; at Azure Arc it is at the root of a port of its own.
+    static let folder = "/arc"
+    static let path = folder + MetadataService.path
+    private static let versions = ["2021-02-01", "2020-06-01", "2019-11-01", "2019-08-15"]
+
+    let world: World
+
+    func answer(_ visit: Visit) async throws -> Response {
+        guard visit.method == .get else { return refusal("invalid_request", "Use GET", .methodNotAllowed, visit) }
+        guard visit.header("Metadata")?.lowercased() == "true" else {
+            return refusal("invalid_request", "Required metadata header not specified", .badRequest, visit)
+        }
+        guard let version = visit.query["api-version"], Self.versions.contains(version) else {
+            return refusal("invalid_request", "api-version is missing or not supported", .badRequest, visit)
+        }
+        guard let name = visit.query["resource"] else {
+            return refusal("invalid_request", "Required audience parameter not specified", .badRequest, visit)
+        }
+        guard let which = try? IdentityName(visit.query, objectID: ["object_id"], resourceID: ["msi_res_id"]),
+            let identity = world.directory.managedIdentities.first(where: which.means)
+        else { return refusal("identity_not_found", "Identity not found", .notFound, visit) }
+        guard let key = Self.key(visit) else {
+            return try challenge("Missing Basic Authorization header", visit)
+        }
+        guard world.arcKeys.use(key) else { return try challenge("Invalid Basic Authorization header", visit) }
+        return try await token(of: identity, which, for: name, visit)
+    }
+
+    private func token(
+        of identity: ManagedIdentity, _ which: IdentityName, for name: String, _ visit: Visit
+    ) async throws -> Response {
+        visit.user = identity.name
+        guard let resource = world.machineResource(name) else {
+            return refusal("invalid_resource", MetadataService.unknown(name, in: identity), .badRequest, visit)
+        }
+        var members = MetadataService.members(
+            of: try await world.machineToken(of: identity, for: resource), for: name)
+        // An agent that knows assigned identities says whose token it is; one that doesn't gives the machine's.
+        switch which {
+        case .system: break
+        case .clientID: members["client_id"] = .string(identity.id)
+        case .objectID: members["object_id"] = .string(identity.object)
+        case .resourceID: members["msi_res_id"] = .string(identity.resourceID)
+        }
+        return .json(.object(members))
+    }
+
+    /// What is in the file, which the agent wants as it is, without a user name.
+    private static func key(_ visit: Visit) -> String? {
+        guard let header = visit.header("Authorization"), header.lowercased().hasPrefix("basic ") else { return nil }
+        return String(header.dropFirst("basic ".count))
+    }
+
+    private func challenge(_ description: String, _ visit: Visit) throws -> Response {
+        var response = refusal("unauthorized_client", description, .unauthorized, visit)
+        response.headers[.wwwAuthenticate] = "Basic realm=\(try world.arcKeys.new())"
+        return response
+    }
+
+    private func refusal(
+        _ code: String, _ description: String, _ status: HTTPResponse.Status, _ visit: Visit
+    ) -> Response {
+        .json(
+            [
+                "error": .string(code), "error_description": .string(description),
+                "error_codes": [.integer(Int64(status.code))], "timestamp": .string(visit.arrived.entraTimestamp),
+                "trace_id": "", "correlation_id": .string(visit.correlationID),
+            ], status: status)
+    }
+}

@@ -1,0 +1,43 @@
+import Files
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// The keys that the agent has written, each good for one token.
+///
+/// Programs read them at `/var/opt/azcmagent/tokens` and nowhere else. The sandbox has them in its own folder: whoever wants to try it
+/// makes that folder appear there.
+final class ArcKeys: Sendable {
+    static let place = "/var/opt/azcmagent/tokens"
+    private static let mostKeys = 100
+
+    private let folder: String
+    /// What is in each file, oldest first.
+    private let keys = Mutex<[(name: String, key: String)]>([])
+
+    init(folder: String) throws {
+        self.folder = folder
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Writes a new key, and gives the path that programs find it at.
+    func new() throws -> String {
+        let (name, key) = ("\(newIdentifier()).key", newSecret())
+        try Folder(folder).write(Array(key.utf8), to: name, isDurable: false)
+        keys.withLock { keys in
+            keys.append((name, key))
+            if keys.count > Self.mostKeys { unlink("\(folder)/\(keys.removeFirst().name)") }
+        }
+        return "\(Self.place)/\(name)"
+    }
+
+    /// Uses a key, and removes its file; false if there is no such key.
+    func use(_ key: String) -> Bool {
+        keys.withLock { keys in
+            guard let index = keys.firstIndex(where: { $0.key == key }) else { return false }
+            unlink("\(folder)/\(keys.remove(at: index).name)")
+            return true
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// An identity that a machine in Azure has.
+struct ManagedIdentity: Decodable, Sendable, Equatable, TokenOwner {
+    var name: String
+    /// The domain of its tenant.
+    var tenant: String
+    /// The client id.
+    var id: String
+    /// The object id of its service principal.
+    var object: String
+    /// Its place in Azure Resource Manager; of the machine's own identity, the machine's.
+    var resourceID: String
+    /// Whether it is the machine's own, not one that was assigned to it.
+    var system: Bool?
+    /// What it may do at every resource.
+    var roles: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case name, tenant, id, object, system, roles
+        case resourceID = "resource-id"
+    }
+}
+
+/// Which of a machine's identities a request names.
+enum IdentityName: Sendable, Equatable {
+    /// None, which is the machine's own.
+    case system
+    case clientID(String)
+    case objectID(String)
+    case resourceID(String)
+
+    /// Reads a query, in which a platform has its own names for the parameters.
+    ///
+    /// - Throws: `AmbiguousIdentity` if it names several.
+    init(_ query: Form, objectID: [String], resourceID: [String]) throws(AmbiguousIdentity) {
+        let named =
+            ["client_id"].compactMap { query[$0] }.map(Self.clientID)
+            + objectID.compactMap { query[$0] }.map(Self.objectID)
+            + resourceID.compactMap { query[$0] }.map(Self.resourceID)
+        guard named.count < 2 else { throw AmbiguousIdentity() }
+        self = named.first ?? .system
+    }
+
+    func means(_ identity: ManagedIdentity) -> Bool {
+        func isSame(_ one: String, _ other: String) -> Bool { one.lowercased() == other.lowercased() }
+        return switch self {
+        case .system: identity.system == true
+        case .clientID(let id): identity.system != true && isSame(id, identity.id)
+        case .objectID(let id): identity.system != true && isSame(id, identity.object)
+        case .resourceID(let id): identity.system != true && isSame(id, identity.resourceID)
+        }
+    }
+}
+
+/// A request that names several identities.
+struct AmbiguousIdentity: Error {}

@@ -1,0 +1,107 @@
+import HTTPTypes
+import Hummingbird
+import JSON
+
+/// The Instance Metadata Service (IMDS) of Azure's virtual machines, as far as tokens go, with its words for what is wrong.
+struct MetadataService: Sendable {
+    static let path = "/metadata/identity/oauth2/token"
+    /// The versions of its interface that have tokens, newest first.
+    private static let versions = [
+        "2021-12-13", "2021-02-01", "2020-09-01", "2020-06-01", "2019-11-01", "2019-08-01", "2018-10-01", "2018-02-01",
+    ]
+
+    let world: World
+
+    func answer(_ visit: Visit) async throws -> Response {
+        guard visit.segments.first == "metadata" else { return .text("Not Found", status: .notFound) }
+        // It can't be made to answer for somebody else: no browser sends the first, and every proxy the second.
+        guard visit.header("Metadata")?.lowercased() == "true" else {
+            return Self.refusal("bad_request_102", "Required metadata header not specified")
+        }
+        guard visit.header("X-Forwarded-For") == nil else {
+            return Self.refusal("invalid_request", "X-Forwarded-For header is not allowed")
+        }
+        guard visit.path == Self.path else {
+            return Self.refusal("unknown_source", "Unknown Source \(visit.path)", .unauthorized)
+        }
+        guard visit.method == .get else { return Self.refusal("invalid_request", "Use GET", .methodNotAllowed) }
+        guard let version = visit.query["api-version"], Self.versions.contains(version) else {
+            return .json(
+                [
+                    "error": .string(
+                        "Bad request. api-version is invalid or was not specified in the request. "
+                            + "For more information refer to aka.ms/azureimds"),
+                    "newest-versions": JSONValue(strings: Array(Self.versions.prefix(3))),
+                ], status: .badRequest)
+        }
+        return try await token(visit)
+    }
+
+    private func token(_ visit: Visit) async throws -> Response {
+        guard let name = visit.query["resource"] else {
+            return Self.refusal("invalid_request", "Required audience parameter not specified")
+        }
+        let identity: ManagedIdentity
+        do throws(MetadataRefusal) {
+            identity = try self.identity(visit.query)
+        } catch {
+            return Self.refusal("invalid_request", error.description)
+        }
+        visit.user = identity.name
+        guard let resource = world.machineResource(name) else {
+            return Self.refusal("invalid_resource", Self.unknown(name, in: identity))
+        }
+        let token = try await world.machineToken(of: identity, for: resource)
+        var members = Self.members(of: token, for: name)
+        members["client_id"] = .string(identity.id)
+        members["ext_expires_in"] = .string(String(token.lifetime))
+        members["refresh_in"] = world.settings.refreshIn.map { .string(String($0)) }
+        return .json(.object(members))
+    }
+
+    /// A machine that has no identity of its own, and only one that was assigned to it, has that.
+    private func identity(_ query: Form) throws(MetadataRefusal) -> ManagedIdentity {
+        guard
+            let name = try? IdentityName(
+                query, objectID: ["object_id", "principal_id"], resourceID: ["msi_res_id", "mi_res_id"])
+        else { throw MetadataRefusal("Only one of client_id, object_id and msi_res_id can be specified") }
+        let all = world.directory.managedIdentities
+        if let identity = all.first(where: name.means) { return identity }
+        guard name == .system, let only = all.first else { throw MetadataRefusal("Identity not found") }
+        guard all.count == 1 else {
+            throw MetadataRefusal(
+                "Multiple user assigned identities exist, please specify the clientId / resourceId of the identity in "
+                    + "the token request")
+        }
+        return only
+    }
+
+    /// What the agent of Azure Arc answers with, too: every number is a text.
+    static func members(of token: MachineToken, for resource: String) -> [String: JSONValue] {
+        [
+            "access_token": .string(token.text), "expires_in": .string(String(token.lifetime)),
+            "expires_on": .string(String(token.end)), "not_before": .string(String(token.start)),
+            "resource": .string(resource), "token_type": "Bearer",
+        ]
+    }
+
+    /// Entra's own words, which the service hands on.
+    static func unknown(_ resource: String, in identity: ManagedIdentity) -> String {
+        "AADSTS500011: The resource principal named \(resource) was not found in the tenant named \(identity.tenant). "
+            + "This can happen if the application has not been installed by the administrator of the tenant or consented "
+            + "to by any user in the tenant."
+    }
+
+    static func refusal(
+        _ code: String, _ description: String, _ status: HTTPResponse.Status = .badRequest
+    ) -> Response {
+        .json(["error": .string(code), "error_description": .string(description)], status: status)
+    }
+}
+
+/// Why no identity answers.
+private struct MetadataRefusal: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
