@@ -33,7 +33,9 @@ enum Refusal {
                 .unavailable, "\(who) is none of Azure's (HTTP \(answer.status))", hint: absent(from: source).hint)
         }
         switch answer.status {
-        case 429: return IdentityError(.throttled, "\(who) says that there were too many requests")
+        case 429:
+            return IdentityError(
+                .throttled, "\(who) says that there were too many requests", hint: "try again in a minute")
         case 404 where source.platform == .serviceFabric, 400:
             return IdentityError(
                 refusalKind(answer.status, source, demand), "\(who) refuses: \(words)", hint: hint(for: fault, demand))
@@ -41,6 +43,14 @@ enum Refusal {
             return IdentityError(
                 .authenticationFailed, "\(who) refuses: \(words)",
                 hint: "check that this runs where the platform's variables were set, and that they are still the same")
+        case 410:
+            return IdentityError(
+                .unavailable, "\(who) is being updated, which takes up to 70 seconds", hint: "try again in a minute")
+        // App Service answers so, too, if the tenant doesn't know the resource.
+        case 500 where source.platform == .appService:
+            return IdentityError(
+                .unavailable, "\(who) does not work at the moment (\(words))",
+                hint: "try again in a few minutes; if it stays so, \(Self.hint(for: fault, demand))")
         case let status where isOutage(status):
             return IdentityError(
                 .unavailable, "\(who) does not work at the moment (\(words))", hint: "try again in a few minutes")
@@ -97,6 +107,7 @@ enum Refusal {
         return [
             "identity not found", "identity_not_found", "managedidentitynotfound", "no managed identity",
             "no user assigned or delegated managed identity", "no msi found",
+            "unable to load the proper managed identity",
         ].contains { text.hasBytes($0) }
     }
 

@@ -26,7 +26,9 @@ extension Pace {
         /// A connection: who is on this machine or one hop away takes no longer.
         package var connect = Duration.seconds(4)
         /// One request.
-        package var attempt = Duration.seconds(20)
+        package var attempt = Duration.seconds(8)
+        /// All requests to a service that takes them and says nothing: nobody waits for such a one any longer.
+        package var unanswered = Duration.seconds(8)
         /// All requests and pauses: less than the two minutes that the host waits.
         package var whole = Duration.seconds(110)
         /// Saying nothing: half of what the host allows.

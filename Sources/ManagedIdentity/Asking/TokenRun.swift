@@ -55,7 +55,7 @@ package struct TokenRun: Sendable {
         while true {
             let attempt = await once(request)
             guard let outcome = attempt.outcome, let pause = schedule.pause(after: outcome, retries: retries),
-                pause < remaining
+                pause < (outcome == .silence ? min(remaining, patience) : remaining)
             else { return try attempt.answer.mapError(error).get() }
             try await wait(pause, after: attempt.trouble)
             retries += 1
@@ -73,7 +73,9 @@ package struct TokenRun: Sendable {
         }
     }
 
-    private var remaining: Duration { limits.whole - (pace.elapsed() - start) }
+    private var passed: Duration { pace.elapsed() - start }
+    private var remaining: Duration { limits.whole - passed }
+    private var patience: Duration { limits.unanswered - passed }
 
     private func once(_ request: DirectRequest) async -> Attempt {
         do throws(DirectFailure) {

@@ -38,6 +38,8 @@ package struct AzureArc: TokenSource {
         case 200: throw Self.invalid("gave a token without asking for a proof", status: 200)
         // The answer says by itself that the agent doesn't work.
         case let status where Refusal.isOutage(status): return nil
+        // An agent that knows assigned identities refuses those that aren't there before it asks for anything.
+        case 400..<500 where Fault(answer) != Fault(): return nil
         case let status: throw Self.invalid("answered without asking for a proof (HTTP \(status))", status: status)
         }
         guard let path = answer.header("www-authenticate").flatMap(Self.realm) else {
