@@ -8,12 +8,13 @@ extension PluginRegistry {
     /// - Throws: `ResolutionError` if they describe none, or one that can't be had.
     func ambientIdentity(in environment: [String: String]) throws(ResolutionError) -> Identity {
         switch identity(in: environment) {
-        case .wrong(let variable, let what): throw .refusedIdentity("\(variable) must be \(what)")
+        case .wrong(let variable, let what):
+            throw .refusedIdentity("\(variable) must be \(what)", hint: "correct \(variable), or unset it")
         case .nothing(let known):
             let present = Set(known.flatMap(\.self)).filter { environment[$0]?.isEmpty == false }
             throw .noIdentityInEnvironment(known, present: present.sorted())
         case .identity(let found):
-            if let refusal = found.refusal { throw .refusedIdentity(refusal) }
+            if let refusal = found.refusal { throw .refusedIdentity(refusal, hint: "or name another identity") }
             var identity = Identity(name: Identity.environment.name, source: found.source)
             identity.variables = found.variables
             return identity

@@ -62,7 +62,8 @@ extension Failure {
         } else {
             self.init(
                 "the variables describe no identity",
-                hints: known.map { Hint("set \($0.joined(separator: ", "))") } + ["or name another identity"])
+                hints: known.map { Hint("set \($0.joined(separator: ", "))") }
+                    + [known.isEmpty ? "name another identity" : "or name another identity"])
         }
     }
 }

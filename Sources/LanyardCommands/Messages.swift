@@ -130,7 +130,8 @@ extension Failure {
                     Hint("add one", run: "lanyard identity add NAME"),
                 ])
         case .noIdentityInEnvironment(let known, let present): self.init(noIdentityAmong: known, present: present)
-        case .refusedIdentity(let reason): self.init(reason.displayable(limit: 500))
+        case .refusedIdentity(let reason, let hint):
+            self.init(reason.displayable(limit: 500), hints: [Hint(hint.displayable(limit: 300))])
         case .badParameter(let error): self.init(error.reason, hints: [Hint(error.hint)])
         case .badClaims(let error): self.init(error)
         case .badChallenge(let host, let error): self.init(challengeOf: host, error)

@@ -125,7 +125,7 @@ public enum ResolutionError: Error, Sendable, Equatable {
     /// The variables describe no identity that a plugin knows; the sets of variables that would, and what of them is there.
     case noIdentityInEnvironment([[String]], present: [String])
     /// A plugin's manifest refuses what the variables describe, in its own words.
-    case refusedIdentity(String)
+    case refusedIdentity(String, hint: String)
     /// The claims that the host's server wants can't be asked for.
     case badChallenge(host: String, ClaimsError)
 }

@@ -1,6 +1,7 @@
 import JSON
 import PluginWire
 import Rules
+import Secrets
 import TokenStore
 
 /// What lately kept a renewal from working, shared by the processes of one user.
@@ -27,8 +28,11 @@ struct RecentFailures: Sendable {
         /// All that makes two renewals the same.
         var renewal: String
 
-        init(_ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?) {
-            let client = [place.environment, request.clientID].map { $0.lowercased() }
+        /// With the variables that a plugin is told: of a machine they say who is asked, of an application what proves it.
+        init(
+            _ request: TokenRequest, _ place: AuthorityPlace, account: AccountRecord?, variables: [PluginField] = []
+        ) {
+            let client = [place.environment, request.clientID].map { $0.lowercased() } + Self.digest(variables)
             let who = account?.homeAccountID ?? request.account ?? request.userHint ?? ""
             let scopes = request.scopes.map { $0.lowercased() }.sorted()
             throttle = (["throttle"] + client).joined(separator: "\n")
@@ -36,6 +40,11 @@ struct RecentFailures: Sendable {
                 (["renewal"] + client + [request.authority, who].map { $0.lowercased() }
                 + [scopes.joined(separator: " "), request.resourceKey ?? "", request.claims ?? ""]
                 + (request.identity?.proof ?? [])).joined(separator: "\n")
+        }
+
+        private static func digest(_ variables: [PluginField]) -> [String] {
+            guard !variables.isEmpty else { return [] }
+            return [variables.map { "\($0.name)=\($0.value.reveal())" }.joined(separator: "\0").shortDigest]
         }
     }
 

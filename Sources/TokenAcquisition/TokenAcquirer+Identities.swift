@@ -72,9 +72,10 @@ extension TokenAcquirer {
         _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int
     ) async throws(AcquisitionError) -> AcquiredToken {
         let name = authority.match.plugin.name
-        let key = RecentFailures.Key(request, authority.place, account: nil)
-        if let failure = recentFailures.failure(key, since: asked) { throw .plugin(failure, name: name) }
         let ask = try authentication(for: request, authority)
+        let key = RecentFailures.Key(
+            request, authority.place, account: nil, variables: ask.identity?.variables ?? [])
+        if let failure = recentFailures.failure(key, since: asked) { throw .plugin(failure, name: name) }
         tell(.authenticating(request.authority))
         let result: PluginResult
         do throws(PluginError) {

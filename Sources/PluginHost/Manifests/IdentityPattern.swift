@@ -49,13 +49,19 @@ extension PluginRegistry {
                 !plugin.identityPatterns.contains(where: { $0.isSelected(by: selector) }),
                 !plugin.otherSelectors.contains(selector.lowercased())
             {
-                return .wrong(variable: name, what: "a value that is known here")
+                let known = plugin.identityPatterns.flatMap(\.selectors) + plugin.otherSelectors
+                let names = known.enumerated().filter { !known[..<$0.offset].contains($0.element) }.map(\.element)
+                return .wrong(variable: name, what: "one of \(names.joined(separator: ", "))")
             }
             for pattern in plugin.identityPatterns where pattern.isDescribed(by: environment, selector) {
                 return pattern.filledIn(from: environment)
             }
         }
-        return .nothing(plugins.flatMap(\.identityPatterns).map(\.variables).filter { !$0.isEmpty })
+        return .nothing(
+            plugins.flatMap { plugin in
+                let selector = plugin.identitySelector.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
+                return plugin.identityPatterns.filter { $0.refusal == nil && (selector.map($0.isSelected) ?? true) }
+            }.map(\.variables).filter { !$0.isEmpty })
     }
 
     /// What stands for the authority of machines' own identities, whose platforms have none; nil if no plugin serves them.
