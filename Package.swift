@@ -347,7 +347,8 @@ let package = Package(
         .testTarget(
             name: "PluginTests",
             dependencies: [
-                "Claims", "ExamplePlugin", "FakePlugin", "Files", "PluginConformance", "PluginHost", "PluginKit",
+                "Claims", "ExamplePlugin", "FakePlugin", "Files", "JSON", "PluginConformance", "PluginHost",
+                "PluginKit",
                 "PluginWire", "Secrets", "SeededRandom", "Vectors", system,
             ],
             swiftSettings: strict),

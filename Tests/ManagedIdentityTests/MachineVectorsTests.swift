@@ -33,9 +33,11 @@ struct MachineVectorsTests {
         "cache/two-resources": hostKeeps, "cache/user-token-not-served-to-app": hostKeeps,
     ]
 
-    private static let hostChooses = "the host chooses between federation and the machine before it asks the plugin"
+    private static let hostChooses =
+        "the host chooses between federation and the machine: EnvironmentVectorsTests"
     private static let hostReads = "the host reads the settings of other helpers"
-    private static let hostKeeps = "the host keeps tokens, and decides when another is asked for"
+    private static let hostKeeps =
+        "the host keeps tokens, and decides when another is asked for: IdentityCacheVectorsTests and MachineVectorsTests"
 
     private static let cases = MachineVectors.followed.filter {
         categories.contains($0.category) && leftOut[$0.id] == nil

@@ -24,7 +24,7 @@ struct ApplicationVectorsTests {
         "workload-identity/missing-azure-tenant-id": hostReads, "workload-identity/trailing-slash-authority": hostReads,
     ].merging(aksProxy) { $1 }
 
-    private static let hostReads = "the host reads the variables that describe an identity"
+    private static let hostReads = "the host reads the variables that describe an identity: EnvironmentVectorsTests"
     /// AKS's identity binding is for pods that opt in, and none needs it: Entra takes the token of a pod's file from everybody.
     private static let aksProxy = Dictionary(
         uniqueKeysWithValues: MachineVectors.followed.filter { $0.category == "aks-proxy" }.map {

@@ -34,13 +34,7 @@ public enum OAuthVectors {
     }()
 
     /// The ids, or `category/*`, of those that no test here runs: the table of `README.md` beside this file, which says why.
-    public static let leftOut: Set<String> = {
-        let lines = VectorFile.text("Tests/Vectors/README.md")?.split(separator: "\n") ?? []
-        return Set(
-            lines.compactMap { line in
-                line.hasPrefix("| `") ? line.dropFirst(3).split(separator: "`").first.map(String.init) : nil
-            })
-    }()
+    public static let leftOut: Set<String> = VectorFile.namesInTable(of: "oauth.json")
 
     /// The cases of a category, less those left out.
     public static func followed(_ category: String) -> [VectorCase] {
@@ -55,6 +49,9 @@ public enum MachineVectors {
         let cases = VectorFile.text("Tests/Vectors/machine.json").flatMap { JSONValue(bytes: $0.utf8) }
         return cases?.elements.compactMap(VectorFile.followed) ?? []
     }()
+
+    /// The ids, or `category/*`, of those that no test runs: the table of `README.md` beside this file, which says why.
+    public static let leftOut: Set<String> = VectorFile.namesInTable(of: "machine.json")
 }
 
 /// The cases of `msal.json` that lanyard follows.
@@ -90,6 +87,21 @@ private enum VectorFile {
         return VectorCase(
             id: id, category: entry["category"]?.string ?? "", input: entry["input"]?.members ?? [:],
             expect: entry["expect"]?.members ?? [:])
+    }
+
+    /// What the first column names of the table in `README.md` that follows a paragraph about a file.
+    static func namesInTable(of file: String) -> Set<String> {
+        var names: Set<String> = []
+        var current = ""
+        for line in text("Tests/Vectors/README.md")?.split(separator: "\n") ?? [] {
+            if line.hasPrefix("`"), let name = line.dropFirst().split(separator: "`").first, name.hasSuffix(".json") {
+                current = String(name)
+            }
+            guard current == file, line.hasPrefix("| `"), let name = line.dropFirst(3).split(separator: "`").first
+            else { continue }
+            names.insert(String(name))
+        }
+        return names
     }
 
     static func text(_ path: String) -> String? {

@@ -1,0 +1,60 @@
+import JSON
+import Secrets
+import Testing
+import TokenStore
+import Vectors
+
+@testable import PluginHost
+@testable import Rules
+@testable import TokenAcquisition
+
+/// The cases of `machine.json` that say under which key the tokens of machines and applications are kept.
+@Suite struct MachineVectorsTests {
+    private static func vector(_ name: String) throws -> VectorCase {
+        try #require(MachineVectors.followed.first { $0.id == "cache/\(name)" })
+    }
+
+    @Test func `an application's token has no account in its key`() throws {
+        let vector = try Self.vector("app-token-python")
+        let token = AccessTokenRecord(
+            homeAccountID: "", environment: try #require(vector.text("env")),
+            clientID: try #require(vector.text("client")),
+            realm: try #require(vector.text("tenant")), target: try #require(vector.text("scope")),
+            secret: Secret("AT"),
+            cachedAt: 0, expiresOn: 3600)
+        #expect(CredentialKey(.accessToken(token)).unified == vector.expected("key"))
+    }
+
+    @Test func `a machine's token is kept as MSAL keeps it`() throws {
+        let vector = try Self.vector("managed-identity-client-field")
+        #expect(Identity.machine.clientID == vector.expected("client"))
+        let kept = try #require(AuthorityURL(Identity.machineAuthority))
+        #expect(kept.host == vector.expected("environment") && kept.path.first == vector.expected("realm"))
+    }
+
+    @Test func `a person's token is none of the application's`() throws {
+        let vector = try Self.vector("user-token-not-served-to-app")
+        let cached = try #require(vector.input["cached"])
+        let (client, scope) = (cached["client"]?.string ?? "", cached["scope"]?.string ?? "")
+        let place = AuthorityPlace(
+            environment: "login.example", aliases: ["login.example"], realm: "contoso", policy: nil)
+        let request = TokenRequest(
+            origin: .consumer, authority: "https://login.example/contoso", authorityIsConfigured: true,
+            clientID: client, scopes: [scope])
+        func fresh(_ stored: String, for account: String) -> AccessTokenRecord? {
+            func record(_ home: String) -> AccountRecord {
+                AccountRecord(homeAccountID: home, environment: "login.example", realm: "contoso", username: "")
+            }
+            var records = StoredRecords()
+            records.accessTokens = [
+                AccessTokenRecord(
+                    homeAccountID: stored, environment: "login.example", clientID: client, realm: "contoso",
+                    target: scope, secret: Secret("AT"), cachedAt: 0, expiresOn: 3600)
+            ]
+            return SilentSelection(records, place: place, account: record(account), request: request, now: 1).freshToken
+        }
+        let person = cached["home_account_id"]?.string ?? ""
+        #expect((fresh(person, for: "") != nil) == (vector.expect["hit"] == .bool(true)))
+        #expect(fresh("", for: "") != nil && fresh(person, for: person) != nil && fresh("", for: person) == nil)
+    }
+}
