@@ -21,8 +21,8 @@ package enum Built {
         return folder.path
     }()
 
-    /// The host.
-    package static let lanyard = folder + "/lanyard"
+    /// The host: the one beside the tests, unless script/test names another.
+    package static let lanyard = ProcessInfo.processInfo.environment["LANYARD_TESTED"] ?? folder + "/lanyard"
     /// The local authority.
     package static let sandbox = folder + "/lanyard-sandbox"
     /// A `$BROWSER` that signs in with headless Chromium.
