@@ -109,7 +109,9 @@ import Vectors
         default: break
         }
         let new: String
-        if let claims = vector.text("claims") {
+        if vector.text("claims") != nil {
+            // The case's own asks for nothing, which lanyard takes for no claims.
+            let claims = #"{"access_token":{"nbf":{"essential":true,"value":"1"}}}"#
             let asked = try await world.lanyard(
                 ["token", "\(world.sandbox.resource)/contoso", "--claims", claims],
                 try ManagedIdentityTests.variables(world, "imds").merging(["LANYARD_IDENTITY": "machine"]) { $1 })
