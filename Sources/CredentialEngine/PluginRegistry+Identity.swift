@@ -17,7 +17,17 @@ extension PluginRegistry {
             if let refusal = found.refusal { throw .refusedIdentity(refusal, hint: "or name another identity") }
             var identity = Identity(name: Identity.environment.name, source: found.source)
             identity.variables = found.variables
+            identity.lackingVariables = variablesLacking(in: environment)
             return identity
+        }
+    }
+
+    /// The variables that are all that keeps others from describing an application.
+    private func variablesLacking(in environment: [String: String]) -> [String] {
+        plugins.flatMap(\.identityPatterns).filter { $0.refusal == nil && $0.variables.count > 2 }.compactMap {
+            pattern in
+            let lacking = pattern.variables.filter { environment[$0]?.isEmpty ?? true }
+            return lacking.count == 1 ? lacking[0] : nil
         }
     }
 }

@@ -100,8 +100,9 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
         commandName: "lanyard",
         abstract: "Give git and every other developer tool the credentials they need.",
         discussion: """
-            lanyard is a git credential helper. It gets access tokens from Microsoft Entra ID and Azure AD B2C, renews them \
-            in the background, and keeps them in your keyring, for git and for any other tool that needs one.
+            lanyard is a credential helper for git, docker, cargo, kubectl, pip and other tools. It gets access tokens from \
+            Microsoft Entra ID, Azure AD B2C, GitHub, GitLab and other issuers, renews them silently, and keeps them in your \
+            keyring.
             """,
         groupedSubcommands: [
             CommandGroup(

@@ -34,6 +34,10 @@ extension Failure {
         var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
         let service = PipelineService(context.environment)
         if let advice = service?.advice(on: identity, context.environment) { hints.append(Hint(advice)) }
+        if case .machine = identity.source, !identity.lackingVariables.isEmpty {
+            let lacking = identity.lackingVariables.joined(separator: " or ")
+            hints.append(Hint("the variables describe an application if \(lacking) is set, too"))
+        }
         if let wait = error.retryAfter { hints.append("try again in \(wait) seconds") }
         if error.code == .internal, hints.isEmpty {
             hints.append(Hint("see the conversation with the plugin \(plugin)", run: "export LANYARD_TRACE=plugin"))

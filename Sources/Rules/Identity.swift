@@ -15,6 +15,8 @@ public struct Identity: Sendable, Equatable {
 
     /// The variables that describe it, if they do.
     public var variables: [String] = []
+    /// Variables of which one more, set, would describe another identity instead.
+    public var lackingVariables: [String] = []
 
     /// How an identity gets its tokens.
     public enum Source: Sendable, Equatable {

@@ -61,6 +61,9 @@ extension Configuration {
         var value = SettingValue.list(words)
         if key != "known-authorities" {
             guard let word = words.first, words.count == 1 else { throw wrong("one value; put it into quotes") }
+            guard !word.isEmpty else {
+                throw wrong("a value that isn't empty; `lanyard config unset \(key)` removes it")
+            }
             switch Configuration().value(of: key) {
             case .number?:
                 guard let number = Int(word) else { throw wrong("a whole number") }

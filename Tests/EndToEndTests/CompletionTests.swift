@@ -127,6 +127,8 @@ import Testing
             in: shell,
             [
                 "lanyard exec -- git-credential-lan\t": ["lanyard", "exec", "--", "git-credential-lanyard"],
+                "lanyard configure docker --y\t": ["lanyard", "configure", "docker", "--yes"],
+                "lanyard configure git --au\t": ["lanyard", "configure", "git", "--authority"],
                 "lanyard exec --env NAME -- lanyard accou\t":
                     ["lanyard", "exec", "--env", "NAME", "--", "lanyard", "accounts"],
                 "lanyard exec \(CompletionWorld.url) -- lanyard token --flow=dev\t":

@@ -133,6 +133,8 @@ import Testing
                 let again = try await world.lanyard(["configure", "git", "--identity", name] + arguments, environment)
                 #expect(again.status == 0 && again.errors.contains("nothing has to be changed"), "\(again)")
             }
+            let undone = try await world.lanyard(["unconfigure", "git", "--yes"], environment)
+            #expect(undone.status == 0 && undone.errors.contains("lanyard config unset default-identity"), "\(undone)")
         }
     }
 

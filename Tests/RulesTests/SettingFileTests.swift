@@ -125,6 +125,7 @@ import Testing
         ("timeout", ["9"]), ("timeout", ["soon"]), ("timeout", ["60", "61"]), ("flow", ["brwser"]),
         ("authority", ["http://login.example/x"]), ("known-authorities", ["a.example", "https://b.example"]),
         ("answer-cache", ["perhaps"]), ("ca-file", ["here.pem"]), ("group", ["a b"]), ("client-id", ["a b"]),
+        ("account", [""]), ("default-identity", [""]),
     ])
     func `a value that a file would be refused for is none`(_ key: String, _ words: [String]) {
         let error = #expect(throws: SettingsError.self) { try Configuration.value(words, of: key) }

@@ -101,7 +101,10 @@ extension CompletionPoint {
 
 extension [CommandParameter] {
     fileprivate var candidates: [Candidate] {
-        compactMap { option in option.names.last.map { Candidate($0, option.note) } }
+        flatMap { option in
+            let long = option.names.filter { $0.hasPrefix("--") }
+            return (long.isEmpty ? option.names : long).map { Candidate($0, option.note) }
+        }
     }
 }
 

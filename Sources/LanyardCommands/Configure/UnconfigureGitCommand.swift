@@ -40,6 +40,7 @@ struct UnconfigureGitCommand: Command {
         guard try await take(back: written, record, context) else { return }
         try await tellWhatIsLeft(place, record, context)
         tellRules(place, context)
+        if place == nil { try tellIdentity(context) }
     }
 
     /// What was written for a place, or for all, and is still there.
@@ -125,6 +126,18 @@ struct UnconfigureGitCommand: Command {
             ? "the rule for \(shown) stays in \(file); to remove it"
             : "\(rules.count) rules stay in \(file); to remove one, such as the first"
         context.console.note(Hint(stays, run: session.removal(of: first)))
+    }
+
+    /// Tells that an identity still gets the tokens, which `configure git --identity` may have set.
+    private func tellIdentity(_ context: CommandContext) throws(Failure) {
+        let setting = (try? Configuration.settings(in: context))?.first { $0.key == "default-identity" }
+        guard let setting, case .file(let file, _) = setting.origin,
+            file == (try? Session(context, of: scope.system ? .system : .user))?.rulesFile
+        else { return }
+        context.console.note(
+            Hint(
+                "default-identity stays in \(context.short(file)); to have people sign in again",
+                run: "lanyard config unset\(flag: "--system", if: scope.system) default-identity"))
     }
 
     private static func place(_ url: String) throws(Failure) -> String {

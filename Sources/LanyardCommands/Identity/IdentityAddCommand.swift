@@ -126,8 +126,8 @@ struct ApplicationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The source of an assertion: github-actions, azure-pipelines, kubernetes, file:PATH, command:PATH, \
-            variable:NAME, ...
+            The source of an assertion: github-actions, gitlab, azure-pipelines, kubernetes, hcp-terraform, \
+            file:PATH, command:PATH, variable:NAME, ...
             """, valueName: "source"))
     var assertion: String?
 

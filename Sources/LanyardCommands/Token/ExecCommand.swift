@@ -57,7 +57,9 @@ struct ExecCommand: TokenNamingCommand {
             throw ValidationError("with --as the command says itself which tokens it needs; leave the rest out")
         }
         for name in env {
-            guard name.isVariableName else { throw ValidationError("\(name) can't be the name of a variable") }
+            guard name.isVariableName else {
+                throw ValidationError("--env takes the name of a variable, which \(name) can't be")
+            }
             guard name != Self.expiryVariable else {
                 throw ValidationError("\(name) holds when the token expires; take another name")
             }
