@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -37,12 +38,10 @@ import Testing
 
     static let jobs: [[String]] =
         [["github"], ["azure", "--task"], ["azure"], ["github", "--task"]]
-        + [["github", "--container"]]
+        + (geteuid() == 0 ? [["github", "--container"]] : [])
 
     @Test(arguments: jobs)
     func `a token that reaches the log is hidden, and what hides it goes nowhere else`(job: [String]) async throws {
-        let isContainer = job.contains("--container")
-        guard try await !isContainer || canHaveContainers else { return }
         try await World.with { world in
             let environment = world.environment.merging([
                 "URL": "\(world.sandbox.resource)/contoso/hello.git", "LANYARD_IDENTITY": "pipeline",
@@ -63,15 +62,6 @@ import Testing
                 #expect(ended.output.contains("***") == step.isHidden, "\(step) \(ended)")
                 #expect(!ended.output.contains("add-mask") && !ended.output.contains("##vso"), "\(step) \(ended)")
             }
-        }
-    }
-
-    /// Root in a container has not the right to.
-    private var canHaveContainers: Bool {
-        get async throws {
-            try await run(
-                "/usr/bin/unshare", ["--pid", "--fork", "--mount-proc", "true"], environment: ["PATH": "/usr/bin:/bin"]
-            ).status == 0
         }
     }
 
