@@ -15,6 +15,14 @@ public struct JSONText: Sendable {
         return String(decoding: bytes[value], as: UTF8.self)
     }
 
+    /// A name on a path that its object has more than once, and the line of the second, counted from 1; nil if there is none.
+    ///
+    /// Programs don't agree on which of them counts.
+    public func repeated(on path: [String]) -> (name: String, line: Int)? {
+        guard let second = Place(path, in: bytes).repeated else { return nil }
+        return (second.name, 1 + bytes[..<second.start].count { $0 == UInt8(ascii: "\n") })
+    }
+
     /// The text with a value, as JSON writes it, at the end of a path; nil if something on the way is no object.
     ///
     /// Objects that are missing on the way are made.
@@ -38,8 +46,8 @@ public struct JSONText: Sendable {
         return replacing(end..<end, with: ",\(String(decoding: Array(gap), as: UTF8.self))\(member)")
     }
 
-    /// The text less the value at the end of a path, and less each object on the way that would be left empty.
-    public func removing(_ path: [String]) -> String {
+    /// The text less the value at the end of a path, and less each object on the way that would be left empty, unless those are kept.
+    public func removing(_ path: [String], keepingObjects isKept: Bool = false) -> String {
         let place = Place(path, in: bytes)
         guard place.missing.isEmpty, let object = place.object,
             let index = object.members.firstIndex(where: { $0.value == place.value })
@@ -47,7 +55,7 @@ public struct JSONText: Sendable {
         let members = object.members
         let member = members[index]
         if members.count == 1 {
-            return path.count > 1 ? removing(path.dropLast()) : replacing(object.range, with: "{}")
+            return path.count > 1 && !isKept ? removing(path.dropLast()) : replacing(object.range, with: "{}")
         }
         let isLast = index == members.count - 1
         let range =
@@ -85,6 +93,8 @@ public struct JSONText: Sendable {
         private(set) var value: Range<Int>?
         /// The names that nothing has.
         private(set) var missing: [String]
+        /// The second member of a name on the way; nil if each has one.
+        private(set) var repeated: JSONReader.Member?
 
         init(_ path: [String], in bytes: [UInt8]) {
             var reader = JSONReader(bytes)
@@ -93,7 +103,9 @@ public struct JSONText: Sendable {
             while let name = missing.first {
                 object = reader.members(at: start).map { Object(members: $0.all, range: start..<$0.end) }
                 // Of members with one name the first counts, as for JSONValue.
-                guard let member = object?.members.first(where: { $0.name == name }) else { return }
+                let named = object?.members.filter { $0.name == name } ?? []
+                repeated = repeated ?? named.dropFirst().first
+                guard let member = named.first else { return }
                 missing.removeFirst()
                 value = member.value
                 start = member.value.lowerBound

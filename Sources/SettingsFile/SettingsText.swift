@@ -142,7 +142,7 @@ public struct SettingsText: Sendable {
     }
 
     /// What a path leads to, link by link, so that one that leads to a file not made yet leads there too.
-    private static func target(of path: String) -> String {
+    public static func target(of path: String) -> String {
         var current = path
         for _ in 0..<40 {
             var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))

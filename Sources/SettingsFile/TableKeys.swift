@@ -1,3 +1,5 @@
+import Addresses
+
 /// Where the keys of a table, or those above all tables, stand in a file's text, for edits that leave all else as it is, byte for byte.
 public struct TableKeys: Sendable {
     private let text: String
@@ -45,6 +47,9 @@ public struct TableKeys: Sendable {
         pairs.first { $0.names == [key] }.map { String(decoding: bytes[valueRange(of: $0)], as: UTF8.self) }
     }
 
+    /// Whether the table has a header; keys above all tables need none.
+    public var hasTable: Bool { table == nil || header != nil }
+
     /// Whether an empty line is put behind a new key, because a table follows that is a paragraph of its own.
     public var setsNewKeyApart: Bool { table == nil && pairs.isEmpty && firstHeader != nil }
 
@@ -60,19 +65,21 @@ public struct TableKeys: Sendable {
         return replacing(place..<place, with: "\(isAtLineStart ? "" : lineEnd)\(key) = \(value)\(lineEnd)\(gap)")
     }
 
-    /// The text less a key's lines, and less its table's header if it was the only key; nil if it hasn't the key.
+    /// The text less a key's lines; nil if it hasn't the key.
     ///
-    /// What was set apart goes with the empty line behind it.
-    public func removing(_ key: String, setApart isApart: Bool = false) -> String? {
+    /// What was set apart goes with the empty line behind it. The table's header goes too if it was the only key, unless the table is
+    /// kept, or more than the header stands in its line.
+    public func removing(_ key: String, setApart isApart: Bool = false, keepingTable isKept: Bool = false) -> String? {
         guard let pair = pairs.first(where: { $0.names == [key] }) else { return nil }
         var end = endOfLine(from: pair.value.upperBound)
         let next = endOfLine(from: end)
         if isApart, bytes[end..<next].allSatisfy({ $0.isBlankOrReturn || $0 == UInt8(ascii: "\n") }) { end = next }
         var start = startOfLine(from: pair.start)
-        if let header, pairs.count == 1 {
+        if let header, let table, pairs.count == 1, !isKept {
             let place = startOfLine(header.line)
-            // What stands between the two is somebody's.
-            if endOfLine(from: place) == start { start = place }
+            // What stands behind the header, or between the two, is somebody's.
+            let line = String(decoding: bytes[place..<start], as: UTF8.self)
+            if endOfLine(from: place) == start, line.trimmed(of: " \t\r\n") == "[\(table)]" { start = place }
             // At the end, an empty line set the table apart from what is before it.
             if start == place, place > 0, end == bytes.count {
                 let gap = startOfLine(from: place - 1)

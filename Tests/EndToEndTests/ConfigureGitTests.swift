@@ -37,6 +37,22 @@ import Testing
         }
     }
 
+    @Test func `a file that was made for it goes with the last value`() async throws {
+        try await Home.with { home in
+            let urls = ["https://a.example", "https://b.example"]
+            for url in urls { try await home.lanyard(["configure", "git", "--yes", url]) }
+            for url in urls {
+                #expect(FileManager.default.fileExists(atPath: home.gitFile))
+                try await home.lanyard(["unconfigure", "git", "--yes", url])
+            }
+            #expect(!FileManager.default.fileExists(atPath: home.gitFile))
+            try home.write("", to: home.gitFile)
+            try await home.lanyard(["configure", "git", "--yes"])
+            try await home.lanyard(["unconfigure", "git", "--yes"])
+            #expect(try home.text(home.gitFile).isEmpty)
+        }
+    }
+
     @Test func `what the user wrote around it stays`() async throws {
         try await Home.with { home in
             try await home.git(["config", "--global", "credential.https://dev.azure.com.useHttpPath", "true"])
@@ -305,7 +321,7 @@ import Testing
                 "\(folder)/lanyard", ["unconfigure", "git", "--yes"], environment: home.environment.merging(path) { $1 }
             )
             #expect(back.status == 0)
-            #expect(try home.text(home.gitFile).isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: home.gitFile))
         }
     }
 }

@@ -186,7 +186,31 @@ import Testing
         Tool(
             name: "uv", file: ".config/uv/uv.toml", before: "# mine\nkeyring-provider = \"disabled\" # no\n[pip]\n",
             after: "# mine\nkeyring-provider = \"subprocess\" # no\n[pip]\n"),
+        Tool(
+            name: "docker", url: "https://a.example", file: ".docker/config.json", before: "{\"credHelpers\":{}}",
+            after: "{\"credHelpers\":{\n\t\t\"a.example\": \"lanyard\"\n\t}}"),
+        Tool(
+            name: "podman", url: "https://a.example", file: ".config/containers/auth.json",
+            before: "{\n  \"credHelpers\": {}\n}\n",
+            after: "{\n  \"credHelpers\": {\n    \"a.example\": \"lanyard\"\n  }\n}\n"),
+        Tool(
+            name: "cargo", file: ".cargo/config.toml", before: "[registry]\n\n[net]\noffline = true\n",
+            after: "[registry]\n\(providers)\n\n[net]\noffline = true\n"),
+        Tool(
+            name: "cargo", file: ".cargo/config.toml", before: "[registry] # mine\n# default = \"x\"\n",
+            after: "[registry] # mine\n\(providers)\n# default = \"x\"\n"),
+        Tool(
+            name: "cargo", file: ".cargo/config.toml", before: "[registry]\n", after: "[registry]\n\(providers)\n"),
+        Tool(name: "cargo", file: ".cargo/config.toml", before: "[registry]", after: "[registry]\n\(providers)\n"),
+        Tool(
+            name: "pip", file: ".config/pip/pip.conf", before: "[global]\n",
+            after: "[global]\nkeyring-provider = subprocess\n"),
+        Tool(
+            name: "pip", file: ".config/pip/pip.conf", before: "[global]\n[install]\nquiet = 1\n",
+            after: "[global]\nkeyring-provider = subprocess\n[install]\nquiet = 1\n"),
     ]
+
+    private static let providers = "global-credential-providers = [\"cargo:token\", \"cargo-credential-lanyard\"]"
 
     @Test(arguments: tools)
     func `what configure wrote, unconfigure takes back to the byte`(tool: Tool) async throws {
@@ -211,6 +235,51 @@ import Testing
             let none = try await home.lanyard(["unconfigure"] + tool.arguments)
             let end = tool.url.map { " for \($0)" } ?? ""
             #expect(none.errors == "lanyard: there is nothing that lanyard configure \(tool.name) wrote\(end)\n")
+        }
+    }
+
+    @Test func `a section or an object that was empty stays, whichever of its values goes last`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.docker/config.json"
+            for before in ["{\"credHelpers\": {}}", "{\"auths\": {}}"] {
+                for order in [["a", "b"], ["b", "a"]] {
+                    try home.write(before, to: file)
+                    for name in ["a", "b"] {
+                        try await home.lanyard(["configure", "docker", "https://\(name).example", "--yes"])
+                    }
+                    for name in order {
+                        try await home.lanyard(["unconfigure", "docker", "https://\(name).example", "--yes"])
+                    }
+                    #expect(try home.text(file) == before)
+                }
+            }
+        }
+    }
+
+    @Test func `a comment that somebody wrote behind lanyard's header stays`() async throws {
+        try await Home.withTools { home in
+            let files = ["cargo": ".cargo/config.toml", "pip": ".config/pip/pip.conf"]
+            for (tool, header) in [("cargo", "[registry]"), ("pip", "[global]")] {
+                let file = "\(home.folder)/home/\(files[tool] ?? "")"
+                try await home.lanyard(["configure", tool, "--yes"])
+                try home.write(try home.text(file).replacing(header, with: "\(header) # mine"), to: file)
+                try await home.lanyard(["unconfigure", tool, "--yes"])
+                #expect(try home.text(file) == "\(header) # mine\n")
+            }
+        }
+    }
+
+    @Test func `what a link leads to that is not there is made, and goes with its folder`() async throws {
+        try await Home.withTools { home in
+            let link = "\(home.folder)/home/.docker/config.json"
+            try FileManager.default.createDirectory(
+                atPath: "\(home.folder)/home/.docker", withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../dots/docker/c.json")
+            try await home.lanyard(["configure", "docker", "--yes"])
+            #expect(try home.text("\(home.folder)/home/dots/docker/c.json").contains("lanyard"))
+            try await home.lanyard(["unconfigure", "docker", "--yes"])
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "../dots/docker/c.json")
+            #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/dots"))
         }
     }
 
@@ -308,6 +377,43 @@ import Testing
             #expect(try home.text(file) == "{\"credsStore\": \"x\"}")
         }
     }
+
+    @Test(arguments: [
+        ("[profile \"dev\"]\n", "dev"), ("[profile  dev]\n", "dev"), ("[profile\tdev]\n", "dev"),
+        ("[profile 'dev' ]\n", "dev"), ("[profile \"my dev\"]\n", "my dev"), ("[profile default]\n", "default"),
+        ("[profile dev]\n", "dev"),
+    ])
+    func `a profile's section is found however it is written`(header: String, profile: String) async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.aws/config"
+            let before = "\(header)region = eu-west-1\n"
+            try home.write(before, to: file)
+            let variable = ["AWS_PROFILE": profile]
+            try await home.lanyard(["configure", "aws", Self.role, "--yes"], variable)
+            #expect(try home.text(file) == "\(before)credential_process = lanyard aws \(Self.role)\n")
+            try await home.expectAWS(variable, region: "eu-west-1")
+            try await home.lanyard(["unconfigure", "aws", "--yes"])
+            #expect(try home.text(file) == before)
+        }
+    }
+
+    @Test(arguments: [("my dev", "[profile \"my dev\"]"), ("dev", "[profile dev]"), ("o'b", "[profile \"o'b\"]")])
+    func `a new profile's section is written as the AWS CLI reads it`(profile: String, header: String) async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.aws/config"
+            // The AWS CLI takes this for no profile's.
+            let before = "[ profile \(profile) ]\nregion = eu-west-1\n"
+            try home.write(before, to: file)
+            let variable = ["AWS_PROFILE": profile]
+            try await home.lanyard(["configure", "aws", Self.role, "--yes"], variable)
+            #expect(try home.text(file).contains("\n\(header)\ncredential_process = "))
+            try await home.expectAWS(variable, region: "")
+            try await home.lanyard(["unconfigure", "aws", "--yes"])
+            #expect(try home.text(file) == before)
+        }
+    }
+
+    private static let role = "https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
 
     @Test func `what lanyard replaced is kept until the line that somebody changed is gone`() async throws {
         try await Home.withTools { home in
@@ -606,6 +712,14 @@ import Testing
 
     @Test(arguments: [
         ("docker", ".docker/config.json", "[]", "not a JSON object"),
+        (
+            "docker", ".docker/config.json", "{\"credHelpers\": {\"a.example\": \"a\",\n\"a.example\": \"b\"}}",
+            "config.json:2: a.example stands there twice"
+        ),
+        (
+            "docker", ".docker/config.json", "{\"credHelpers\": {},\n\n \"credHelpers\": {}}",
+            "config.json:3: credHelpers stands there twice"
+        ),
         ("docker", ".docker/config.json", "{\"credHelpers\": 1}", "the value of credHelpers is not an object"),
         ("pip", ".config/pip/pip.conf", "\u{1}garbage\n", "pip.conf:1: neither a section nor a setting in one"),
         ("pip", ".config/pip/pip.conf", "[global]\nx = 1\ngarbage\n", "pip.conf:3: neither a section"),
@@ -679,6 +793,9 @@ import Testing
             #expect(one.errors.contains("docker logout a.example") && !one.errors.contains("b.example"), "\(one)")
             let all = try await home.lanyard(["configure", "docker", "--dry-run"])
             #expect(all.errors.contains("instead of \"pass\""), "\(all)")
+            #expect(all.errors.contains("what docker keeps in pass stays there, but is no longer used"), "\(all)")
+            let other = try await home.lanyard(["configure", "docker", "https://c.example", "--dry-run"])
+            #expect(other.errors.contains("what docker keeps in ecr for c.example stays there"), "\(other)")
             #expect(all.errors.contains("ecr is still asked for c.example"), "\(all)")
         }
     }
@@ -691,6 +808,28 @@ import Testing
             #expect(try home.text(file).contains("\"a.example\": \"lanyard\""))
             try await home.lanyard(["unconfigure", "podman", "--yes"], variable)
             #expect(!FileManager.default.fileExists(atPath: file))
+        }
+    }
+
+    @Test func `of the files that name podman's helpers the last one counts`() async throws {
+        try await Home.withTools { home in
+            let folder = "\(home.folder)/home/.config/containers"
+            func list() async throws -> String {
+                let lines = try await home.lanyard(["configure", "--list"]).lines
+                return String(lines.first { $0.hasPrefix("podman ") }?.split(separator: "  ").last ?? "")
+            }
+            try home.write("credential-helpers = [\"x\"]\n", to: "\(folder)/registries.conf")
+            let ended = try await home.lanyard(["configure", "podman", "--yes"])
+            let replaced = "credential-helpers is [\"x\"] in ~/.config/containers/registries.conf; what lanyard writes"
+            #expect(ended.errors.contains(replaced), "\(ended)")
+            #expect(try await list().hasSuffix("uses lanyard"))
+            try home.write("credential-helpers = [\"y\"]\n", to: "\(folder)/registries.conf.d/zz.conf")
+            #expect(try await list().hasSuffix("doesn't use lanyard"))
+            let again = try await home.lanyard(["configure", "podman", "--yes"])
+            let note = "is [\"y\"] in ~/.config/containers/registries.conf.d/zz.conf, which counts instead"
+            #expect(again.errors.contains(note), "\(again)")
+            try home.write("credential-helpers = ['lanyard']\n", to: "\(folder)/registries.conf.d/zz.conf")
+            #expect(try await list() == "uses lanyard")
         }
     }
 
@@ -858,6 +997,33 @@ import Testing
         }
     }
 
+    @Test(arguments: ["\n    token: x", "{}"])
+    func `of two users of one name the first file's counts, as for kubectl`(first: String) async throws {
+        try await Home.withTools { home in
+            let (a, b) = ("\(home.folder)/home/a", "\(home.folder)/home/b")
+            try home.write("apiVersion: v1\nkind: Config\nusers:\n- name: aks\n  user: \(first)\n", to: a)
+            try home.write(Self.clusters(Self.provider), to: b)
+            let variable = ["KUBECONFIG": "\(a):\(b)"]
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"], variable)
+            #expect(ended.status == 1, "\(ended)")
+            #expect(
+                ended.errors.contains("the user aks of ~/b stays as it is: kubectl takes that of an earlier file"),
+                "\(ended)")
+            #expect(!ended.errors.contains("tokens"), "\(ended)")
+            #expect(try home.text(b) == Self.clusters(Self.provider))
+            let other = ["KUBECONFIG": "\(b):\(a)"]
+            let converted = try await home.lanyard(["configure", "kubectl", "--yes"], other)
+            #expect(converted.status == 0, "\(converted)")
+            for (variable, command) in [(variable, ""), (other, "lanyard")] where Clients.folder != nil {
+                let seen = try await run(
+                    Clients.program("kubectl"),
+                    ["config", "view", "--output=jsonpath={.users[?(@.name=='aks')].user.exec.command}"],
+                    environment: home.environment.merging(variable) { $1 }, folder: home.folder)
+                #expect(seen.output == command, "\(seen)")
+            }
+        }
+    }
+
     @Test func `a user of kubectl's that stays is named with the reason`() async throws {
         try await Home.withTools { home in
             let user = Self.login.replacing("env: null", with: "env:\n  - name: AAD_LOGIN\n    value: x")
@@ -974,6 +1140,17 @@ import Testing
 }
 
 extension Home {
+    /// The AWS CLI, if it is there, finds what `configure aws` wrote, and the region beside it.
+    fileprivate func expectAWS(_ variables: [String: String], region: String) async throws {
+        guard Clients.folder != nil else { return }
+        let environment = environment.merging(variables) { $1 }
+        for (key, value) in [("credential_process", "lanyard aws https://sts."), ("region", region)] {
+            let ended = try await run(
+                Clients.program("aws"), ["configure", "get", key], environment: environment, folder: "\(folder)/home")
+            #expect(value.isEmpty ? ended.output.isEmpty : ended.output.hasPrefix(value), "\(ended)")
+        }
+    }
+
     /// The names of the files in a folder of the home; none if there is no such folder.
     fileprivate func files(in folder: String) throws -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(self.folder)/home/\(folder)")) ?? []

@@ -23,6 +23,8 @@ import Testing
             with: "env:\n  - name: AAD_LOGIN_METHOD\n    value: devicecode\n  - name: AZURE_TENANT_ID\n    value: \"x\""
         ),
         "auth-provider:\n  config:\n    access-token: secret\n    client-id: x\n  name: azure",
+        kubelogin("get-token # --login spn", "\"--login\" # a person's", "devicecode\t# 'here'").replacing(
+            "kubelogin", with: "kubelogin # mine"),
     ])
     func `who signs in as a person runs lanyard`(user: String) throws {
         for indent in ["", "  "] {
@@ -54,6 +56,13 @@ import Testing
     func `all others stay`(user: String) throws {
         let found = try #require(KubeUsers(Self.file(user)).users.first)
         #expect(found.name == "me" && found.converted(running: "lanyard") == nil)
+    }
+
+    @Test func `comments are no part of what they stand behind`() throws {
+        let me = "- name: me # I\n  user: # x\n    token: 'a # b' # c\n"
+        let text = "users: # all\n# mine\n\(me)- name: you\n  user: {}\n"
+        let users = KubeUsers(text)
+        #expect(users.names == ["me", "you"] && users.users.first?.value(of: "token") == "a # b")
     }
 
     @Test func `tokens are not for a record`() throws {

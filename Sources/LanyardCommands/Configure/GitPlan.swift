@@ -62,7 +62,9 @@ struct GitPlan: Sendable {
             throw Failure("git's configuration changed meanwhile, so nothing was written", hints: ["try again"])
         }
         let before = try await record.standing(record.entries())
-        let begun = changes.map { GitRecord.Entry(change: $0, file: nil) }
+        // What an earlier one made is new for this one too.
+        let isNew = GitFile(scope, session.context).isMissing || before.contains(where: \.isNew)
+        let begun = changes.map { GitRecord.Entry(change: $0, file: nil, isNew: isNew) }
         try locked.write(before + begun)
         var written = 0
         do throws(Failure) {

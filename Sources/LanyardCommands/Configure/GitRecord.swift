@@ -8,6 +8,8 @@ struct GitRecord: Sendable {
         let change: GitChange
         /// Nil while it is being written: it is in the scope's own file then, if anywhere.
         var file: String?
+        /// Whether there was no such file before.
+        var isNew = false
 
         /// Whether this is what a file says there.
         func isOf(_ entry: GitConfiguration.Entry) -> Bool {
@@ -38,7 +40,7 @@ struct GitRecord: Sendable {
             guard let index = values[entry.file]?.lastIndex(where: entry.change.stands),
                 let found = values[entry.file]?.remove(at: index)
             else { return nil }
-            return Entry(change: entry.change, file: found.file.absolute)
+            return Entry(change: entry.change, file: found.file.absolute, isNew: entry.isNew)
         }
     }
 
@@ -59,13 +61,15 @@ extension GitRecord.Entry {
         guard let place = json["place"]?.string, let variable = json["variable"]?.string,
             ["helper", "useHttpPath"].contains(variable), let value = json["value"]?.string
         else { return nil }
-        self.init(change: GitChange(variable, value, at: place), file: json["file"]?.string)
+        self.init(
+            change: GitChange(variable, value, at: place), file: json["file"]?.string,
+            isNew: json["new"] == .bool(true))
     }
 
     fileprivate var json: JSONValue {
         [
             "file": file.map(JSONValue.string) ?? .null, "place": .string(change.place),
-            "variable": .string(change.variable), "value": .string(change.value),
+            "variable": .string(change.variable), "value": .string(change.value), "new": .bool(isNew),
         ]
     }
 }

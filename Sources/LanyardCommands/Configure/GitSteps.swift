@@ -111,16 +111,19 @@ struct GitReport {
 /// git's configuration file of a scope, for people.
 struct GitFile {
     let name: String
+    /// Whether git is going to make it; false for the system's, of which only git knows where it is.
+    let isMissing: Bool
 
     init(_ scope: GitConfiguration.Scope, _ context: CommandContext) {
         switch scope {
-        case .system: name = "git's system configuration"
+        case .system: (name, isMissing) = ("git's system configuration", false)
         case .global:
             let home = (context.variable("HOME") ?? "") + "/.gitconfig"
             let other = context.variable("XDG_CONFIG_HOME") ?? (context.variable("HOME") ?? "") + "/.config"
             let own = context.variable("GIT_CONFIG_GLOBAL")
             let isOther = !context.isFile(home) && context.isFile(other + "/git/config")
-            name = context.short(own ?? (isOther ? other + "/git/config" : home))
+            let path = own ?? (isOther ? other + "/git/config" : home)
+            (name, isMissing) = (context.short(path), !context.isFile(path))
         }
     }
 }

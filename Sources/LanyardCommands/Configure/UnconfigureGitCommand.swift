@@ -2,6 +2,7 @@ import Addresses
 import ArgumentParser
 import Rules
 import Secrets
+import SettingsFile
 import Terminal
 
 struct UnconfigureCommand: AsyncParsableCommand, WithExamples {
@@ -78,7 +79,20 @@ struct UnconfigureGitCommand: Command {
                 entry.change.key, entry.change.value, leaving: equal - own, from: file)
         }
         try locked.write(standing.filter { !removed.contains($0) })
+        try removeEmpty(Set(removed.filter(\.isNew).compactMap(\.file)))
         return true
+    }
+
+    /// Removes files that were made for what was taken out of them.
+    private func removeEmpty(_ files: Set<String>) throws(Failure) {
+        do throws(SettingsError) {
+            for file in files {
+                let text = try SettingsText(reading: file)
+                if text.text?.isEmpty == true { try text.remove() }
+            }
+        } catch {
+            throw Failure(error)
+        }
     }
 
     private func requireWritable(

@@ -36,7 +36,7 @@ enum DockerTool: ConfigurableTool {
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let settings = try DockerSettings(file(place), place.context)
         guard let pattern = place.pattern else {
-            return settings.clearPasswords(nil, name) + settings.otherHelpers
+            return settings.clearPasswords(nil, name) + settings.otherStore(than: nil, name) + settings.otherHelpers
         }
         return settings.clearPasswords(key(pattern), name) + settings.otherStore(than: key(pattern), name)
     }
@@ -88,15 +88,14 @@ struct DockerSettings {
         }
     }
 
-    /// The store that a registry's passwords were in.
-    func otherStore(than registry: String, _ tool: String) -> [Hint] {
-        guard let store = json?["credsStore"]?.string, !store.isEmpty, store != "lanyard" else { return [] }
-        let shown = store.displayable(limit: 60)
-        return [
-            Hint(
-                "what docker keeps in \(shown) for \(registry.displayable(limit: 200)) stays there, but is no longer used; "
-                    + "to remove it, first", run: .logout(tool, registry))
-        ]
+    /// The helper that kept the passwords of a registry, or of all.
+    func otherStore(than registry: String?, _ tool: String) -> [Hint] {
+        let own = registry.flatMap { json?["credHelpers"]?[$0]?.string }
+        guard let store = own ?? json?["credsStore"]?.string, !store.isEmpty, store != "lanyard" else { return [] }
+        let end = registry.map { " for \($0.displayable(limit: 200))" } ?? ""
+        let what = "what docker keeps in \(store.displayable(limit: 60))\(end) stays there, but is no longer used"
+        return registry.map { [Hint("\(what); to remove it, first", run: .logout(tool, $0))] }
+            ?? [Hint("\(what); to remove it, first, for each registry", run: "\(tool) logout REGISTRY")]
     }
 
     /// The registries that lanyard is named for, as URLs.

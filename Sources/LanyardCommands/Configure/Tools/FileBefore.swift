@@ -12,6 +12,8 @@ struct FileBefore: Sendable, Hashable {
     var isUnended = false
     /// Whether an empty line was put there too, to set the value apart.
     var isSetApart = false
+    /// Whether the section, the table or the object of the value was there, perhaps empty.
+    var hasSection = false
     /// The folders that were made for it, the outermost first.
     var folders: [String] = []
 
@@ -27,12 +29,14 @@ struct FileBefore: Sendable, Hashable {
         isNew = text == nil
         isUnended = text.map { !$0.isEmpty && $0.utf8.last != UInt8(ascii: "\n") } ?? false
         isSetApart = try setting.setsApart(in: text ?? "")
+        hasSection = try setting.hasSection(in: text ?? "")
     }
 
-    /// The folders that would have to be made for a file, the outermost first.
-    static func missingFolders(for file: String) -> [String] {
+    /// The folders that would have to be made for a setting, the outermost first.
+    static func missingFolders(for setting: ToolSetting) -> [String] {
         var missing: [String] = []
-        var folder = FileTrust.parent(of: file)
+        let file = setting.file
+        var folder = FileTrust.parent(of: setting.format == .link ? file : SettingsText.target(of: file))
         while folder.utf8.count > 1, access(folder, F_OK) != 0, errno == ENOENT {
             missing.insert(folder, at: 0)
             folder = FileTrust.parent(of: folder)
@@ -65,6 +69,7 @@ extension FileBefore {
         isNew = json["new"] == .bool(true)
         isUnended = json["unended"] == .bool(true)
         isSetApart = json["apart"] == .bool(true)
+        hasSection = json["section"] == .bool(true)
         folders = json["folders"]?.elements.compactMap(\.string) ?? []
     }
 
@@ -72,7 +77,7 @@ extension FileBefore {
     var members: [String: JSONValue] {
         [
             "new": .bool(isNew), "unended": .bool(isUnended), "apart": .bool(isSetApart),
-            "folders": JSONValue(strings: folders),
+            "section": .bool(hasSection), "folders": JSONValue(strings: folders),
         ]
     }
 }

@@ -29,6 +29,8 @@ struct KubeUsers {
     }
 
     let users: [User]
+    /// The names of all, also of those that have no settings.
+    let names: [String]
     private let rows: [Substring]
 
     /// Reads the users, or another list whose items have settings below a key.
@@ -36,23 +38,25 @@ struct KubeUsers {
         let rows = text.pieces(between: "\n", omittingEmpty: false)
         self.rows = rows
         if let flow = Self.flow(rows, list) {
-            users = KubeUsers(flow, list: list, of: item).users.map(\.asFlow)
+            let blocks = KubeUsers(flow, list: list, of: item)
+            (users, names) = (blocks.users.map(\.asFlow), blocks.names)
             return
         }
-        guard let start = rows.firstIndex(where: { $0.trimmed(of: " \t\r") == "\(list):" && $0.indent == 0 }) else {
-            users = []
+        guard let start = rows.firstIndex(where: { $0.said == "\(list):" && $0.indent == 0 }) else {
+            (users, names) = ([], [])
             return
         }
         let body = start + 1..<(rows[(start + 1)...].firstIndex { $0.isTopLevelKey } ?? rows.count)
-        guard let level = rows[body].first?.indent else {
-            users = []
+        guard let level = rows[body].first(where: { !$0.said.isEmpty })?.indent else {
+            (users, names) = ([], [])
             return
         }
         let items = rows[body].indices.filter { rows[$0].indent == level && rows[$0].trimmed().hasPrefix("- ") }
-        users = items.enumerated().compactMap { index, first in
-            let end = index + 1 < items.count ? items[index + 1] : body.upperBound
-            return Self.user(in: first..<end, of: rows, level, item)
+        let ranges = items.enumerated().map { index, first in
+            first..<(index + 1 < items.count ? items[index + 1] : body.upperBound)
         }
+        users = ranges.compactMap { Self.user(in: $0, of: rows, level, item) }
+        names = ranges.compactMap { Self.name(in: $0, of: rows, level) }
     }
 
     /// The text with other lines below a user's `user:`.
@@ -74,6 +78,14 @@ struct KubeUsers {
         return "\(list):\n" + lines.joined(separator: "\n")
     }
 
+    private static func name(in item: Range<Int>, of rows: [Substring], _ level: Int) -> String? {
+        let key = level + 2
+        let keys = item.filter { $0 == item.lowerBound || rows[$0].indent == key }
+        if let name = keys.lazy.compactMap({ rows[$0].dropFirst(key).value(of: "name") }).first { return name }
+        let text = rows[item].joined(separator: "\n").trimmed(of: " ").dropFirst()
+        return KubeFlow.lines(text)?.lazy.filter { $0[...].indent == 0 }.compactMap { $0.value(of: "name") }.first
+    }
+
     /// A user whose whole item is written with braces.
     private static func flowUser(in item: Range<Int>, of rows: [Substring], _ member: String) -> User? {
         let text = rows[item].joined(separator: "\n").trimmed(of: " ").dropFirst()
@@ -84,7 +96,8 @@ struct KubeUsers {
 
     /// A user of which only the settings are written with braces.
     private static func user(_ name: String, ofFlow rows: ArraySlice<Substring>) -> User? {
-        guard let text = rows.joined(separator: "\n").cut(at: ":")?.1, let lines = KubeFlow.lines(text), !lines.isEmpty
+        guard let text = rows.map(\.said).joined(separator: "\n").cut(at: ":")?.1, let lines = KubeFlow.lines(text),
+            !lines.isEmpty
         else { return nil }
         return User(name: name, rows: 0..<0, indent: 0, lines: lines, isFlow: true)
     }
@@ -102,7 +115,7 @@ struct KubeUsers {
         else { return nil }
         let start = keys[place] + 1
         var end = place + 1 < keys.count ? keys[place + 1] : item.upperBound
-        guard texts[place].trimmed(of: " \r") == "\(member):" else {
+        guard texts[place].said == "\(member):" else {
             return user(name, ofFlow: rows[keys[place]..<end])
         }
         while end > start, rows[end - 1].isBlank { end -= 1 }
@@ -126,7 +139,7 @@ extension KubeUsers.User {
     func converted(running program: String) -> [String]? {
         guard !isFlow, isPersonOfEntra || isLanyard else { return nil }
         if isLanyard { return lines }
-        let version = lines.contains { $0.hasSuffix("client.authentication.k8s.io/v1") } ? "v1" : "v1beta1"
+        let version = value(of: "apiVersion") == "client.authentication.k8s.io/v1" ? "v1" : "v1beta1"
         return [
             "exec:", "  apiVersion: client.authentication.k8s.io/\(version)", "  args:", "  - kubectl",
             "  command: \(program)", "  env: null", "  interactiveMode: IfAvailable", "  provideClusterInfo: true",
@@ -158,7 +171,7 @@ extension KubeUsers.User {
     func value(of key: String) -> String? { lines.lazy.compactMap { $0.value(of: key) }.first }
 
     /// Whether it gets tokens of Entra ID by kubelogin, or by what kubectl had before it.
-    var isOfEntra: Bool { isOfFormerProvider || lines.contains { $0.hasBytes("kubelogin") } }
+    var isOfEntra: Bool { isOfFormerProvider || lines.contains { $0.said.hasBytes("kubelogin") } }
 
     /// Whether kubectl itself signed it in, which kept the tokens in the file.
     var isOfFormerProvider: Bool { Self.isOfFormerProvider(lines) }
@@ -178,7 +191,8 @@ extension KubeUsers.User {
         guard isOfEntra else { return nil }
         guard !isFlow else { return "it is written with braces, which lanyard doesn't change" }
         guard !isOfFormerProvider else { return nil }
-        guard command == "kubelogin" else { return "it is not written as kubectl writes it" }
+        guard let command else { return "it is not written as kubectl writes it" }
+        guard command == "kubelogin" else { return "it runs \(command.displayable(limit: 60)), not kubelogin itself" }
         let (words, variables) = (words, variables)
         // What another holds may be a secret.
         if let other = variables.keys.sorted().first(where: { !Self.variables.contains($0) || variables[$0] == "" }) {
@@ -224,7 +238,7 @@ extension KubeUsers.User {
 
     /// What stands in the lines, whether a list has a line for each element or brackets around them.
     private var words: [String] {
-        lines.joined(separator: " ").utf8.split { " \t\r,[]{}\"'=".utf8.contains($0) }
+        lines.map(\.said).joined(separator: " ").utf8.split { " \t\r,[]{}\"'=".utf8.contains($0) }
             .map { String(Substring($0)) }.filter { !$0.isSame(as: "-") }
     }
 }
@@ -232,9 +246,26 @@ extension KubeUsers.User {
 extension StringProtocol {
     /// The value of a YAML line's key, without quotes; nil if it sets another, or none.
     fileprivate func value(of key: String) -> String? {
-        let line = trimmed(of: " \t\r")
+        let line = said
         guard line.hasPrefix("\(key):") else { return nil }
         return line.dropFirst(key.count + 1).unquoted
+    }
+
+    /// A YAML line less the blanks around it and the comment at its end.
+    fileprivate var said: String {
+        var (kept, quote, last): ([UInt8], UInt8?, UInt8) = ([], nil, UInt8(ascii: " "))
+        for byte in utf8 {
+            if byte == quote, byte != UInt8(ascii: "\"") || last != UInt8(ascii: "\\") {
+                quote = nil
+            } else if quote == nil, "\"'".utf8.contains(byte), " \t[{,:".utf8.contains(last) {
+                quote = byte
+            } else if quote == nil, byte == UInt8(ascii: "#"), " \t".utf8.contains(last) {
+                break
+            }
+            kept.append(byte)
+            last = byte
+        }
+        return String(decoding: kept, as: UTF8.self).trimmed(of: " \t\r").description
     }
 
     /// A YAML scalar of one line.

@@ -39,6 +39,10 @@ enum KubectlTool: ConfigurableTool {
                     "the tokens of the user \(name) are removed, and lanyard unconfigure kubectl can't put them back")
             }
         }
+        for (file, user) in try users(place, areHidden: true) where user.isOfEntra && !user.isLanyard {
+            let which = "\(user.name.displayable(limit: 200)) of \(place.context.short(file))"
+            remarks.append("the user \(which) stays as it is: kubectl takes that of an earlier file")
+        }
         return remarks
     }
 
@@ -79,11 +83,16 @@ enum KubectlTool: ConfigurableTool {
         return rules.first(preferring: clusters.currentUser)
     }
 
-    /// The users, and the files that they are in.
-    private static func users(_ place: ToolPlace) throws(Failure) -> [(file: String, user: KubeUsers.User)] {
+    /// The users that count, and the files that they are in; or those that don't, for of one name kubectl takes the first file's.
+    private static func users(
+        _ place: ToolPlace, areHidden: Bool = false
+    ) throws(Failure) -> [(file: String, user: KubeUsers.User)] {
         var users: [(String, KubeUsers.User)] = []
+        var names: Set<String> = []
         for file in files(place) {
-            users += KubeUsers(try ToolPlace.text(of: file) ?? "").users.map { (file, $0) }
+            let found = KubeUsers(try ToolPlace.text(of: file) ?? "")
+            users += found.users.filter { names.contains($0.name) == areHidden }.map { (file, $0) }
+            names.formUnion(found.names)
         }
         return users
     }
@@ -113,7 +122,9 @@ enum KubectlTool: ConfigurableTool {
         let reasons = try remarks(place)
         let files = files(place).map(place.context.short).joined(separator: ", ")
         return Failure(
-            "no user in \(files) signs in to Entra ID by kubelogin or azure",
+            reasons.isEmpty
+                ? "no user in \(files) signs in to Entra ID by kubelogin or azure"
+                : "no user in \(files) can be converted",
             hints: reasons + [
                 Hint(
                     "to set up another",

@@ -61,11 +61,19 @@ struct LineSettings {
         return replacing(last..<last, with: last == rows.count ? [line, ""] : [line])
     }
 
-    /// The text less a key, and less its section if that had nothing else.
-    func removing(_ key: String) -> String {
+    /// The names of the sections, as they are written.
+    var sections: [String] { rows.compactMap(\.section) }
+
+    /// Whether the text has the section; texts without sections need none.
+    var hasSection: Bool { body != nil }
+
+    /// The text less a key, and less its section if that has nothing else, not even behind its header, and isn't kept.
+    func removing(_ key: String, keepingSection isKept: Bool = false) -> String {
         guard let place = place(of: key), let body else { return rows.joined(separator: "\n") }
-        let isAlone = section != nil && rows[body].indices.allSatisfy { place.contains($0) || rows[$0].isBlank }
-        guard isAlone else { return replacing(place, with: []) }
+        let isAlone = rows[body].indices.allSatisfy { place.contains($0) || rows[$0].isBlank }
+        guard !isKept, isAlone, let section, rows[body.lowerBound - 1].trimmed(of: " \t\r") == "[\(section)]" else {
+            return replacing(place, with: [])
+        }
         let header = body.lowerBound - 1
         let isLast = body.upperBound == rows.count
         let start = isLast && header > 0 && rows[header - 1].isBlank ? header - 1 : header

@@ -28,7 +28,61 @@ enum PodmanTool: ConfigurableTool {
     }
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        try DockerSettings(file(place), place.context).clearPasswords(place.pattern?.host.urlText, name)
+        let clear = try DockerSettings(file(place), place.context).clearPasswords(place.pattern?.host.urlText, name)
+        let before = namings(place).before
+        guard place.pattern == nil, let last = before.last, !last.hasLanyard else { return clear }
+        return [
+            "credential-helpers is \(last.shown) in \(place.context.short(last.file)); what lanyard writes counts instead"
+        ] + clear
+    }
+
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        guard place.pattern == nil, let last = namings(place).after.last, !last.hasLanyard else { return [] }
+        let file = place.context.short(last.file)
+        return ["credential-helpers is \(last.shown) in \(file), which counts instead; remove it there"]
+    }
+
+    static func override(_ place: ToolPlace) -> Bool? {
+        let (before, after) = namings(place)
+        let isWritten = place.context.isFile(dropIn(place))
+        return after.last?.hasLanyard ?? (isWritten ? nil : before.last?.hasLanyard)
+    }
+
+    /// Where helpers for every registry are named.
+    private struct Naming {
+        let file: String
+        let value: String
+
+        var hasLanyard: Bool { value.hasBytes("\"lanyard\"") || value.hasBytes("'lanyard'") }
+        var shown: String { value.displayable(limit: 100) }
+    }
+
+    /// What names helpers before lanyard's file and behind it, in the order in which podman reads: the last one counts.
+    private static func namings(_ place: ToolPlace) -> (before: [Naming], after: [Naming]) {
+        let (own, everybody) = ("\(place.home)/.config/containers", "/etc/containers")
+        // Who has a file of their own has none of everybody's.
+        let isOwn = place.context.isFile("\(own)/registries.conf")
+        let files =
+            isOwn ? ["\(own)/registries.conf"] : ["\(everybody)/registries.conf"] + dropIns(of: everybody)
+        let others = dropIns(of: own).filter { $0 != dropIn(place) }
+        func read(_ files: [String]) -> [Naming] {
+            files.compactMap { file in
+                (try? ToolSetting(.toml, "credential-helpers", in: file).current())
+                    .map { Naming(file: file, value: $0) }
+            }
+        }
+        return (read(files + others.filter { $0 < dropIn(place) }), read(others.filter { $0 > dropIn(place) }))
+    }
+
+    private static func dropIns(of folder: String) -> [String] {
+        let path = "\(folder)/registries.conf.d"
+        guard let opened = try? Folder(path) else { return [] }
+        return opened.names(atMost: 1000).filter { $0.hasSuffix(".conf") }.sorted().map { "\(path)/\($0)" }
+    }
+
+    /// The file of lanyard's, which podman looks for in the home, whatever XDG_CONFIG_HOME says.
+    private static func dropIn(_ place: ToolPlace) -> String {
+        "\(place.home)/.config/containers/registries.conf.d/lanyard.conf"
     }
 
     /// What podman reads passwords from.
@@ -38,10 +92,9 @@ enum PodmanTool: ConfigurableTool {
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         guard let host = place.pattern?.host.urlText else {
-            // This one they look for in the home, whatever XDG_CONFIG_HOME says.
-            let file = "\(place.home)/.config/containers/registries.conf.d/lanyard.conf"
             // A login is kept by the first of them, and auth.json keeps it in the clear.
-            return [ToolChange(.toml, "credential-helpers", in: file, to: #"["lanyard", "containers-auth.json"]"#)]
+            let helpers = #"["lanyard", "containers-auth.json"]"#
+            return [ToolChange(.toml, "credential-helpers", in: dropIn(place), to: helpers)]
         }
         return [ToolChange(.json, "credHelpers", host, in: file(place), to: #""lanyard""#)]
     }
@@ -155,7 +208,7 @@ enum AWSTool: ConfigurableTool {
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let command = "\(place.program("lanyard")) aws \(place.url ?? "")"
-        return [ToolChange(.ini, section(place), "credential_process", in: file(place), to: command)]
+        return [ToolChange(.ini, try section(place), "credential_process", in: file(place), to: command)]
     }
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
@@ -229,14 +282,35 @@ enum AWSTool: ConfigurableTool {
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let file = place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials")
-        let profile = place.context.variable("AWS_PROFILE") ?? "default"
+        let profile = profile(place)
         let keys = ToolSetting(.ini, profile, "aws_access_key_id", in: file)
         guard try keys.current() != nil else { return [] }
         return ["\(place.context.short(file)) has keys for the profile \(profile.displayable()), which come first"]
     }
 
-    private static func section(_ place: ToolPlace) -> String {
-        let profile = place.context.variable("AWS_PROFILE") ?? "default"
-        return profile == "default" ? profile : "profile \(profile)"
+    private static func profile(_ place: ToolPlace) -> String { place.context.variable("AWS_PROFILE") ?? "default" }
+
+    /// The profile's section as the file names it, or else as the AWS CLI would.
+    private static func section(_ place: ToolPlace) throws(Failure) -> String {
+        let profile = profile(place)
+        guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
+            throw Failure(
+                "the name of the profile in AWS_PROFILE has characters that lanyard doesn't write",
+                hints: ["take another name for the profile"])
+        }
+        let text = try ToolPlace.text(of: file(place)) ?? ""
+        // Of several sections the AWS CLI takes the last.
+        if let own = LineSettings(text, section: nil).sections.last(where: { self.profile(ofSection: $0) == profile }) {
+            return own
+        }
+        if profile == "default" { return profile }
+        return profile.utf8.allSatisfy(ShellWords.isPlain) ? "profile \(profile)" : "profile \"\(profile)\""
+    }
+
+    /// The profile that a section is for, as the AWS CLI takes it: in quotes or not, behind any blanks; nil if it is for none.
+    private static func profile(ofSection name: String) -> String? {
+        guard name != "default" else { return name }
+        guard name.hasPrefix("profile"), let words = ShellWords.split(name), words.count == 2 else { return nil }
+        return words[0] == "profile" ? words[1] : nil
     }
 }

@@ -41,7 +41,11 @@ struct ToolPlan: Sendable {
             return .init(tool: tool.name, place: place.url, change: change, before: first.before, file: first.file)
         }
         do throws(SettingsError) {
-            let file = try FileBefore(of: change.setting)
+            var file = try FileBefore(of: change.setting)
+            // The section may be there for another value of lanyard's alone.
+            if recorded.contains(where: { $0.change.setting.isBeside(change.setting) && !$0.file.hasSection }) {
+                file.hasSection = false
+            }
             return .init(tool: tool.name, place: place.url, change: change, before: current, file: file)
         } catch {
             throw Failure(error)
@@ -68,7 +72,7 @@ struct ToolPlan: Sendable {
             throw Failure("\(tool.name)'s settings changed meanwhile, so nothing was written", hints: ["try again"])
         }
         for index in now.indices {
-            now[index].file.take(folders: FileBefore.missingFolders(for: now[index].change.setting.file))
+            now[index].file.take(folders: FileBefore.missingFolders(for: now[index].change.setting))
         }
         let before =
             try record.entries().kept().filter { old in !(now + shared).contains { $0.isSame(as: old) } } + shared

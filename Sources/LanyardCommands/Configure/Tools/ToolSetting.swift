@@ -110,6 +110,22 @@ extension ToolSetting {
         }
     }
 
+    /// Whether the file has the section, the table or the object that the value stands in.
+    func hasSection(in text: String) throws(SettingsError) -> Bool {
+        switch format {
+        case .json where key.count < 2: true
+        case .json: isEmpty(text) ? false : try json(text).value(at: Array(key.dropLast())) != nil
+        case .toml: try toml(text).hasTable
+        case .ini: LineSettings(text, section: table).hasSection
+        default: true
+        }
+    }
+
+    /// Whether another is in the same section of the same file.
+    func isBeside(_ other: ToolSetting) -> Bool {
+        file == other.file && format == other.format && key.count > 1 && key.dropLast() == other.key.dropLast()
+    }
+
     /// Whether an empty line has to set a new value apart from what is around it.
     func setsApart(in text: String) throws(SettingsError) -> Bool {
         switch format {
@@ -127,21 +143,23 @@ extension ToolSetting {
         let text = format == .json && isEmpty(old ?? "") ? "{}\n" : old ?? ""
         switch format {
         case .json:
-            guard let value else { return try json(text).removing(key) }
+            guard let value else { return try json(text).removing(key, keepingObjects: before.hasSection) }
             guard let changed = try json(text).setting(value, at: key) else {
                 throw fault("the value of \(key[0].displayable(limit: 60)) is not an object")
             }
             return changed
         case .toml:
             let keys = try toml(text)
-            return value.map { keys.setting(name, to: $0) } ?? keys.removing(name, setApart: before.isSetApart) ?? text
+            if let value { return keys.setting(name, to: value) }
+            return keys.removing(name, setApart: before.isSetApart, keepingTable: before.hasSection) ?? text
         case .ini, .lines:
             let lines = LineSettings(text, section: table)
             if format == .ini, value != nil, let line = lines.firstFault {
                 throw SettingsError(
                     file: file, line: line, message: "neither a section nor a setting in one", hint: "correct it first")
             }
-            return value.map { lines.setting(name, to: $0) } ?? lines.removing(name)
+            return value.map { lines.setting(name, to: $0) }
+                ?? lines.removing(name, keepingSection: before.hasSection)
         case .line: return try value == nil ? withoutLine(text, before.isSetApart) : withLine(text)
         case .kubeUser:
             guard let value, let user = kubeUser(in: text) else { return text }
@@ -176,6 +194,11 @@ extension ToolSetting {
 
     private func json(_ text: String) throws(SettingsError) -> JSONText {
         guard let json = JSONText(text) else { throw fault("not a JSON object") }
+        if let second = json.repeated(on: key) {
+            let name = second.name.displayable(limit: 200)
+            throw SettingsError(
+                file: file, line: second.line, message: "\(name) stands there twice", hint: "remove one of them first")
+        }
         return json
     }
 
