@@ -23,6 +23,12 @@ struct JSONReader {
         return position == bytes.count ? value : nil
     }
 
+    /// Where bytes stop being a document; nil if they are one.
+    static func fault(in bytes: [UInt8]) -> Int? {
+        var reader = JSONReader(bytes)
+        return reader.document() == nil ? min(reader.position, bytes.count) : nil
+    }
+
     /// A member of an object: where its name begins, and where its value is.
     struct Member {
         let name: String

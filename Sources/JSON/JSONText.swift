@@ -8,6 +8,12 @@ public struct JSONText: Sendable {
         guard JSONValue(bytes: bytes)?.members != nil else { return nil }
     }
 
+    /// The line, counted from 1, where a text stops being JSON; nil if it is JSON.
+    public static func faultyLine(of text: String) -> Int? {
+        let bytes = Array(text.utf8)
+        return JSONReader.fault(in: bytes).map { place in 1 + bytes[..<place].count { $0 == UInt8(ascii: "\n") } }
+    }
+
     /// The value at the end of a path of names, as it is written; nil if there is none.
     public func value(at path: [String]) -> String? {
         let place = Place(path, in: bytes)

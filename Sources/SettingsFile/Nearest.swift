@@ -6,7 +6,9 @@ extension Sequence<String> {
             let start = zip(name.utf8, word.utf8).prefix { $0 == $1 }.count
             return (name: name, distance: name.editDistance(to: word), start: start)
         }.min { ($0.distance, -$0.start) < ($1.distance, -$1.start) }
-        guard let ranked, ranked.distance <= Swift.max(2, ranked.name.count / 3) else { return nil }
+        // Of a word of two letters nothing may be left.
+        guard let ranked, ranked.distance <= Swift.max(2, ranked.name.count / 3), ranked.distance < ranked.name.count
+        else { return nil }
         return ranked.name
     }
 }

@@ -210,9 +210,31 @@ import Testing
             after: "[global]\nkeyring-provider = subprocess\n[install]\nquiet = 1\n"),
     ]
 
+    /// Files with carriage returns, which what is added has, too.
+    private static let filesOfWindows = [
+        Tool(
+            name: "go", file: ".config/go/env", before: "GOAUTH=git /home/me\r\nGOFLAGS=-mod=mod\r\n",
+            after: "GOAUTH=git /home/me; lanyard goauth\r\nGOFLAGS=-mod=mod\r\n"),
+        Tool(
+            name: "go", file: ".config/go/env", before: "GOFLAGS=-mod=mod\r\nA=1",
+            after: "GOFLAGS=-mod=mod\r\nA=1\r\nGOAUTH=netrc; lanyard goauth\r\n"),
+        Tool(
+            name: "bazel", file: ".bazelrc", before: "build -c opt \\\r\n",
+            after: "build -c opt \\\r\n\r\ncommon --credential_helper=bazel-credential-lanyard\r\n"),
+        Tool(
+            name: "terraform", file: ".terraformrc", before: "# mine\r\n# x",
+            after: "# mine\r\n# x\r\ncredentials_helper \"lanyard\" {}\r\n"),
+        Tool(
+            name: "pip", file: ".config/pip/pip.conf", before: "[global]\r\nkeyring-provider = import\r\n",
+            after: "[global]\r\nkeyring-provider = subprocess\r\n"),
+        Tool(
+            name: "pip", file: ".config/pip/pip.conf", before: "[install]\r\nquiet = 1",
+            after: "[install]\r\nquiet = 1\r\n\r\n[global]\r\nkeyring-provider = subprocess\r\n"),
+    ]
+
     private static let providers = "global-credential-providers = [\"cargo:token\", \"cargo-credential-lanyard\"]"
 
-    @Test(arguments: tools)
+    @Test(arguments: tools + filesOfWindows)
     func `what configure wrote, unconfigure takes back to the byte`(tool: Tool) async throws {
         try await Home.withTools { home in
             let file = "\(home.folder)/home/\(tool.file)"
@@ -226,7 +248,7 @@ import Testing
                 .replacing("DIGEST", with: digest ?? "")
             #expect(try home.text(file) == after)
             let again = try await home.lanyard(["configure"] + tool.arguments)
-            #expect(again.errors.contains("\(tool.name) is configured already; nothing has to be changed"), "\(again)")
+            #expect(again.errors.contains("nothing has to be changed"), "\(again)")
             let back = try await home.lanyard(["unconfigure"] + tool.arguments)
             #expect(back.status == 0, "\(back)")
             #expect((try? home.text(file)) == tool.undone ?? tool.before)
@@ -353,7 +375,8 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: "\(home.folder)/bin/nuget-plugin-lanyard", withDestinationPath: Built.lanyard)
             let ended = try await home.lanyard(["configure", "nuget", "--yes"])
-            #expect(ended.errors.contains("nuget is configured already; nothing has to be changed"), "\(ended)")
+            let nothing = "nothing has to be changed, but nuget does not ask lanyard yet"
+            #expect(ended.errors.contains(nothing), "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: "\(home.folder)/home/.local/bin"))
             let list = try await home.lanyard(["configure", "--list"]).lines.first { $0.hasPrefix("nuget ") }
             #expect(list?.hasSuffix("not installed  doesn't use lanyard") == true, "\(list ?? "")")
@@ -565,6 +588,9 @@ import Testing
             try home.write("[pip]\nkeyring-provider = \"disabled\"\n", to: "\(home.folder)/home/.config/uv/uv.toml")
             let uv = try await home.lanyard(["configure", "uv", "--yes"])
             #expect(uv.errors.contains("keyring-provider is disabled in [pip] of ~/.config/uv/uv.toml"), "\(uv)")
+            #expect(try await home.use(of: "uv") == "doesn't use lanyard")
+            let paths = ["PATH": "\(home.folder)/home/.local/bin:\(home.environment["PATH"] ?? "")"]
+            #expect(try await home.use(of: "uv", paths) == "uses lanyard, but not for uv pip")
         }
     }
 
@@ -655,6 +681,44 @@ import Testing
         }
     }
 
+    @Test func `pip uses lanyard if lanyard is the keyring that it finds, in the settings that it reads`() async throws
+    {
+        try await Home.withTools { home in
+            let paths = ["PATH": "\(home.folder)/home/.local/bin:\(home.environment["PATH"] ?? "")"]
+            try await home.lanyard(["configure", "pip", "--yes"])
+            #expect(try await home.use(of: "pip") == "doesn't use lanyard")
+            #expect(try await home.use(of: "pip", paths) == "uses lanyard")
+            try home.program("keyring", "exit 0")
+            #expect(try await home.use(of: "pip") == "doesn't use lanyard")
+            let none = paths.merging(["PIP_CONFIG_FILE": "/dev/null"]) { $1 }
+            #expect(try await home.use(of: "pip", none) == "doesn't use lanyard")
+            let refused = try await home.lanyard(["configure", "pip", "--yes"], none)
+            #expect(refused.status == 1 && refused.errors.contains("unset PIP_CONFIG_FILE"), "\(refused)")
+            let other = paths.merging(["PIP_CONFIG_FILE": "\(home.folder)/home/mine.conf"]) { $1 }
+            try home.write("[global]\n", to: "\(home.folder)/home/mine.conf")
+            #expect(try await home.use(of: "pip", other) == "doesn't use lanyard")
+            try await home.lanyard(["configure", "pip", "--yes"], other)
+            #expect(try home.text("\(home.folder)/home/mine.conf").contains("keyring-provider = subprocess"))
+        }
+    }
+
+    @Test func `what comes before lanyard in terraform's and AWS's files is named`() async throws {
+        try await Home.withTools { home in
+            let token = #"{"credentials": {"app.terraform.io": {"token": "x"}}}"#
+            try home.write(token, to: "\(home.folder)/home/.terraform.d/credentials.tfrc.json")
+            let terraform = try await home.lanyard(["configure", "terraform", "--yes"])
+            let note = "the token for app.terraform.io in ~/.terraform.d/credentials.tfrc.json comes first"
+            #expect(
+                terraform.errors.contains("\(note); to remove it: terraform logout app.terraform.io"), "\(terraform)")
+            try home.write("[profile dev]\nrole_arn = x\nsso_session = y\n", to: "\(home.folder)/home/.aws/config")
+            let aws = try await home.lanyard(["configure", "aws", Self.role, "--yes"], ["AWS_PROFILE": "dev"])
+            for key in ["role_arn", "sso_session"] {
+                #expect(
+                    aws.errors.contains("~/.aws/config has \(key) for the profile dev, which comes first"), "\(aws)")
+            }
+        }
+    }
+
     @Test func `another keyring stays`() async throws {
         try await Home.withTools { home in
             let path = "\(home.folder)/home/.local/bin"
@@ -695,13 +759,15 @@ import Testing
             "hint: write it like: https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
         ),
         (["tofu"], "hint: did you mean: lanyard configure terraform"),
+        (["list"], "hint: for the list of tools: lanyard configure --list"),
+        (["docker", "https://"], "write it like: https://registry.contoso.com"),
         (["gcloud"], "hint: gcloud is set up by hand; see: man lanyard-gcloud"),
         (["helm"], "what lanyard configure kubectl and lanyard configure docker write"),
         (["azure-cli"], "lanyard exec --as azure-cli"),
         (["twine"], "keyring-lanyard"),
         (["pnpm", "git://npm.contoso.com"], "hint: write: https://npm.contoso.com"),
         (["bazel", "https://a.*.example"], "knows no wildcards in hosts"),
-        (["dockr"], "there is no command 'dockr'"),
+        (["dockr"], "there is no command 'dockr'"), (["svn"], "command 'svn'\nlanyard: hint: for all commands"),
     ])
     func `what can't be configured is refused`(arguments: [String], message: String) async throws {
         try await Home.withTools { home in
@@ -712,6 +778,8 @@ import Testing
 
     @Test(arguments: [
         ("docker", ".docker/config.json", "[]", "not a JSON object"),
+        ("docker", ".docker/config.json", "{\n// x\n}", "config.json:2: not valid JSON"),
+        ("docker", ".docker/config.json", "{\n\"a\": 1,\n\n}", "config.json:4: not valid JSON"),
         (
             "docker", ".docker/config.json", "{\"credHelpers\": {\"a.example\": \"a\",\n\"a.example\": \"b\"}}",
             "config.json:2: a.example stands there twice"
@@ -938,7 +1006,7 @@ import Testing
             try home.write(Self.clusters(user), to: file)
             let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
             let command = """
-                the cluster contoso still needs a rule, which is not added by itself: lanyard rule add https://contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:443 \
+                the cluster contoso still needs a rule; to add it: lanyard rule add https://contoso-1a2b3c4d.hcp.westeurope.azmk8s.io:443 \
                 --authority https://login.microsoftonline.com/\(Self.tenant) --client-id 80faf920-1908-4b52-b5ef-a8e7bedfc67a \
                 --resource 6dae42f8-4368-4678-94ff-3960e28e3630
                 """
@@ -950,10 +1018,13 @@ import Testing
             #expect(added.status == 0, "\(added)")
             let done = try await home.lanyard(["configure", "kubectl", "--yes"])
             #expect(!done.errors.contains("needs a rule"), "\(done)")
+            let dry = try await home.lanyard(["unconfigure", "kubectl", "--dry-run"])
+            #expect(dry.status == 0 && !dry.errors.contains("the rule"), "\(dry)")
             let isProvider = user.hasPrefix("auth-provider")
             #expect(ended.errors.contains("the tokens of the user aks are removed") == isProvider, "\(ended)")
             let back = try await home.lanyard(["unconfigure", "kubectl", "--yes"])
             #expect(back.errors.contains("az aks get-credentials") == isProvider, "\(back)")
+            #expect(back.errors.contains("lanyard rule remove https://contoso-1a2b3c4d.hcp."), "\(back)")
             #expect(try home.text(file) == Self.clusters(user).replacing("        access-token: secret\n", with: ""))
         }
     }
@@ -1092,7 +1163,29 @@ import Testing
                 uniqueKeysWithValues: rows.map { (String($0[0]), String($0[1].drop { $0 == " " })) })
             #expect(states["docker"] == "installed      uses lanyard for https://a.example")
             #expect(states["bazel"] == "not installed  uses lanyard")
+            try home.program("skopeo", "exit 0")
+            #expect(try await home.use(of: "podman", installed: "skopeo installed") == "doesn't use lanyard")
             #expect(states["git"] == "installed      doesn't use lanyard")
+        }
+    }
+
+    @Test func `a record that can't be read doesn't keep the list back`() async throws {
+        try await Home.withTools { home in
+            try await home.lanyard(["configure", "bazel", "--yes"])
+            try home.write("{}", to: home.record)
+            let ended = try await home.lanyard(["configure", "--list"])
+            #expect(ended.status == 0 && ended.errors.contains("is not what lanyard wrote there"), "\(ended)")
+            #expect(ended.output.contains(/bazel +not installed +uses lanyard\n/), "\(ended)")
+        }
+    }
+
+    @Test func `a line of bazelrc's that another helper has for the same hosts is named`() async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.bazelrc"
+            try home.write("common --credential_helper=*.contoso.com=other\n", to: file)
+            let ended = try await home.lanyard(["configure", "bazel", "*.contoso.com", "--yes"])
+            #expect(ended.errors.contains("other stands in ~/.bazelrc for *.contoso.com"), "\(ended)")
+            #expect(ended.errors.contains("neither bazel nor bazelisk is on PATH"), "\(ended)")
         }
     }
 
@@ -1149,6 +1242,16 @@ extension Home {
                 Clients.program("aws"), ["configure", "get", key], environment: environment, folder: "\(folder)/home")
             #expect(value.isEmpty ? ended.output.isEmpty : ended.output.hasPrefix(value), "\(ended)")
         }
+    }
+
+    /// How the list says that a tool uses lanyard.
+    fileprivate func use(
+        of tool: String, _ variables: [String: String] = [:], installed: String = "installed"
+    ) async throws -> String {
+        let lines = try await lanyard(["configure", "--list"], variables).lines
+        let line = try #require(lines.first { $0.hasPrefix("\(tool) ") })
+        let end = try #require(line.ranges(of: installed).last?.upperBound)
+        return String(line[end...].drop { $0 == " " })
     }
 
     /// The names of the files in a folder of the home; none if there is no such folder.

@@ -59,7 +59,7 @@ struct ClientRegistrar {
         guard let prompt = Prompt(session.context) else {
             throw Failure(
                 "there is no terminal to ask you whether to register lanyard at \(match.authority)",
-                hints: ["say so yourself: --yes"], status: .usage)
+                hints: ["to agree without being asked: --yes"], status: .usage)
         }
         guard await prompt.accepts("register lanyard as an app at \(match.authority)?") else {
             throw Failure("nothing was registered: you did not confirm it", cause: .ofNoAnswer)

@@ -48,6 +48,7 @@ extension CommandTree {
         "gcloud": Hint("gcloud is set up by hand; see", run: "man lanyard-gcloud"),
         "helm": "helm uses what lanyard configure kubectl and lanyard configure docker write",
         "oras": Hint("oras reads docker's settings", run: "lanyard configure docker"),
+        "list": Hint("for the list of tools", run: "lanyard configure --list"),
         "npm": recipeOfVariables, "yarn": recipeOfVariables, "maven": recipeOfVariables, "mvn": recipeOfVariables,
         "gradle": recipeOfVariables, "composer": recipeOfVariables,
         "pdm": Hint("pdm runs the program that this sets up", run: "lanyard configure pip"),

@@ -24,7 +24,12 @@ struct ConfigureCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         guard list else { throw CleanExit.helpRequest(self) }
-        for line in try await ToolList(context).lines() { context.console.print(line) }
+        let tools = ToolList(context)
+        if let fault = tools.fault {
+            context.console.note(fault.message)
+            for hint in fault.hints { context.console.note(hint) }
+        }
+        for line in await tools.lines() { context.console.print(line) }
     }
 }
 
@@ -210,7 +215,7 @@ extension ChangeOptions {
         guard !yes, !dryRun, Prompt(context) == nil else { return }
         throw Failure(
             "there is no terminal to ask you whether to change \(Self.subject)",
-            hints: ["say so yourself: --yes; or only look: --dry-run"], status: .usage)
+            hints: ["to change them without being asked: --yes; only to look: --dry-run"], status: .usage)
     }
 
     /// Whether to write what was shown: as the person answers, unless that was said.

@@ -40,7 +40,7 @@ struct UnconfigureGitCommand: Command {
         let written = try await written(record, place)
         guard try await take(back: written, record, context) else { return }
         try await tellWhatIsLeft(place, record, context)
-        tellRules(place, context)
+        context.tellRules(for: place.map { [$0] }, of: scope.system ? .system : .user)
         if place == nil { try tellIdentity(context) }
     }
 
@@ -104,6 +104,18 @@ struct UnconfigureGitCommand: Command {
         try record.file.requireWritable()
     }
 
+    /// Tells that an identity still gets the tokens, which `configure git --identity` may have set.
+    private func tellIdentity(_ context: CommandContext) throws(Failure) {
+        let setting = (try? Configuration.settings(in: context))?.first { $0.key == "default-identity" }
+        guard let setting, case .file(let file, _) = setting.origin,
+            file == (try? Session(context, of: scope.system ? .system : .user))?.rulesFile
+        else { return }
+        context.console.note(
+            Hint(
+                "default-identity stays in \(context.short(file)); to have people sign in again",
+                run: "lanyard config unset\(flag: "--system", if: scope.system) default-identity"))
+    }
+
     /// Tells of what git still has of lanyard for a place, or for all, and no record has.
     private func tellWhatIsLeft(
         _ place: String?, _ record: GitRecord, _ context: CommandContext
@@ -124,38 +136,29 @@ struct UnconfigureGitCommand: Command {
         }
     }
 
-    /// Tells of the rules that are still there, which lanyard itself goes by, and how to be rid of them.
-    private func tellRules(_ place: String?, _ context: CommandContext) {
+    private static func place(_ url: String) throws(Failure) -> String { try URLPattern(typed: url).place }
+}
+
+extension URLPattern {
+    /// Its scheme and host alone.
+    var place: String { "\(scheme)://\(host.urlText)" }
+}
+
+extension CommandContext {
+    /// Tells of the rules that are still there for some places, or for all, which lanyard itself goes by, and how to be rid of them.
+    func tellRules(for places: Set<String>?, of scope: Session.Scope) {
         // If the configuration is wrong, other commands say so.
-        guard let session = try? Session(context, of: scope.system ? .system : .user) else { return }
+        guard let session = try? Session(self, of: scope) else { return }
         let rules = session.configuration.rules.filter { rule in
-            let host = "\(rule.pattern.scheme)://\(rule.pattern.host.urlText)"
-            return rule.file == session.rulesFile && (place == nil || place == host)
+            rule.file == session.rulesFile && places?.contains(rule.pattern.place) != false
         }
         guard let first = rules.first else { return }
-        let file = context.short(session.rulesFile)
+        let file = short(session.rulesFile)
         let shown = first.pattern.text.displayable(limit: 200)
         let stays =
             rules.count == 1
             ? "the rule for \(shown) stays in \(file); to remove it"
             : "\(rules.count) rules stay in \(file); to remove one, such as the first"
-        context.console.note(Hint(stays, run: session.removal(of: first)))
-    }
-
-    /// Tells that an identity still gets the tokens, which `configure git --identity` may have set.
-    private func tellIdentity(_ context: CommandContext) throws(Failure) {
-        let setting = (try? Configuration.settings(in: context))?.first { $0.key == "default-identity" }
-        guard let setting, case .file(let file, _) = setting.origin,
-            file == (try? Session(context, of: scope.system ? .system : .user))?.rulesFile
-        else { return }
-        context.console.note(
-            Hint(
-                "default-identity stays in \(context.short(file)); to have people sign in again",
-                run: "lanyard config unset\(flag: "--system", if: scope.system) default-identity"))
-    }
-
-    private static func place(_ url: String) throws(Failure) -> String {
-        let pattern = try URLPattern(typed: url)
-        return "\(pattern.scheme)://\(pattern.host.urlText)"
+        console.note(Hint(stays, run: session.removal(of: first)))
     }
 }

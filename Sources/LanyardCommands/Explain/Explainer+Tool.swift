@@ -32,7 +32,7 @@ extension Explainer {
         var asked = request
         // What a tool asks for may not be where it is configured.
         if !tool.sendsPath { asked.path = nil }
-        return try? ToolList(session.context).use(of: configurable, at: asked)
+        return ToolList(session.context).use(of: configurable, at: asked)
     }
 
     private func asks(_ tool: AskingTool) -> [String] {
@@ -122,7 +122,7 @@ extension AskingTool {
             name.text == "cargo"
             ? [
                 Hint(
-                    "if the index is sparse, cargo's settings say so: ask for",
+                    "if the registry's index is sparse, ask for",
                     run: "lanyard explain \(CargoConsumer.sparse + url) --for cargo")
             ] : []
         return .init(step: "nothing", text: "have nothing: it is asked for no credential at such a URL", hints: hints)
@@ -143,7 +143,7 @@ extension PathReach {
         switch self {
         case .place: "takes only a password stored for exactly this place"
         case .above: "takes the password stored for it, or for the nearest place above it"
-        case .below: "takes the host's password, or the only one below it"
+        case .below: "takes the password stored for the host, or else the only one stored below it"
         }
     }
 }

@@ -17,7 +17,8 @@ extension Explanation {
         lines.append("\(subject) would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
         if let tool {
             let verb = next.step == "try-renewal" ? "may get" : "gets"
-            lines.append("\(tool.name.text) \(verb) \(tool.gets)".wrapped(columns: columns, indent: 2, from: 0))
+            let start = tool.uses?.here?.other == nil ? "" : "from lanyard, "
+            lines.append("\(start)\(tool.name.text) \(verb) \(tool.gets)".wrapped(columns: columns, indent: 2, from: 0))
         }
         lines += hints.map { "  \($0.wrapped(columns: columns, indent: 4, from: 2))" }
         // The answer comes first, and then what is not about this URL.

@@ -39,8 +39,12 @@ protocol ConfigurableTool: Sendable {
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint]
     /// What the person has to know before changes are taken back.
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint]
+    /// The URLs that it asked lanyard for by what is taken back.
+    static func urls(undoing entries: [ToolRecord.Entry], _ place: ToolPlace) -> [String]
     /// Whether something that comes before what `configure` writes, such as a variable, has it ask lanyard; nil if nothing does.
     static func override(_ place: ToolPlace) -> Bool?
+    /// What it doesn't ask lanyard for though it asks for all else, such as "not for uv pip"; nil if there is nothing.
+    static func exception(_ place: ToolPlace) -> String?
     /// The URLs that its files have it ask lanyard for, whoever wrote them.
     static func urlsFound(_ place: ToolPlace) -> [String]
     /// A value that stands or stood in a setting, as far as it is fit to be shown.
@@ -55,7 +59,11 @@ extension ConfigurableTool {
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern { try pattern.withoutWildcard(for: name) }
     static func requireUse(_ place: ToolPlace) throws(Failure) {}
     static func override(_ place: ToolPlace) -> Bool? { nil }
+    static func exception(_ place: ToolPlace) -> String? { nil }
     static func urlsFound(_ place: ToolPlace) -> [String] { [] }
+    static func urls(undoing entries: [ToolRecord.Entry], _ place: ToolPlace) -> [String] {
+        entries.compactMap(\.place)
+    }
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] { [] }
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
@@ -77,8 +85,7 @@ extension ConfigurableTool {
 
     private static func typed(_ url: String) throws(Failure) -> URLPattern {
         do throws(Failure) { return try URLPattern(typed: url) } catch {
-            let example = exampleOfURL.trimmed(of: " \\\n")
-            guard !example.isEmpty else { throw error }
+            let example = exampleOfURL.isEmpty ? "https://registry.contoso.com" : exampleOfURL.trimmed(of: " \\\n")
             let shown = url.displayable(limit: 300)
             let meant = url.hasPrefix("arn:") ? "https://sts.amazonaws.com/\(shown)" : String(example)
             throw Failure(error.message, hints: [Hint("write it like", write: meant)], status: error.status)

@@ -39,8 +39,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         }
         guard isDone else { return }
         if Tool.installed(context) == nil {
-            context.console.note(
-                "\(Tool.programs.joined(separator: " or ")) is not on PATH; this takes effect once it is")
+            context.console.note(.notInstalled(Tool.programs))
         }
         if let helper = Tool.helper, context.program(helper) == nil { context.console.note(.missing(helper, context)) }
         for note in try Tool.notes(place) { context.console.note(note) }
@@ -51,15 +50,19 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         let context = place.context
         let console = context.console
         guard !plan.changes.isEmpty else {
-            console.note("\(Tool.name) is configured already; nothing has to be changed")
+            let isInUse = place.pattern != nil || ToolList(context).use(of: Tool.self).isForAll
+            console.note(
+                isInUse
+                    ? "\(Tool.name) is configured already; nothing has to be changed"
+                    : "nothing has to be changed, but \(Tool.name) does not ask lanyard yet")
             if !options.dryRun { try plan.write() }
             return true
         }
         if !options.dryRun { try plan.requireWritable() }
         try options.requireAnswer(context)
         plan.changes.byFile { file, entries in
-            let verb = entries.areLinks ? "made at" : "written to"
-            console.note("this \(options.dryRun ? "would be" : "is") \(verb) \(context.short(file)):")
+            let (verb, shown) = (options.dryRun ? "would be" : "is", context.short(file))
+            console.note(entries.areLinks ? "\(shown) \(verb) made:" : "this \(verb) written to \(shown):")
             for entry in entries { show(entry.change, console) }
         }
         for remark in try Tool.remarks(place) { console.note(remark) }
@@ -123,6 +126,15 @@ extension ArgumentHelp {
 }
 
 extension Hint {
+    /// Says that none of a tool's programs is there.
+    static func notInstalled(_ programs: [String]) -> Hint {
+        guard programs.count > 1, let last = programs.last else {
+            return "\(programs.joined()) is not on PATH; this takes effect once it is"
+        }
+        let others = programs.dropLast().joined(separator: ", ")
+        return "neither \(others) nor \(last) is on PATH; this takes effect once one of them is"
+    }
+
     /// A program of lanyard's that a tool doesn't find.
     static func missing(_ program: String, _ context: CommandContext) -> Hint {
         guard let folder = InstalledFiles(context).folder(of: program) else {

@@ -58,6 +58,11 @@ enum KubectlTool: ConfigurableTool {
         }
     }
 
+    static func urls(undoing entries: [ToolRecord.Entry], _ place: ToolPlace) -> [String] {
+        let clusters = try? KubeClusters(files(place))
+        return entries.compactMap(\.change.setting.key.last).flatMap { clusters?.servers(of: $0).map(\.server) ?? [] }
+    }
+
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] {
         let record = try ToolRecord(place.context).entries()
         let found = try users(place)

@@ -45,17 +45,22 @@ struct LineSettings {
     func value(of key: String) -> String? {
         guard let place = place(of: key) else { return nil }
         let first = rows[place.lowerBound].utf8.dropFirst(prefix(of: rows[place.lowerBound]).utf8.count)
-        return ([Substring(first)] + rows[place].dropFirst()).joined(separator: "\n")
+        let value = ([Substring(first)] + rows[place].dropFirst()).joined(separator: "\n")
+        return value.utf8.last == Self.carriageReturn ? String(Substring(value.utf8.dropLast())) : value
     }
 
     /// The text with a value in place of a key's; a new key stands last in its section, and a new section at the end.
     func setting(_ key: String, to value: String) -> String {
-        if let place = place(of: key) { return replacing(place, with: [prefix(of: rows[place.lowerBound]) + value]) }
-        let line = section == nil ? "\(key)=\(value)" : "\(key) = \(value)"
+        if let place = place(of: key) {
+            let end = rows[place.upperBound - 1].utf8.last == Self.carriageReturn ? "\r" : ""
+            return replacing(place, with: [prefix(of: rows[place.lowerBound]) + value + end])
+        }
+        let line = (section == nil ? "\(key)=\(value)" : "\(key) = \(value)") + rowEnd
         guard let body else {
             let isEmpty = rows.allSatisfy(\.isEmpty)
             let end = rows.last?.isEmpty == true ? rows.count - 1 : rows.count
-            return replacing(end..<rows.count, with: (isEmpty ? [] : [""]) + ["[\(section ?? "")]", line, ""])
+            let header = "[\(section ?? "")]" + rowEnd
+            return replacing(end..<rows.count, with: (isEmpty ? [] : [rowEnd]) + [header, line, ""])
         }
         let last = rows[body].lastIndex { !$0.isBlank }.map { $0 + 1 } ?? body.lowerBound
         return replacing(last..<last, with: last == rows.count ? [line, ""] : [line])
@@ -79,6 +84,11 @@ struct LineSettings {
         let start = isLast && header > 0 && rows[header - 1].isBlank ? header - 1 : header
         return replacing(start..<place.upperBound, with: [])
     }
+
+    private static let carriageReturn = UInt8(ascii: "\r")
+
+    /// What the rows of the text end with, before the line feed.
+    private var rowEnd: String { rows.count > 1 && rows[0].utf8.last == Self.carriageReturn ? "\r" : "" }
 
     private func place(of key: String) -> Range<Int>? {
         guard let body, let first = rows[body].lastIndex(where: { name(in: $0) == normal(key) }) else { return nil }
@@ -112,7 +122,12 @@ struct LineSettings {
     }
 
     private func replacing(_ range: Range<Int>, with new: [String]) -> String {
-        (rows[..<range.lowerBound] + new.map { $0[...] } + rows[range.upperBound...]).joined(separator: "\n")
+        var before = rows[..<range.lowerBound]
+        // Behind a row that had no end one is put.
+        if let last = before.last, range.lowerBound == rows.count, !new.isEmpty {
+            before[before.endIndex - 1] = last + rowEnd
+        }
+        return (before + new.map { $0[...] } + rows[range.upperBound...]).joined(separator: "\n")
     }
 }
 

@@ -43,9 +43,9 @@ extension [NeededRule] {
     /// - Throws: `Failure` if a rule can't be made.
     func offer(_ prompt: Prompt?, isLeft: Bool, _ context: CommandContext) async throws {
         for rule in self {
-            let needs = prompt == nil && isLeft ? "still needs a rule, which is not added by itself" : "needs a rule"
+            let needs = prompt == nil && isLeft ? "still needs a rule" : "needs a rule"
             let owner = rule.alternatives.isEmpty ? "" : ", here for the user \(rule.user.displayable(limit: 200))"
-            context.console.note(Hint("\(rule.subject) \(needs)\(owner)", run: rule.command))
+            context.console.note(Hint("\(rule.subject) \(needs)\(owner); to add it", run: rule.command))
             for other in rule.alternatives {
                 context.console.note(
                     Hint("or instead, for the user \(other.user.displayable(limit: 200))", run: other.command))

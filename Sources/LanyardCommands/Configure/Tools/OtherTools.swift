@@ -1,5 +1,6 @@
 import Addresses
 import Files
+import JSON
 import Rules
 import Secrets
 import SettingsFile
@@ -127,6 +128,15 @@ enum BazelTool: ConfigurableTool {
 
     /// The hosts that lines of the startup file name lanyard for; the empty one stands for all.
     private static func scopes(_ place: ToolPlace) -> [String] {
+        helpers(place).filter { isLanyard($0.program) }.map(\.scope)
+    }
+
+    private static func isLanyard(_ program: String) -> Bool {
+        program.pieces(between: "/").last == "bazel-credential-lanyard"
+    }
+
+    /// The programs that lines of the startup file name, and for which hosts.
+    private static func helpers(_ place: ToolPlace) -> [(scope: String, program: String)] {
         let text = (try? SettingsText(reading: "\(place.home)/.bazelrc"))?.text ?? ""
         let words = text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.filter { !$0.hasPrefix("#") }
             .flatMap { $0.pieces(between: " ") }
@@ -135,8 +145,17 @@ enum BazelTool: ConfigurableTool {
                 ["--credential_helper", "--experimental_credential_helper"].contains(String(option))
             else { return nil }
             let (scope, program) = value.cut(at: "=") ?? ("", value)
-            return program.pieces(between: "/").last == "bazel-credential-lanyard" ? String(scope) : nil
+            return (String(scope), String(program))
         }
+    }
+
+    /// Of lines for one scope Bazel takes the last.
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let scope = place.pattern?.host.name ?? ""
+        guard let other = helpers(place).last(where: { $0.scope == scope })?.program, !isLanyard(other)
+        else { return [] }
+        let what = scope.isEmpty ? "every host" : scope.displayable(limit: 200)
+        return ["\(other.displayable(limit: 100)) stands in ~/.bazelrc for \(what); lanyard takes its place"]
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
@@ -167,6 +186,17 @@ enum TerraformTool: ConfigurableTool {
         // Whatever link is there was made on purpose.
         let target = try link.current() ?? InstalledFiles(place.context).program(program) ?? place.context.executable
         return [ToolChange(link, to: target)] + files.map { ToolChange(.line, line, in: $0, to: line) }
+    }
+
+    /// Tokens in the file that `terraform login` writes come before the helper.
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let file = "\(place.home)/.terraform.d/credentials.tfrc.json"
+        let json = try ToolPlace.text(of: file).flatMap { JSONValue(bytes: Array($0.utf8)) }
+        let hosts = (json?["credentials"]?.members ?? [:]).filter { $1["token"] != nil }.keys.sorted()
+        return hosts.map { host in
+            let what = "the token for \(host.displayable(limit: 200)) in \(place.context.short(file)) comes first"
+            return Hint("\(what); to remove it", run: "\(hasOnlyTofu(place) ? "tofu" : "terraform") logout \(host)")
+        }
     }
 
     /// The files that the programs read: OpenTofu reads terraform's if there is none of its own.
@@ -284,8 +314,15 @@ enum AWSTool: ConfigurableTool {
         let file = place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials")
         let profile = profile(place)
         let keys = ToolSetting(.ini, profile, "aws_access_key_id", in: file)
-        guard try keys.current() != nil else { return [] }
-        return ["\(place.context.short(file)) has keys for the profile \(profile.displayable()), which come first"]
+        let end = "for the profile \(profile.displayable())"
+        var notes: [Hint] = []
+        if try keys.current() != nil { notes.append("\(place.context.short(file)) has keys \(end), which come first") }
+        let (own, section) = (self.file(place), try section(place))
+        for key in ["role_arn", "web_identity_token_file", "sso_session", "sso_start_url"]
+        where try ToolSetting(.ini, section, key, in: own).current() != nil {
+            notes.append("\(place.context.short(own)) has \(key) \(end), which comes first; remove it")
+        }
+        return notes
     }
 
     private static func profile(_ place: ToolPlace) -> String { place.context.variable("AWS_PROFILE") ?? "default" }

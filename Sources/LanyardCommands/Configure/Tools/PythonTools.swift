@@ -15,7 +15,12 @@ enum PipTool: ConfigurableTool {
     static let programs = ["pip", "pip3"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        [ToolChange(.ini, "global", "keyring-provider", in: file(place), to: "subprocess")] + KeyringLink(place).changes
+        guard place.context.variable("PIP_CONFIG_FILE") != "/dev/null" else {
+            throw Failure(
+                "pip reads no settings here: PIP_CONFIG_FILE is /dev/null", hints: [Hint(run: "unset PIP_CONFIG_FILE")])
+        }
+        return [ToolChange(.ini, "global", "keyring-provider", in: file(place), to: "subprocess")]
+            + KeyringLink(place).changes
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
@@ -28,8 +33,9 @@ enum PipTool: ConfigurableTool {
     }
 
     static func override(_ place: ToolPlace) -> Bool? {
-        if let asked = KeyringLink(place).override(by: variable) { return asked }
-        return ownProvider(place).map(KeyringLink.isRun) == false ? false : nil
+        let link = KeyringLink(place)
+        if let asked = link.override(by: variable) { return asked }
+        return ownProvider(place).map(KeyringLink.isRun) == false || !link.isFound ? false : nil
     }
 
     private static let variable = "PIP_KEYRING_PROVIDER"
@@ -39,7 +45,11 @@ enum PipTool: ConfigurableTool {
         try? ToolSetting(.ini, "install", "keyring-provider", in: file(place)).current()
     }
 
-    private static func file(_ place: ToolPlace) -> String { "\(place.settings)/pip/pip.conf" }
+    /// The file that a variable names takes the place of the user's if it is there.
+    private static func file(_ place: ToolPlace) -> String {
+        place.context.environment.absolutePath("PIP_CONFIG_FILE").flatMap { place.context.isFile($0) ? $0 : nil }
+            ?? "\(place.settings)/pip/pip.conf"
+    }
 }
 
 /// uv: it runs the same program.
@@ -67,7 +77,16 @@ enum UvTool: ConfigurableTool {
         return notes
     }
 
-    static func override(_ place: ToolPlace) -> Bool? { KeyringLink(place).override(by: variable) }
+    static func override(_ place: ToolPlace) -> Bool? {
+        let link = KeyringLink(place)
+        return link.override(by: variable) ?? (link.isFound ? nil : false)
+    }
+
+    static func exception(_ place: ToolPlace) -> String? {
+        guard place.context.variable(variable) == nil, let own = ownProvider(place), own != "subprocess"
+        else { return nil }
+        return "not for uv pip"
+    }
 
     private static let variable = "UV_KEYRING_PROVIDER"
 
@@ -111,8 +130,11 @@ struct KeyringLink {
     /// Whether a variable has the first `keyring` run and that is lanyard's; nil if the variable isn't set.
     func override(by variable: String) -> Bool? {
         guard let provider = place.context.variable(variable) else { return nil }
-        return Self.isRun(provider) && isLanyard(place.context.program(Self.name))
+        return Self.isRun(provider) && isFound
     }
+
+    /// Whether the first `keyring` on `PATH` is lanyard's.
+    var isFound: Bool { isLanyard(place.context.program(Self.name)) }
 
     /// What keeps the program from being run, and what to do about it.
     func notes(unless variable: String) -> [Hint] {

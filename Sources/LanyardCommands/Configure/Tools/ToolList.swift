@@ -7,11 +7,16 @@ import Terminal
 struct ToolList {
     private let context: CommandContext
     private let entries: [ToolRecord.Entry]
+    /// Why the record can't be read, so that only the tools' files tell; nil if it can.
+    let fault: Failure?
 
-    /// - Throws: `Failure` if the record can't be read.
-    init(_ context: CommandContext) throws(Failure) {
+    init(_ context: CommandContext) {
         self.context = context
-        entries = try ToolRecord(context).entries()
+        do throws(Failure) {
+            (entries, fault) = (try ToolRecord(context).entries(), nil)
+        } catch {
+            (entries, fault) = ([], error)
+        }
     }
 
     /// A line for each tool.
@@ -20,11 +25,18 @@ struct ToolList {
         var rows = [["git", git, await usesOfGit()]]
         for tool in Tools.all {
             rows.append([
-                tool.name, tool.installed(context) == nil ? "not installed" : "installed",
+                tool.name, installation(of: tool),
                 use(of: tool).text.displayable(limit: 500),
             ])
         }
         return Table(rows).wrapped(columns: OutputWidth.ofTerminal, indent: 0)
+    }
+
+    /// Whether a tool is installed, and which of its programs if not the one of its name.
+    private func installation(of tool: any ConfigurableTool.Type) -> String {
+        guard let path = tool.installed(context) else { return "not installed" }
+        let program = path.pieces(between: "/").last.map(String.init) ?? tool.name
+        return program == tool.name ? "installed" : "\(program) installed"
     }
 
     /// How a tool uses lanyard.
@@ -35,9 +47,11 @@ struct ToolList {
         let standing = own.filter { entry in
             !broken.contains { $0 == entry || $0.place != nil && $0.place == entry.place }
         }
-        let found = (try? ToolPlace(context)).map(tool.urlsFound) ?? []
+        let place = try? ToolPlace(context)
+        let found = place.map(tool.urlsFound) ?? []
         return ToolUse(
             tool: tool, isForAll: tool.isConfigured(context, isRecorded: !standing.isEmpty),
+            exception: place.flatMap(tool.exception),
             places: Set(standing.compactMap(\.place) + found.map { $0.displayable(limit: 300) }).sorted())
     }
 
@@ -81,6 +95,8 @@ struct ToolUse: Sendable {
     let tool: any ConfigurableTool.Type
     /// Whether it asks lanyard for everything.
     let isForAll: Bool
+    /// What it doesn't ask lanyard for even so, for people.
+    let exception: String?
     /// The URLs that it asks lanyard for.
     let places: [String]
 
@@ -100,7 +116,7 @@ struct ToolUse: Sendable {
     /// For people.
     var text: String {
         if let here { return text(here) }
-        if isForAll { return "uses lanyard" }
+        if isForAll { return "uses lanyard" + (exception.map { ", but \($0)" } ?? "") }
         return places.isEmpty ? Self.none : "uses lanyard for \(places.joined(separator: ", "))"
     }
 

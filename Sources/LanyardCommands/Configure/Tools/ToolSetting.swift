@@ -193,7 +193,12 @@ extension ToolSetting {
     private var table: String? { key.count > 1 ? key[0] : nil }
 
     private func json(_ text: String) throws(SettingsError) -> JSONText {
-        guard let json = JSONText(text) else { throw fault("not a JSON object") }
+        guard let json = JSONText(text) else {
+            let line = JSONText.faultyLine(of: text)
+            throw SettingsError(
+                file: file, line: line, message: line == nil ? "not a JSON object" : "not valid JSON",
+                hint: "correct it first")
+        }
         if let second = json.repeated(on: key) {
             let name = second.name.displayable(limit: 200)
             throw SettingsError(
@@ -213,17 +218,18 @@ extension ToolSetting {
     }
 
     private func withLine(_ text: String) throws(SettingsError) -> String {
-        let end = text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? "" : "\n"
+        let lineEnd = text.hasBytes("\r\n") ? "\r\n" : "\n"
+        let end = text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? "" : lineEnd
         // Behind a backslash the line would be the end of the one before.
-        let gap = try setsApart(in: text) ? "\n" : ""
-        return text + end + gap + name + "\n"
+        let gap = try setsApart(in: text) ? lineEnd : ""
+        return text + end + gap + name + lineEnd
     }
 
     private func withoutLine(_ text: String, _ isSetApart: Bool) -> String {
         var rows = text.pieces(between: "\n", omittingEmpty: false)
         guard let row = rows.lastIndex(where: { $0.trimmed(of: " \t\r") == name }) else { return text }
         rows.remove(at: row)
-        if isSetApart, row > 0, rows[row - 1].isEmpty { rows.remove(at: row - 1) }
+        if isSetApart, row > 0, rows[row - 1].trimmed(of: "\r").isEmpty { rows.remove(at: row - 1) }
         return rows.joined(separator: "\n")
     }
 

@@ -51,7 +51,9 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         removed.byFile { file, entries in show(removed: entries, file, context) }
         for remark in Tool.remarks(undoing: standing) { context.console.note(remark) }
         guard await options.mayGoOn(context) else { return }
+        let urls = try Tool.urls(undoing: standing, ToolPlace(context))
         try take(back: standing, done, record)
+        context.tellRules(for: Set(urls.compactMap { URLPattern($0)?.place }), of: .user)
     }
 
     /// Those of the entries that are for the URL, however it is written; all if none is named.
