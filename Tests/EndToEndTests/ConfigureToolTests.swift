@@ -536,7 +536,7 @@ import Testing
         (
             ".aws/config",
             "[profile developer]\ncredential_process = lanyard aws https://sts.amazonaws.com/arn:aws:iam::1:role/x\n",
-            "aws", " for https://sts.amazonaws.com/arn:aws:iam::1:role/x"
+            "aws", " for https://sts.amazonaws.com/arn:aws:iam::1:role/x (developer)"
         ),
     ])
     func `the list knows what was written by hand`(file: String, text: String, tool: String, use: String) async throws {
@@ -1092,6 +1092,23 @@ import Testing
                     environment: home.environment.merging(variable) { $1 }, folder: home.folder)
                 #expect(seen.output == command, "\(seen)")
             }
+        }
+    }
+
+    @Test(arguments: ["\r\n", ""])
+    func `a kubeconfig with carriage returns keeps them`(end: String) async throws {
+        try await Home.withTools { home in
+            let file = "\(home.folder)/home/.kube/config"
+            let text = String(Self.clusters(Self.login).dropLast()).replacing("\n", with: "\r\n") + end
+            try home.write(text, to: file)
+            let ended = try await home.lanyard(["configure", "kubectl", "--yes"])
+            #expect(ended.status == 0 && !ended.errors.contains("?"), "\(ended)")
+            let written = try home.text(file)
+            #expect(written.hasSuffix("provideClusterInfo: true\(end)"), "\(written)")
+            #expect(written.replacing("\r\n", with: "").utf8.allSatisfy { $0 != 0x0A && $0 != 0x0D })
+            #expect(try await home.lanyard(["configure", "kubectl", "--yes"]).errors.contains("configured already"))
+            try await home.lanyard(["unconfigure", "kubectl", "--yes"])
+            #expect(try home.text(file) == text)
         }
     }
 

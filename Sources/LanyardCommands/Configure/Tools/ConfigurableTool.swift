@@ -47,6 +47,8 @@ protocol ConfigurableTool: Sendable {
     static func exception(_ place: ToolPlace) -> String?
     /// The URLs that its files have it ask lanyard for, whoever wrote them.
     static func urlsFound(_ place: ToolPlace) -> [String]
+    /// What the list calls a URL that it asks lanyard for.
+    static func name(ofURL url: String, _ place: ToolPlace) -> String
     /// A value that stands or stood in a setting, as far as it is fit to be shown.
     static func shown(_ value: String, of setting: ToolSetting) -> [String]
 }
@@ -59,6 +61,7 @@ extension ConfigurableTool {
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern { try pattern.withoutWildcard(for: name) }
     static func requireUse(_ place: ToolPlace) throws(Failure) {}
     static func override(_ place: ToolPlace) -> Bool? { nil }
+    static func name(ofURL url: String, _ place: ToolPlace) -> String { url }
     static func exception(_ place: ToolPlace) -> String? { nil }
     static func urlsFound(_ place: ToolPlace) -> [String] { [] }
     static func urls(undoing entries: [ToolRecord.Entry], _ place: ToolPlace) -> [String] {

@@ -62,9 +62,15 @@ struct KubeUsers {
     /// The text with other lines below a user's `user:`.
     func replacing(_ user: User, with lines: [String]) -> String {
         let indent = String(repeating: " ", count: user.indent)
-        let new = lines.map { (indent + $0)[...] }
+        var new = lines.map { (indent + $0 + (isReturned(0) ? "\r" : ""))[...] }
+        if isReturned(0), !isReturned(user.rows.upperBound - 1), let last = lines.last {
+            new[new.count - 1] = (indent + last)[...]
+        }
         return (rows[..<user.rows.lowerBound] + new + rows[user.rows.upperBound...]).joined(separator: "\n")
     }
+
+    /// Whether a row ends with a carriage return.
+    private func isReturned(_ row: Int) -> Bool { rows[row].utf8.last == UInt8(ascii: "\r") }
 
     /// Blocks for a text whose list is written with braces or brackets; nil for another.
     private static func flow(_ rows: [Substring], _ list: String) -> String? {
@@ -121,7 +127,7 @@ struct KubeUsers {
         while end > start, rows[end - 1].isBlank { end -= 1 }
         guard start < end, rows[start].indent > key else { return nil }
         let indent = rows[start].indent
-        let lines = rows[start..<end].map { String($0.dropFirst(min(indent, $0.indent))) }
+        let lines = rows[start..<end].map { String($0.dropFirst(min(indent, $0.indent)).trimmed(of: "\r")) }
         return User(name: name, rows: start..<end, indent: indent, lines: lines)
     }
 }

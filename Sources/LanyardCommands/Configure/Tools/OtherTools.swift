@@ -266,17 +266,25 @@ enum AWSTool: ConfigurableTool {
             ])
     }
 
-    static func urlsFound(_ place: ToolPlace) -> [String] {
+    static func urlsFound(_ place: ToolPlace) -> [String] { found(place).map(\.url) }
+
+    static func name(ofURL url: String, _ place: ToolPlace) -> String {
+        let profiles = found(place).filter { $0.url == url }.map { $0.profile.displayable(limit: 100) }
+        return profiles.isEmpty ? url : "\(url) (\(profiles.joined(separator: ", ")))"
+    }
+
+    /// The URLs that profiles name lanyard for.
+    private static func found(_ place: ToolPlace) -> [(profile: String, url: String)] {
         let text = (try? SettingsText(reading: file(place)))?.text ?? ""
-        return text.pieces(between: "\n").compactMap { row in
-            guard let (key, value) = row.cut(at: "="), key.trimmed(of: " \t") == "credential_process" else {
-                return nil
-            }
+        return LineSettings(text, section: nil).sections.compactMap { section in
+            guard let profile = self.profile(ofSection: section),
+                let value = LineSettings(text, section: section).value(of: "credential_process")
+            else { return nil }
             let words = value.trimmed(of: " \t\r").pieces(between: " ")
             guard words.count == 3, words[0].pieces(between: "/").last == "lanyard", words[1] == "aws" else {
                 return nil
             }
-            return String(words[2])
+            return (profile, String(words[2]))
         }
     }
 

@@ -26,10 +26,16 @@ struct ToolList {
         for tool in Tools.all {
             rows.append([
                 tool.name, installation(of: tool),
-                use(of: tool).text.displayable(limit: 500),
+                text(of: tool).displayable(limit: 500),
             ])
         }
         return Table(rows).wrapped(columns: OutputWidth.ofTerminal, indent: 0)
+    }
+
+    private func text(of tool: any ConfigurableTool.Type) -> String {
+        let use = use(of: tool)
+        guard let place = try? ToolPlace(context) else { return use.text }
+        return use.text(naming: { tool.name(ofURL: $0, place) })
     }
 
     /// Whether a tool is installed, and which of its programs if not the one of its name.
@@ -114,10 +120,13 @@ struct ToolUse: Sendable {
     }
 
     /// For people.
-    var text: String {
+    var text: String { text(naming: { $0 }) }
+
+    /// For people, with other names for the URLs.
+    func text(naming name: (String) -> String) -> String {
         if let here { return text(here) }
         if isForAll { return "uses lanyard" + (exception.map { ", but \($0)" } ?? "") }
-        return places.isEmpty ? Self.none : "uses lanyard for \(places.joined(separator: ", "))"
+        return places.isEmpty ? Self.none : "uses lanyard for \(places.map(name).joined(separator: ", "))"
     }
 
     private func text(_ here: Here) -> String {
