@@ -20,7 +20,8 @@ import Testing
             let issuer = world.sandbox.issuer.url
             let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
             let unasked = try await Self.add(world, options)
-            #expect(unasked.status == 64 && unasked.errors.contains("to agree without being asked: --yes"), "\(unasked)")
+            #expect(
+                unasked.status == 64 && unasked.errors.contains("to agree without being asked: --yes"), "\(unasked)")
             #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == before)
             #expect(try await world.sandbox.requests().filter { $0.host == "issuer" }.isEmpty)
 
