@@ -17,6 +17,7 @@ extension PluginRegistry {
             if let refusal = found.refusal { throw .refusedIdentity(refusal, hint: "or name another identity") }
             var identity = Identity(name: Identity.environment.name, source: found.source)
             identity.variables = found.variables
+            identity.isAssumed = found.isAssumed
             identity.lackingVariables = variablesLacking(in: environment)
             return identity
         }

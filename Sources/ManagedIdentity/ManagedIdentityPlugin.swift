@@ -60,6 +60,7 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
     ) async throws(PluginError) -> PluginResult {
         let (limits, pace) = (limits, pace())
         return try await asking(request) { source, transport throws(IdentityError) in
+            if request.identity?.isAssumed == true { _ = try await probe(source, transport, limits.probe) }
             let demand = try Demand(request)
             let run = TokenRun(source, pace: pace, limits: limits, progress: { await host.progress($0) }) {
                 request, limit throws(DirectFailure) in
@@ -74,16 +75,22 @@ package struct ManagedIdentityPlugin: AuthorityPlugin {
     package func probe(_ request: PluginRequest) async throws(PluginError) -> PluginProbe {
         let limits = limits
         return try await asking(request) { source, transport throws(IdentityError) in
-            guard let metadata = source as? InstanceMetadata else { return PluginProbe([.authority]) }
-            let answer: HTTPAnswer
-            do throws(DirectFailure) {
-                answer = try await transport.send(metadata.probe, within: limits.probe)
-            } catch {
-                throw Refusal.absent(from: source)
-            }
-            try metadata.checkProbe(answer)
-            return PluginProbe([.authority], time: answer.time)
+            try await self.probe(source, transport, limits.probe)
         }
+    }
+
+    private func probe(
+        _ source: any TokenSource, _ transport: DirectTransport, _ limit: Duration
+    ) async throws(IdentityError) -> PluginProbe {
+        guard let metadata = source as? InstanceMetadata else { return PluginProbe([.authority]) }
+        let answer: HTTPAnswer
+        do throws(DirectFailure) {
+            answer = try await transport.send(metadata.probe, within: limit)
+        } catch {
+            throw Refusal.absent(from: source)
+        }
+        try metadata.checkProbe(answer)
+        return PluginProbe([.authority], time: answer.time)
     }
 
     /// Finds the machine's platform, opens a way to it, runs the body and closes it.

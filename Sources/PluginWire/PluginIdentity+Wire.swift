@@ -6,6 +6,7 @@ extension PluginIdentity {
     func write(to writer: inout WireWriter) throws(ProtocolError) {
         try writer.put("identity", kind.rawValue)
         try writer.put("managed_id", managedID)
+        try writer.put("assumed", isAssumed ? "yes" : nil)
         try writer.put("certificate", certificate)
         try writer.put("certificate_password", certificatePassword)
         try writer.put("assertion", assertion)
@@ -17,6 +18,7 @@ extension PluginIdentity {
         guard let name = try reader.optional("identity", .token(64)) else { return nil }
         self.init(Kind(rawValue: name))
         managedID = try reader.optional("managed_id", .managedID)
+        isAssumed = try reader.optional("assumed", .token(16)) == "yes"
         certificate = try reader.optional("certificate", .absolutePath)
         certificatePassword = try reader.optional("certificate_password", .text(1024)).map { Secret($0) }
         assertion = try reader.optional("assertion", .text(4096))

@@ -18,6 +18,8 @@ public struct PluginIdentity: Sendable, Equatable {
     public var kind: Kind
     /// Which of a machine's identities: `system`, `client-id:…`, `object-id:…` or `resource-id:…`.
     public var managedID: String?
+    /// Whether nobody named the machine's identity: it is what is left, and the platform may not be there.
+    public var isAssumed = false
     /// The file with an application's certificate and key.
     public var certificate: String?
     /// What opens that file, if it is encrypted.

@@ -17,6 +17,8 @@ public struct Identity: Sendable, Equatable {
     public var variables: [String] = []
     /// Variables of which one more, set, would describe another identity instead.
     public var lackingVariables: [String] = []
+    /// Whether it is the machine's only because the variables describe no application: perhaps there is no such machine.
+    public var isAssumed = false
 
     /// How an identity gets its tokens.
     public enum Source: Sendable, Equatable {

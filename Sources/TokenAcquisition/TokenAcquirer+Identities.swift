@@ -136,6 +136,7 @@ extension TokenAcquirer {
         switch identity.source {
         case .machine(let id):
             ask.identify(machine: id)
+            ask.identity?.isAssumed = identity.isAssumed
             ask.accessToken = refused(request)
         case .application(let application):
             ask.clientID = application.clientID

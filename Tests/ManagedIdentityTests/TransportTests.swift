@@ -206,6 +206,24 @@ struct TransportTests {
         }
     }
 
+    @Test func `an identity that nobody named is asked for after a probe only`() async throws {
+        try await PlainServer.run({ _ in .silence }) { server in
+            let start = ContinuousClock.now
+            let wire = try await Wire.ask(Self.plugin(), Self.metadata(server) + ["assumed=yes"])
+            #expect(wire["code"] == "unavailable")
+            #expect(server.requests.count == 1)
+            #expect(server.requests.first?.lowercased().contains("metadata:") == false)
+            #expect(.now - start < .seconds(10))
+        }
+        try await PlainServer.run({ request in
+            request.lowercased().contains("metadata:") ? .answer(Self.token) : .answer(Self.answer(400, "{}"))
+        }) { server in
+            let wire = try await Wire.ask(Self.plugin(), Self.metadata(server) + ["assumed=yes"])
+            #expect(wire["access_token"] == "AT")
+            #expect(server.requests.count == 2)
+        }
+    }
+
     // MARK: Other platforms
 
     @Test func `a secret that comes back in an error is not shown`() async throws {

@@ -26,7 +26,7 @@ import Testing
         let certified = try Self.pattern(all.merging(["AZURE_CLIENT_SECRET": ""]) { $1 })
         #expect(certified.certificate == "/c.pem" && certified.certificatePasswordVariable == nil)
         #expect(try Self.pattern(["AZURE_FEDERATED_TOKEN_FILE": "/t"]).assertion == "file:/t")
-        #expect(try Self.pattern().managed == "client-id:app")
+        #expect(try Self.pattern().managed == "client-id:app" && Self.pattern().isAssumed)
         #expect(try Self.pattern(["AZURE_CLIENT_ID": ""]).managed == "system")
     }
 
@@ -69,7 +69,7 @@ import Testing
             Self.found(secret.merging(["AZURE_TOKEN_CREDENTIALS": word]) { $1 })
         }
         guard case .identity(let managed) = selected("ManagedIdentityCredential") else { throw NoIdentity() }
-        #expect(managed.managed == "client-id:app")
+        #expect(managed.managed == "client-id:app" && !managed.isAssumed)
         guard case .identity(let prod) = selected("PROD") else { throw NoIdentity() }
         #expect(prod.secretVariable == "AZURE_CLIENT_SECRET")
         guard case .nothing = selected("AzureCliCredential") else { throw NoIdentity() }

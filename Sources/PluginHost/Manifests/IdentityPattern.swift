@@ -28,6 +28,8 @@ public struct IdentityPattern: Sendable, Equatable {
     public var managed: String?
     /// Why what these variables describe isn't served: a sentence without a full stop.
     public var refusal: String?
+    /// Whether it is a machine's own only because the variables describe no application.
+    public var isAssumed = false
 }
 
 /// What variables say, by the first manifest that knows them.
@@ -53,8 +55,9 @@ extension PluginRegistry {
                 let names = known.enumerated().filter { !known[..<$0.offset].contains($0.element) }.map(\.element)
                 return .wrong(variable: name, what: "one of \(names.joined(separator: ", "))")
             }
-            for pattern in plugin.identityPatterns where pattern.isDescribed(by: environment, selector) {
-                return pattern.filledIn(from: environment)
+            let selected = plugin.identityPatterns.filter { pattern in selector.map(pattern.isSelected) ?? true }
+            if let pattern = selected.first(where: { $0.isDescribed(by: environment) }) {
+                return pattern.filledIn(from: environment, isAssumed: selected.contains { $0.managed == nil })
             }
         }
         return .nothing(
@@ -103,12 +106,13 @@ extension IdentityPattern {
         selectors.isEmpty || selectors.contains { $0.isSame(as: selector.lowercased()) }
     }
 
-    fileprivate func isDescribed(by environment: [String: String], _ selector: String?) -> Bool {
-        variables.allSatisfy { environment[$0]?.isEmpty == false } && (selector.map(isSelected) ?? true)
+    fileprivate func isDescribed(by environment: [String: String]) -> Bool {
+        variables.allSatisfy { environment[$0]?.isEmpty == false }
     }
 
-    fileprivate func filledIn(from environment: [String: String]) -> IdentityFound {
+    fileprivate func filledIn(from environment: [String: String], isAssumed: Bool) -> IdentityFound {
         var filled = self
+        filled.isAssumed = managed != nil && isAssumed
         do throws(TemplateFault) {
             filled.authority = try authority.map { text throws(TemplateFault) in
                 try Template(text).filledIn(environment, isURL: true)
