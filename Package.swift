@@ -10,6 +10,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// What the host's own targets are compiled with. They wait for others most of the time, so that small code is worth more than fast
+/// code. Targets of the library PluginKit can't have it: packages that depend on them would be refused.
+let compact = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
@@ -92,47 +96,47 @@ let package = Package(
                 "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", argumentParser, subprocess, system,
             ],
-            swiftSettings: strict),
+            swiftSettings: compact),
         .target(
             name: "ConsumerProtocols",
             dependencies: ["Addresses", "Claims", "CredentialEngine", "JSON", "Rules", "Secrets"],
-            swiftSettings: strict),
+            swiftSettings: compact),
         .target(
             name: "CredentialEngine",
             dependencies: [
                 "Addresses", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition",
                 "TokenStore",
             ],
-            swiftSettings: strict),
+            swiftSettings: compact),
         .target(
             name: "TokenAcquisition",
             dependencies: [
                 "Addresses", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "TokenStore",
             ],
-            swiftSettings: strict),
+            swiftSettings: compact),
         .target(
             name: "Rules",
             dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile"],
-            swiftSettings: strict),
-        .target(name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", toml], swiftSettings: strict),
+            swiftSettings: compact),
+        .target(name: "SettingsFile", dependencies: ["Addresses", "Files", "Secrets", toml], swiftSettings: compact),
         .target(
             name: "TokenStore",
             dependencies: [
                 "Addresses", "CLinux", "Files", "JSON", "SecretService", "Secrets", crypto,
             ],
-            swiftSettings: strict),
-        .target(name: "SecretService", dependencies: ["CSecret"], swiftSettings: strict),
+            swiftSettings: compact),
+        .target(name: "SecretService", dependencies: ["CSecret"], swiftSettings: compact),
         .target(
             name: "OtherCaches", dependencies: ["Addresses", "JSON", "Rules", "Secrets", "TokenStore"],
-            swiftSettings: strict),
+            swiftSettings: compact),
         .target(
             name: "PluginConformance", dependencies: ["PluginHost", "PluginWire", "Secrets", subprocess, system],
-            swiftSettings: strict),
+            swiftSettings: compact),
         .target(
             name: "PluginHost",
             dependencies: ["Addresses", "Files", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
-            swiftSettings: strict),
+            swiftSettings: compact),
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
         .target(name: "PluginWire", dependencies: ["Addresses", "Claims", "Secrets"], swiftSettings: strict),
         .target(name: "Claims", dependencies: ["Addresses", "JSON", "Secrets"], swiftSettings: strict),
@@ -144,7 +148,7 @@ let package = Package(
         // Beside its functions it sees to it that arguments arrive, in whatever it is linked into: PluginKit and the
         // sandbox depend on it for nothing else.
         .target(name: "CLinux"),
-        .target(name: "Terminal", dependencies: ["Addresses", "CLinux", "Secrets", system], swiftSettings: strict),
+        .target(name: "Terminal", dependencies: ["Addresses", "CLinux", "Secrets", system], swiftSettings: compact),
 
         // The first-party plugins: one executable, one target each.
         .executableTarget(
