@@ -52,6 +52,10 @@ public struct ConformanceKit: Sendable {
                 { await self.fails("operation=probe\n\n", with: nil) }
             ),
             (
+                "answers a request for a token that another program holds with an error, if it names no authority",
+                { await self.fails("operation=silent\n\n", with: nil) }
+            ),
+            (
                 "answers an identity of a kind that it doesn't know with unsupported",
                 { await self.fails(self.strangeIdentity, with: ["unsupported"]) }
             ),

@@ -15,6 +15,14 @@ public protocol AuthorityPlugin: Sendable {
     /// - Throws: `interaction-required` if only the person can go on.
     func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult
 
+    /// Gets a token from a sign-in that another program holds, without the person: for `request.account`, for who
+    /// `request.signIn.loginHint` names, or for the only account there is. No refresh token comes with it.
+    ///
+    /// After `request.timeLimit` milliseconds nobody waits any more.
+    ///
+    /// - Throws: `interaction-required` if `authorize` could ask the person; anything else if it couldn't.
+    func silent(_ request: PluginRequest) async throws(PluginError) -> PluginResult
+
     /// Ends the session at the authority, by opening its end-session page.
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError)
 
@@ -53,6 +61,11 @@ public protocol AuthorityPlugin: Sendable {
 }
 
 extension AuthorityPlugin {
+    /// Knows no other program that holds sign-ins.
+    public func silent(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+        throw PluginError(.unsupported, "\(description.name) knows no sign-ins but its own")
+    }
+
     /// Takes nothing back.
     public func revoke(_ request: PluginRequest) async throws(PluginError) {
         throw PluginError(.unsupported, "\(description.name) has no tokens taken back")

@@ -33,6 +33,7 @@ struct OperationRunner {
             switch request.operation {
             case .authorize: result = try await plugin.authorize(request, conversation)
             case .renew: result = try await plugin.renew(request)
+            case .silent: result = try await plugin.silent(request)
             case .authenticate: result = try await plugin.authenticate(request, conversation)
             case .exchange:
                 let credential = try await plugin.exchange(request)

@@ -6,6 +6,7 @@ extension PluginEvent {
         switch self {
         case .openURL: "open-url"
         case .showCode: "show-code"
+        case .openWindow: "open-window"
         case .prompt: "prompt"
         case .progress: "progress"
         }
@@ -25,6 +26,7 @@ extension PluginEvent {
             try writer.put("verification_uri_complete", completeURI)
             try writer.put("message", message: message)
             try writer.put("expires_in", expiresIn)
+        case .openWindow(let program): try writer.put("program", message: program)
         case .prompt(let kind, let message):
             try writer.put("kind", kind.rawValue)
             try writer.put("message", message: message)
@@ -47,6 +49,9 @@ extension PluginEvent {
                 verificationURI: try reader.required("verification_uri", .securePage),
                 completeURI: try reader.optional("verification_uri_complete", .securePage),
                 message: try reader.message("message") ?? "", expiresIn: seconds)
+        case "open-window":
+            guard let program = try reader.message("program") else { throw .missing("program") }
+            return .openWindow(program: program)
         case "prompt":
             // A kind of a later version can't be shown rightly, so it is an event we don't know.
             guard let kind = PromptKind(rawValue: try reader.required("kind", .token(64))) else { return nil }

@@ -8,6 +8,8 @@ public enum PluginEvent: Sendable, Equatable {
     /// the authority has one; `expiresIn` is in seconds.
     case showCode(
         userCode: String, verificationURI: String, completeURI: String? = nil, message: String, expiresIn: Int)
+    /// Another program is about to ask the person in a window of its own; `program` is what it is called.
+    case openWindow(program: String)
     /// Ask the person for a line of text.
     case prompt(kind: PromptKind, message: String)
     /// Tell the person what is happening; may be shown or not.

@@ -9,6 +9,8 @@ public struct PluginRequest: Sendable, Equatable {
         case authorize
         /// Get tokens from a refresh token, without anybody.
         case renew
+        /// Get a token from a sign-in that another program holds, without anybody.
+        case silent
         /// End the session at the authority.
         case signOut = "sign-out"
         /// Have the authority take back a refresh token, without anybody.
@@ -39,6 +41,8 @@ public struct PluginRequest: Sendable, Equatable {
         public static let deviceCode = Flow(rawValue: "device-code")
         /// Authorization code with PKCE in a browser anywhere; the person pastes the address that it ends at.
         public static let paste = Flow(rawValue: "paste")
+        /// A window of the program that holds this machine's sign-ins.
+        public static let broker = Flow(rawValue: "broker")
     }
 
     /// What whoever asks can do with what the authority answers.
@@ -83,6 +87,8 @@ public struct PluginRequest: Sendable, Equatable {
     public var capabilities: [Capability] = []
     /// The home account id of the account meant.
     public var account: String?
+    /// In `silent`: milliseconds until the host goes on without an answer.
+    public var timeLimit: Int?
     /// The refresh token to redeem, or to have taken back.
     public var refreshToken: Secret?
     /// An ID token of the account, to name the session that ends.

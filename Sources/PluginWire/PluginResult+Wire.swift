@@ -25,13 +25,14 @@ extension PluginResult {
 
     /// Reads a result of an operation that gives tokens.
     ///
-    /// Somebody signed in unless the operation is `authenticate`, of which neither an account nor a refresh token comes.
+    /// Somebody signed in unless the operation is `authenticate`, of which neither an account nor a refresh token comes; of `silent`
+    /// no refresh token does.
     package init(_ reader: WireReader, of operation: PluginRequest.Operation) throws(WireFault) {
         let token = try reader.required("access_token", .secret)
         let isSomebodys = operation != .authenticate
-        for key in ["home_account_id", "refresh_token"] where !isSomebodys && reader.block[key]?.isEmpty == false {
-            throw .unexpected(key)
-        }
+        let strange =
+            isSomebodys ? operation == .silent ? ["refresh_token"] : [] : ["home_account_id", "refresh_token"]
+        for key in strange where reader.block[key]?.isEmpty == false { throw .unexpected(key) }
         self.init(
             accessToken: Secret(token), expiresIn: try reader.number("expires_in", in: Lifetime.range),
             scopes: try reader.list("scope[]", .scope), environment: try reader.required("environment", .host),
@@ -131,6 +132,7 @@ extension PluginProbe {
         try writer.put("checked[]", list: checks.map(\.rawValue))
         try writer.put("time", time)
         try writer.put("proxy", proxy)
+        try writer.put("summary", message: summary)
         return writer.block
     }
 
@@ -140,6 +142,7 @@ extension PluginProbe {
             try reader.list("checked[]", .token(64)).map(Check.init(rawValue:)),
             time: try reader.number("time", in: Lifetime.ofClocks),
             proxy: try reader.optional("proxy", .token(261)))
+        summary = try reader.message("summary")
     }
 }
 

@@ -1,6 +1,6 @@
 public import Secrets
 
-/// What `authorize`, `renew` and `authenticate` gave (docs/plugin-protocol.md, RESULT).
+/// What `authorize`, `renew`, `silent` and `authenticate` gave (docs/plugin-protocol.md, RESULT).
 public struct PluginResult: Sendable, Equatable {
     /// What the resource takes.
     public var accessToken: Secret
@@ -131,6 +131,8 @@ public struct PluginProbe: Sendable, Equatable {
     public var time: Int?
     /// The proxy that the authority was reached through, as `HOST:PORT`; nil for none.
     public var proxy: String?
+    /// What else a person should know, in a few words; nil for nothing.
+    public var summary: String?
 
     /// Makes what a probe found out.
     public init(_ checks: [Check], time: Int? = nil, proxy: String? = nil) {

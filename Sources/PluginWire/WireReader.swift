@@ -61,6 +61,8 @@ package enum Lifetime {
     package static let range = 0...315_360_000
     /// What a clock may show, in seconds since 1970: up to the year 9999.
     package static let ofClocks = 0...253_402_300_799
+    /// How long the host waits for an answer, in milliseconds.
+    package static let ofRequest = 1...86_400_000
     /// How long the host remembers something for a plugin: a month at most.
     package static let ofMemo = 1...2_592_000
 }

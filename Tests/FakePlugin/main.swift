@@ -41,6 +41,8 @@ case "polite":
     say("event=progress\nmessage=working\u{1B}[2J\n\n" + polite)
 case "endless":
     say(polite.replacing("expires_in=3600\n", with: "basic_username=oauth2\n"))
+case "renewable":
+    say(polite.replacing("expires_in=3600\n", with: "expires_in=3600\nrefresh_token=RT\n"))
 case "application", "machine":
     let environment = behaviour == "machine" ? "localhost" : "login.example"
     say(

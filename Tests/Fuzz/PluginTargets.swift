@@ -16,7 +16,8 @@ extension FuzzTarget {
                 try requireSafePage(page)
                 if let completePage { try requireSafePage(completePage) }
                 try requireShowable(message)
-            case .ask(.prompt(_, let message)), .progress(let message): try requireShowable(message)
+            case .ask(.prompt(_, let message)), .ask(.openWindow(let message)), .progress(let message):
+                try requireShowable(message)
             case .ask(.progress): try require(false, "progress that is asked about")
             case .reply(let block): try require(block["reply"] != nil, "a reply without its name")
             case .end(.failed(let error)): try requireError(error)

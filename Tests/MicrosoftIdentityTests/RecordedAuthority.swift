@@ -74,7 +74,7 @@ final class RecordedAuthority: Sendable {
                 // Shown while the authority is asked already: which comes first is nobody's to say.
                 self.noteLast("! show-code \(code) at \(Self.normalized(page)) for \(expiresIn)")
                 return .done
-            case .prompt, .progress: return .unsupported
+            case .openWindow, .prompt, .progress: return .unsupported
             }
         }
     }

@@ -99,7 +99,7 @@ struct Sandbox: Sendable {
             case .showCode(let code, let page, _, _, _):
                 _ = try? await browse(page, as: username, ["--code", code] + further)
                 return .done
-            case .prompt, .progress: return .unsupported
+            case .openWindow, .prompt, .progress: return .unsupported
             }
         }
     }

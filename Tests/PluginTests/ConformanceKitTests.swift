@@ -85,7 +85,7 @@ import Testing
     @Test func `a plugin that hangs`() async {
         let faults = await faults("hangs", patience: .milliseconds(100))
         #expect(faults["describes itself as its manifest does"] == "it did not answer in time")
-        #expect(faults.count == 14)
+        #expect(faults.count == 15)
     }
 
     @Test func `a plugin that stops in the middle of a line`() async {

@@ -62,7 +62,7 @@ struct DocumentationTests {
         inSwift.version = "1.0.0"
         for plugin in [inSwift, try #require(registry.plugins.first)] {
             let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
-            #expect(trials.count == 17)
+            #expect(trials.count == 18)
             #expect(trials.allSatisfy { $0.fault == nil }, "\(trials.filter { $0.fault != nil })")
         }
     }

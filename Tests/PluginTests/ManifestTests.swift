@@ -117,6 +117,60 @@ struct ManifestTests {
         #expect(manifest.resources.map(\.clients) == [["azure-cli"]])
     }
 
+    private static let broker = """
+        name = "broker"
+        version = "1"
+        description = "what the machine holds"
+        protocols = ["v1"]
+        executable = "broker"
+        flows = ["broker"]
+        needs = ["session-bus"]
+
+        [[broker]]
+        kind = "aad"
+        hosts = ["login.microsoftonline.com"]
+        path = "/{realm}"
+        except-realms = ["consumers"]
+        """
+
+    @Test func `a broker serves authorities of another plugin's kind, and none by itself`() throws {
+        let registry = PluginRegistry(plugins: [try read(Self.full), try read(Self.broker)])
+        func broker(_ authority: String) throws -> String? {
+            let match = try #require(registry.match(authority: authority, isConfigured: true))
+            #expect(match.plugin.name == "aad-tenant")
+            return registry.broker(for: match)?.name
+        }
+        #expect(try broker("https://login.microsoftonline.com/contoso.com") == "broker")
+        #expect(try broker("https://login.microsoftonline.com/consumers") == nil)
+        #expect(try broker("https://login.example/contoso.com") == nil)
+        #expect(
+            PluginRegistry(plugins: [try read(Self.broker)]).match(
+                authority: "https://login.microsoftonline.com/contoso.com", isConfigured: true) == nil)
+    }
+
+    @Test(arguments: [
+        ("flows = [\"broker\"]", "flows = [\"browser\"]", "`flows` must name broker, since there is a [[broker]]"),
+        ("kind = \"aad\"\n", "", "`kind` is missing"), ("/{realm}", "{realm}", pathFault),
+    ])
+    func `a broker that can't be one is a fault`(_ old: String, _ new: String, _ message: String) {
+        let problem = #expect(throws: PluginProblem.self) {
+            try read(Self.broker.replacingFirst(old, with: new))
+        }
+        #expect(problem?.message == message)
+    }
+
+    @Test func `a broker is there only if the session bus may be`() throws {
+        let broker = try read(Self.broker)
+        let folder = try TestFolder()
+        try folder.write("file", "")
+        #expect(!broker.hasNeeds(in: [:]))
+        #expect(!broker.hasNeeds(in: ["XDG_RUNTIME_DIR": folder.path]))
+        #expect(!broker.hasNeeds(in: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder.path)/file,guid=1"]))
+        #expect(!broker.hasNeeds(in: ["DBUS_SESSION_BUS_ADDRESS": "tcp:host=bus.example,port=1"]))
+        #expect(broker.hasNeeds(in: ["DBUS_SESSION_BUS_ADDRESS": "unix:abstract=/tmp/bus"]))
+        #expect(try read(Self.full).hasNeeds(in: [:]))
+    }
+
     @Test(
         arguments: [
             (nil, "contoso.azurecr.io", "https://containerregistry.azure.net/.default"),

@@ -94,6 +94,40 @@ struct PluginRunnerTests {
         #expect(error?.message == "the fake plugin answered for another account than it was asked about")
     }
 
+    private func silent(
+        _ behaviour: String, account: String? = nil, within limit: Duration = .seconds(60)
+    ) async throws -> PluginResult {
+        let plugin = Built.plugin("FakePlugin", name: "fake", arguments: [behaviour])
+        var request = PluginRequest.sample(.silent)
+        request.account = account
+        return try await PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
+            .silent(request, by: plugin, at: try AuthorityMatch.of(plugin), within: limit)
+    }
+
+    @Test func `a token of another program's sign-in is the account's, and comes without a refresh token`() async throws
+    {
+        let named = try await silent("polite", account: "U.T")
+        #expect(named.account?.homeAccountID == "u.t")
+        let any = try await silent("polite")
+        #expect(any.accessToken == Secret("AT-1"))
+        for (behaviour, account, message) in [
+            ("polite", "somebody.else", "the fake plugin answered for another account than it was asked about"),
+            ("renewable", "u.t", "the fake plugin gave a result with an unexpected refresh_token"),
+        ] {
+            let error = await #expect(throws: PluginError.self) { try await silent(behaviour, account: account) }
+            #expect(error?.message == message)
+        }
+    }
+
+    @Test(arguments: ["hangs", "ignores-term", "late-open-url"])
+    func `nobody waits longer for it than there is time, and the next one not at all`(_ behaviour: String) async throws
+    {
+        let start = ContinuousClock.now
+        let error = await #expect(throws: PluginError.self) { try await silent(behaviour, within: .milliseconds(100)) }
+        #expect(error?.code == .unavailable && error?.retryAfter == 60, "\(String(describing: error))")
+        #expect(ContinuousClock.now - start < .seconds(2))
+    }
+
     @Test func `a polite plugin's result is read, and what it says is made fit to show`() async throws {
         let person = FakePerson()
         let result = try await run("polite", person: person)

@@ -252,6 +252,7 @@ struct WireTests {
             userCode: "ABCD", verificationURI: "https://login.example/d",
             completeURI: "https://login.example/d?user_code=ABCD", message: "go", expiresIn: 900),
         .prompt(kind: .confirm, message: "sure?"), .progress(message: "working"),
+        .openWindow(program: "the machine's broker"),
     ])
     func `an event survives the wire`(_ event: PluginEvent) throws {
         guard case .event(let read) = try PluginMessage(wire: try event.wire()) else {

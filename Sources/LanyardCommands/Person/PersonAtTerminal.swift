@@ -37,6 +37,7 @@ struct PersonAtTerminal: PersonInterface {
         case .openURL(let url, let redirectURI): await open(url, redirectURI: redirectURI)
         case .showCode(let code, let page, let completePage, _, let expiresIn):
             show(code, page: page, completePage: completePage, expiresIn: expiresIn)
+        case .openWindow(let program): expectWindow(of: program)
         case .prompt(let kind, let message): await prompt(kind, message)
         case .progress: .unsupported
         }
@@ -132,6 +133,18 @@ struct PersonAtTerminal: PersonInterface {
     /// A picture that leaves room for what was told before it, such as why the person is asked, and the rows around it.
     private func picture(of page: String, besides rows: Int) -> QRPicture? {
         QRPicture(page, fitting: console.screen, besides: course.rows.withLock(\.self) + rows)
+    }
+
+    // MARK: A window
+
+    /// Tells that another program's window opens, if anybody would see it.
+    private func expectWindow(of program: String) -> PluginReply {
+        guard presence.hasDisplay else { return .unsupported }
+        let name = program.displayable(limit: 100)
+        let subject = course.subject.withLock { $0.map { " \($0.text)" } ?? "" }
+        tell("sign in\(subject), in the window of \(name)")
+        console.countDown("waiting for its window", seconds: patience)
+        return .done
     }
 
     // MARK: A question

@@ -1,6 +1,16 @@
 import PluginWire
 import Secrets
 
+extension PluginEvent {
+    /// Whether a page or a window opens for it.
+    fileprivate var isPage: Bool {
+        switch self {
+        case .openURL, .openWindow: true
+        case .showCode, .prompt, .progress: false
+        }
+    }
+}
+
 /// The host's state in one conversation: what each block from the plugin means, without any input or output.
 struct ConversationState {
     /// What is to be done about a block.
@@ -89,12 +99,10 @@ struct ConversationState {
     private mutating func step(for message: PluginMessage) -> [Step] {
         switch message {
         case .event(.progress(let text)): return [.progress(text)]
-        case .event(.openURL) where pages == Self.mostPages:
-            return [fail("asked for more than \(Self.mostPages) pages")]
-        case .event(.openURL(let url, let redirectURI)):
-            pages += 1
-            return [.ask(.openURL(url: url, redirectURI: redirectURI))]
-        case .event(let event): return [.ask(event)]
+        case .event(let event):
+            if event.isPage { pages += 1 }
+            guard pages <= Self.mostPages else { return [fail("asked for more than \(Self.mostPages) pages")] }
+            return [.ask(event)]
         case .unknown(let name):
             return (try? PluginReply.unsupported.wire(to: name)).map { [.reply($0)] } ?? []
         case .result(let block): return [finish(.result(block))]

@@ -26,7 +26,7 @@ struct PluginConversation {
             case .authenticate: timeouts.silence * 2
             // Somebody is waiting who doesn't depend on it.
             case .probe, .revoke, .unregister: timeouts.probe
-            case .renew, .register, .exchange, .describe: timeouts.silence
+            case .renew, .silent, .register, .exchange, .describe: timeouts.silence
             }
         }
     }

@@ -1,3 +1,5 @@
+import Addresses
+import Glibc
 package import Subprocess
 package import SystemPackage
 
@@ -25,6 +27,17 @@ package enum PluginEnvironment {
                 variables.compactMap { key, value in
                     Environment.Key(rawValue: key).map { ($0, value) }
                 }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// Whether the session bus can be asked: a socket is there, where one is named.
+    static func hasSessionBus(_ environment: [String: String]) -> Bool {
+        guard let address = sessionBus(environment) else { return false }
+        return address.pieces(between: ";").contains { server in
+            guard server.utf8.starts(with: "unix:path=".utf8) else { return server.hasPrefix("unix:abstract=") }
+            let path = Substring(server.utf8.dropFirst("unix:path=".utf8.count).prefix { $0 != UInt8(ascii: ",") })
+            var status = stat()
+            return stat(String(path), &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+        }
     }
 
     /// The session bus's address: as it is named, else where systemd has it; nil if there is neither.

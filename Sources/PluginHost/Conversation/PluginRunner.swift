@@ -9,7 +9,7 @@ import Secrets
 /// handles or ignores them itself.
 public struct PluginRunner: Sendable {
     private let environment: [String: String]
-    private let timeouts: PluginTimeouts
+    private var timeouts: PluginTimeouts
     private let trace: PluginTrace?
 
     /// Makes a host.
@@ -44,10 +44,57 @@ public struct PluginRunner: Sendable {
         try request.require(.authorize, .renew, to: "give tokens")
         let result = try await tokens(request, match.plugin, at: match.environmentHosts, person)
         // A renewal is for the account whose refresh token it is, whatever the plugin or its authority make of it.
-        guard
-            request.operation == .authorize
-                || request.account.map({ $0.lowercased() == result.account?.homeAccountID.lowercased() }) ?? true
-        else { throw .broken(match.plugin.name, "answered for another account than it was asked about") }
+        if request.operation == .renew { try request.require(result, from: match.plugin) }
+        return result
+    }
+
+    /// Runs `silent`.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its operation is `silent`.
+    ///   - plugin: The plugin that gets the authority's tokens from another program.
+    ///   - match: The authority.
+    ///   - limit: How long to wait: whoever asks has other ways to go.
+    /// - Returns: The token and the account; never a refresh token.
+    /// - Throws: As `run` does; nobody is asked.
+    public func silent(
+        _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch, within limit: Duration
+    ) async throws(PluginError) -> PluginResult {
+        try request.require(.silent, to: "get a token from another program")
+        var hasty = self
+        hasty.timeouts.silence = limit
+        hasty.timeouts.exit = min(timeouts.exit, Self.hastyExit)
+        var request = request
+        request.timeLimit = max(1, Int(limit / .milliseconds(1)))
+        let start = ContinuousClock.now
+        do throws(PluginError) {
+            let result = try await hasty.tokens(request, plugin, at: match.environmentHosts, NobodyThere())
+            try request.require(result, from: plugin)
+            return result
+        } catch {
+            var error = error
+            // Nobody else should wait for it for nothing.
+            if error.code == .unavailable, ContinuousClock.now - start >= limit { error.retryAfter = Self.rest }
+            throw error
+        }
+    }
+
+    /// Seconds for which a plugin is left alone whose time was up.
+    private static let rest = 60
+    /// How long a plugin may take to exit if somebody waits for the next way.
+    private static let hastyExit = Duration.milliseconds(200)
+
+    /// Runs `authorize` of a plugin that gets the authority's tokens from another program, which asks the person.
+    ///
+    /// - Returns: The token and the account; never a refresh token.
+    /// - Throws: As `run` does.
+    public func authorize(
+        _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch, person: any PersonInterface
+    ) async throws(PluginError) -> PluginResult {
+        try request.require(.authorize, to: "ask the person")
+        var result = try await tokens(request, plugin, at: match.environmentHosts, person)
+        try request.require(result, from: plugin)
+        result.refreshToken = nil
         return result
     }
 
@@ -202,6 +249,13 @@ extension PluginRequest {
     fileprivate func require(_ operations: Operation..., to act: String) throws(PluginError) {
         guard operations.contains(operation) else {
             throw PluginError(.invalidRequest, "\(operation.rawValue) does not \(act)")
+        }
+    }
+
+    /// Refuses a result for another account than the one that is named.
+    fileprivate func require(_ result: PluginResult, from plugin: PluginManifest) throws(PluginError) {
+        guard account.map({ $0.lowercased() == result.account?.homeAccountID.lowercased() }) ?? true else {
+            throw .broken(plugin.name, "answered for another account than it was asked about")
         }
     }
 }

@@ -14,7 +14,8 @@ struct ManifestReader {
         "name", "version", "description", "protocols", "executable", "arguments", "needs", "kind", "flows",
         "bare-scopes", "identities", "variables", "identity", "identity-selector", "other-selectors", "authority",
         "environment", "shared-realm", "resource", "exchange",
-        "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain", "registers",
+        "broker", "issuer", "client", "client-ids", "client-registration", "realm-authority", "realm-domain",
+        "registers",
         "revokes", "client-secrets", "redirect-uri", "placeholder-usernames",
     ]
 
@@ -101,6 +102,13 @@ struct ManifestReader {
         var rows = ManifestRows(table)
         manifest.authorities = try rows.read(
             "authority", ["hosts", "path", "realms", "except-realms", "policies"], authority)
+        manifest.brokered = try rows.read("broker", ["kind", "hosts", "path", "realms", "except-realms"]) {
+            row throws(SettingsError) in
+            BrokerPattern(kind: try row.requiredText("kind", .pluginName), authority: try authority(row))
+        }
+        if !manifest.brokered.isEmpty, !manifest.flows.contains(.broker) {
+            throw table.error("flows", "`flows` must name broker, since there is a [[broker]]")
+        }
         manifest.environments = try rows.read("environment", ["hosts"]) { row throws(SettingsError) in
             try row.requiredList("hosts", .host)
         }

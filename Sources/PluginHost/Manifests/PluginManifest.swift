@@ -35,6 +35,8 @@ public struct PluginManifest: Sendable, Equatable {
     public var otherSelectors: [String] = []
     /// The authorities it serves.
     public var authorities: [AuthorityPattern] = []
+    /// The authorities of other plugins that it gets tokens of, from the sign-ins that another program holds.
+    public var brokered: [BrokerPattern] = []
     /// The authority of a realm that people type by itself: a URL with `{realm}` for its last segment; nil if they can't.
     public var realmAuthority: String?
     /// The domain below which a realm of one label is; nil if such a realm is no short form.
@@ -109,6 +111,14 @@ public struct AuthorityPattern: Sendable, Equatable {
     public var exceptRealms: [String] = []
     /// Globs that the policy must match, lower case; empty for all.
     public var policies: [String] = []
+}
+
+/// Authorities that a program of the machine holds sign-ins for: a `[[broker]]` table.
+public struct BrokerPattern: Sendable, Equatable {
+    /// The kind of the plugin that serves them.
+    public let kind: String
+    /// Their URLs.
+    public let authority: AuthorityPattern
 }
 
 /// A name in a realm's place that stands for the accounts of many: a `[[shared-realm]]` table.
