@@ -66,7 +66,7 @@ public struct CachedCredential: Sendable {
             switch token.source {
             case .cache: remembered.write(token, at: issuer, by: wanted.variables(in: sources), key)
             case .renewed where !token.isExchanged: return
-            case .renewed, .signedIn, .authenticated: keepStored(wanted, at: issuer, from: sources)
+            case .renewed, .signedIn, .authenticated, .broker: keepStored(wanted, at: issuer, from: sources)
             }
         }
 

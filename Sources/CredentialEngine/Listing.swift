@@ -35,6 +35,10 @@ extension CredentialSources {
                 continue
             }
             let decision = acquirer.decide(wanted, among: records)
+            if decision.asksBrokerFirst, decision.isBrokered {
+                hosts[exchange.audience] = decision.account?.username ?? ""
+                continue
+            }
             switch decision.step {
             case .answer(let token) where !token.accessToken.isEmpty:
                 hosts[exchange.audience] = token.basicUsername ?? ""

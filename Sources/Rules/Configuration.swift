@@ -5,12 +5,14 @@ public import SettingsFile
 public struct Configuration: Sendable, Equatable {
     /// Which flow signs a person in.
     public enum FlowChoice: String, Sendable, CaseIterable {
-        /// The browser if one can open, else the device code; each the other's fallback.
+        /// The machine's broker if there is one; the browser if one can open, else the device code; each the other's fallback.
         case automatic = "auto"
         /// The browser only.
         case browser
         /// The device code only.
         case deviceCode = "device-code"
+        /// The machine's broker only.
+        case broker
     }
 
     /// Whose machine this is.
@@ -58,6 +60,11 @@ public struct Configuration: Sendable, Equatable {
     /// The names of the well-known clients that `[policy]` in the system's file lets be used; nil for all.
     public var wellKnownClients: [String]?
 
+    /// Whether the policy lets a program of the machine be asked for tokens of the sign-ins that it holds.
+    public var allowsBroker = true
+    /// Whether such a program is asked.
+    public var mayUseBroker: Bool { allowsBroker && (flow == .automatic || flow == .broker) }
+
     /// What `browser` is if no browser is to be opened: the person opens the page themselves, here or elsewhere.
     public static let noBrowser = "none"
 
@@ -71,7 +78,7 @@ public struct Configuration: Sendable, Equatable {
     ]
 
     /// The keys of `[policy]`.
-    public static let policyKeys = ["lock", "well-known-clients"]
+    public static let policyKeys = ["broker", "lock", "well-known-clients"]
 
     /// Takes over what a file says; a key that is locked stays as it is.
     ///
@@ -113,6 +120,7 @@ public struct Configuration: Sendable, Equatable {
     private mutating func applyPolicy(_ policy: SettingsTable) throws(SettingsError) {
         try policy.allow(only: Self.policyKeys)
         wellKnownClients = try policy.strings("well-known-clients")
+        allowsBroker = try policy.boolean("broker") ?? true
         for key in try policy.strings("lock") ?? [] {
             guard Self.keys.contains(key) else {
                 let near = Self.keys.nearest(to: key).map { "did you mean `\($0)`?" }

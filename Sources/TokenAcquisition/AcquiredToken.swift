@@ -9,6 +9,8 @@ public struct AcquiredToken: Sendable, Equatable {
         case cache
         /// A refresh token was redeemed.
         case renewed
+        /// Another program of the machine gave it, by the sign-in that it holds.
+        case broker
         /// An application or a machine signed in by itself.
         case authenticated
         /// The person signed in.

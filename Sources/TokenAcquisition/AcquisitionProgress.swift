@@ -12,6 +12,8 @@ public enum AcquisitionProgress: Sendable, Equatable {
     case authenticating(String)
     /// This host is asked for what it takes in a token's place.
     case exchanging(String)
+    /// The machine's broker is asked for a token.
+    case askingBroker
     /// The authority is asked how to sign in.
     case startingSignIn(String)
     /// A person has signed in, and that is stored.

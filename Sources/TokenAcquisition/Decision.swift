@@ -38,6 +38,13 @@ public struct Decision: Sendable {
     public var exchanged: ExchangedRecord?
     /// Whether a refresh token is there that renewing by may help.
     public var canRenew = false
+    /// The plugin that can be asked for a token of a sign-in that another program of the machine holds; nil if none can, or a stored
+    /// token does.
+    public var broker: PluginManifest?
+    /// Whether that plugin is asked first: what `step` says comes next, if it has no token.
+    public var asksBrokerFirst: Bool { broker != nil && (isBrokered || !canRenew) }
+    /// Whether the last token of the account came from there.
+    public var isBrokered = false
     /// What will be done first.
     public var step: Step
     /// What is stored for the account.
@@ -105,17 +112,27 @@ extension TokenAcquirer {
         } catch {
             decision.step = .refuse(error)
         }
+        if let match = decision.match, decision.mayBeBrokered { decision.broker = broker(for: request, at: match) }
         return decision
     }
 }
 
 extension Decision {
+    /// Whether another token is wanted for an account that is settled, or that has yet to sign in.
+    fileprivate var mayBeBrokered: Bool {
+        switch step {
+        case .renew, .askPerson, .refuse(.noSuchAccount): true
+        case .answer, .exchange, .authenticate, .refuse: false
+        }
+    }
+
     /// Decides by what is stored for the account that is meant.
     mutating func settle(on meant: AccountSelection.Decision, _ found: SilentAccount) {
         account = meant.account
         reason = meant.choice
         self.found = found
         accessToken = found.selection.freshToken ?? found.selection.lastResort
+        isBrokered = found.selection.isBrokered
         let redeemable = found.selection.redeemable
         canRenew = !redeemable.isEmpty
         // A token that the authority wants renewed early serves if it can't be.

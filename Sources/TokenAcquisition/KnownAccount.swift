@@ -13,8 +13,10 @@ public struct KnownAccount: Sendable, Equatable {
     public let environments: Set<String>
     /// The clients that have a token of it, lower-cased.
     public let clientIDs: [String]
-    /// Whether a refresh token is there, so that it need not sign in again.
+    /// Whether a refresh token is there, or the machine's broker gave it, so that it need not sign in again.
     public let canRenew: Bool
+    /// The plugin that got it from another program's sign-in; nil if the person signed in to lanyard.
+    public var broker: String? { profiles.lazy.compactMap(\.broker).first }
 
     /// The account in the selection; nil if its identifiers are none that can be kept there.
     public var selected: SelectedAccount? { SelectedAccount(account) }
@@ -54,7 +56,8 @@ extension KnownAccount {
                 isHomeShared: account.homeRealm.map(sharedHomes.contains) ?? false,
                 environments: Set(hosts + profiles.map { $0.environment.lowercased() }),
                 clientIDs: Set(own.compactMap { $0.clientID?.lowercased() }).sorted(),
-                canRenew: own.contains { if case .refreshToken = $0 { true } else { false } })
+                canRenew: own.contains { if case .refreshToken = $0 { true } else { false } }
+                    || profiles.contains { $0.broker != nil })
         }.sorted { ($0.account.username, $0.account.homeAccountID) < ($1.account.username, $1.account.homeAccountID) }
     }
 }

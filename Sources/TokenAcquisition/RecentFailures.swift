@@ -18,6 +18,8 @@ struct RecentFailures: Sendable {
     static let longestWait = 3600
     /// Seconds for which an authority that was out of reach is left alone.
     static let pause = 3
+    /// Seconds for which nobody asks again who was told that the answer won't change.
+    static let rest = 600
 
     let notes: SharedNotes
 
@@ -60,7 +62,8 @@ struct RecentFailures: Sendable {
             return error
         }
         guard let note = note(about: key.renewal), note.at <= now else { return nil }
-        guard note.at >= asked || (note.until > now && note.until - now <= Self.pause * 1000) else { return nil }
+        let longest = note.error.code == .invalidRequest ? Self.rest : Self.pause
+        guard note.at >= asked || (note.until > now && note.until - now <= longest * 1000) else { return nil }
         return note.error
     }
 
@@ -71,7 +74,9 @@ struct RecentFailures: Sendable {
     }
 
     /// Takes note of what failed, and gives it back, with how long to wait if that is known now.
-    func noted(_ error: PluginError, _ key: Key) -> PluginError {
+    ///
+    /// What `lasts` counts for others for a while if the request itself is wrong.
+    func noted(_ error: PluginError, _ key: Key, lasts: Bool = false) -> PluginError {
         // Who stopped one process has not stopped the others.
         guard error != .interrupted else { return error }
         var error = error
@@ -81,7 +86,9 @@ struct RecentFailures: Sendable {
             error.retryAfter = wait
             notes.leave(FailureNote(error: error, at: at, until: at + wait * 1000).json, about: key.throttle)
         } else {
-            let until = error.code == .unavailable ? at + Self.pause * 1000 : at
+            let seconds =
+                error.code == .unavailable ? Self.pause : lasts && error.code == .invalidRequest ? Self.rest : 0
+            let until = at + seconds * 1000
             notes.leave(FailureNote(error: error, at: at, until: until).json, about: key.renewal)
         }
         return error

@@ -14,6 +14,8 @@ struct RecordsOfResult {
     let redeemed: RefreshTokenRecord?
     /// When it came, in seconds since 1970.
     let now: Int
+    /// The plugin that got it from another program's sign-in; nil if it is lanyard's own.
+    var broker: String?
     /// The accounts that are stored.
     var knownAccounts: [AccountRecord] = []
     /// The access tokens that are stored.
@@ -39,6 +41,7 @@ struct RecordsOfResult {
         token.requestedRealm = place.realm
         token.basicUsername = result.basicUsername
         token.resourceIndicators = request.resourceKey
+        token.broker = broker
         if redeemed != nil {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
@@ -61,6 +64,8 @@ struct RecordsOfResult {
         account.name = from.name ?? names?.name
         account.clientInfo = from.clientInfo ?? names?.clientInfo
         account.other = here?.other ?? [:]
+        // Who signs in to lanyard has a sign-in of its own from then on.
+        account.broker = broker ?? (redeemed == nil ? nil : here?.broker)
         account.requestedRealm = place.isOpen ? here?.requestedRealm : place.realm
         let stored = here?.homeRealms ?? []
         account.homeRealms = result.idToken == nil && !stored.isEmpty ? stored : from.homeRealms.map { $0.lowercased() }

@@ -77,6 +77,7 @@ extension TokenAcquirer {
         let records = try stored(for: request, at: authority.place)
         let rejection = Rejection(of: token, among: records, request: request, now: clock())
         try drop(rejection.dropped)
+        for dropped in rejection.dropped where dropped.broker != nil { note(refused: dropped.secret, for: request) }
         var noted: Set<String> = []
         for refreshToken in records.refreshTokens where rejection.noted(in: refreshToken) != nil {
             try exclusively(lock(of: refreshToken, authority.place), blockingFor: Self.patience) {

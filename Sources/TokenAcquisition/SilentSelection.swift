@@ -81,6 +81,9 @@ public struct SilentSelection: Sendable {
             .max { $0.cachedAt < $1.cachedAt }
     }
 
+    /// Whether the last token came from another program's sign-in, so that it is renewed there.
+    var isBrokered: Bool { matching.first.map { $0.broker != nil } ?? (account.broker != nil) }
+
     /// Whether a renewal would do: not if a prompt is asked for.
     var mayRenew: Bool { request.prompt == nil || request.prompt == "none" }
 

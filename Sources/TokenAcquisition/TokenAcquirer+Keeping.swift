@@ -12,20 +12,24 @@ extension TokenAcquirer {
 
     /// Stores what came, and hands out the token.
     ///
-    /// `redeemed` is what was redeemed for it, under whose lock this runs, and `known` what was read under that lock.
+    /// `redeemed` is what was redeemed for it, under whose lock this runs, and `known` what was read under that lock; `broker` is the
+    /// plugin that got it from another program's sign-in.
     func keep(
         _ result: PluginResult, _ request: TokenRequest, _ authority: MatchedAuthority, redeemed: RefreshTokenRecord?,
-        among known: StoredRecords? = nil
+        among known: StoredRecords? = nil, broker: String? = nil
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let asked = RecordsOfResult(
+        var asked = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: redeemed, now: clock())
+        asked.broker = broker
+        let wanted = asked
+        let source: AcquiredToken.Source = redeemed != nil ? .renewed : broker != nil ? .broker : .signedIn
         let held = redeemed.map { lock(of: $0, authority.place) }
         let made: RecordsOfResult
         if let needed = asked.refreshToken.map({ lock(of: $0, authority.place) }), needed != held {
             // A client's lock comes before its family's, and nothing after that. What came must not be lost: it is kept
             // even if whoever has the lock doesn't give it back.
             made = try await exclusively(needed, insists: false) { () async throws(AcquisitionError) in
-                try self.save(asked, among: self.load(authority.place))
+                try self.save(wanted, among: self.load(authority.place))
             }
         } else {
             made = try save(asked, among: loadAgain(known, authority.place))
@@ -33,7 +37,7 @@ extension TokenAcquirer {
         guard result.declinedScopes.isEmpty else {
             throw .scopesDeclined(granted: result.scopes, declined: result.declinedScopes)
         }
-        return AcquiredToken(made.accessToken, account: made.account, source: redeemed == nil ? .signedIn : .renewed)
+        return AcquiredToken(made.accessToken, account: made.account, source: source)
     }
 
     /// What is stored now that the authority has answered, given what was read under the refresh token's lock.

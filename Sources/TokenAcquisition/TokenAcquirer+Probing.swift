@@ -28,7 +28,7 @@ extension TokenAcquirer {
     /// Renews the token of a request, though what is stored may serve still, and stores what comes.
     ///
     /// It is the renewal that `get` does, by the same refresh tokens and under the same locks: a new refresh token is kept,
-    /// and a dead one is removed.
+    /// and a dead one is removed. What the machine's broker gave is asked for there.
     ///
     /// - Parameters:
     ///   - request: whose account is renewed, as `get` would choose it.
@@ -43,6 +43,16 @@ extension TokenAcquirer {
         let asked = recentFailures.now
         let authority = try match(request)
         guard let found = try await decide(request).meant(person: { nil }) else { throw .interactionRequired(nil) }
+        if found.selection.isBrokered || found.selection.redeemable.isEmpty {
+            var broker = BrokerTurn(broker(for: request, at: authority.match))
+            let token = try await askBroker(
+                &broker, for: request, authority, found, since: asked, isAnew: true, person: { nil })
+            if let token { return token }
+            if found.selection.redeemable.isEmpty {
+                throw broker?.refusal.map { .plugin($0, name: broker?.plugin.name ?? "") }
+                    ?? .interactionRequired(nil, account: found.account)
+            }
+        }
         switch try await brief.renew(request, authority, found, since: asked, .always) {
         case .renewed(let token): return token
         case .needsPerson(let failed): throw .interactionRequired(failed.error, account: found.account)

@@ -34,6 +34,21 @@ extension TokenAcquirer {
         }
     }
 
+    /// The same, if the lock is free within some seconds; nil if it isn't.
+    func exclusively<Result: Sendable>(
+        _ key: String, within seconds: Double, _ body: () async throws(AcquisitionError) -> Result
+    ) async throws(AcquisitionError) -> Result? {
+        do {
+            return try await singleFlight.withLock(key: key, deadline: seconds) { try await body() }
+        } catch let error as AcquisitionError {
+            throw error
+        } catch SingleFlightError.unusable {
+            return try await body()
+        } catch {
+            return nil
+        }
+    }
+
     /// The same, blocking the thread, for what doesn't take long.
     func exclusively(
         _ key: String, blockingFor seconds: Double, _ body: () throws(AcquisitionError) -> Void

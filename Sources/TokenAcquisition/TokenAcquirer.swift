@@ -38,6 +38,8 @@ public struct TokenAcquirer: Sendable {
     let knownHosts: [String]
     let selection: SelectionFile?
     let isShared: Bool
+    /// Whether the configuration lets tokens be asked of a program of the machine that holds sign-ins.
+    let mayUseBroker: Bool
     /// Where identities' tokens are kept if there is no keyring; nil for nowhere.
     let remembered: RememberedTokens?
     /// The variables of the process, which identities may be found and proved by.
@@ -69,6 +71,7 @@ public struct TokenAcquirer: Sendable {
         caFile = configuration.caFile
         knownHosts = configuration.configuredHosts
         isShared = configuration.deviceMode == .shared
+        mayUseBroker = configuration.mayUseBroker
         longestWait = patience ?? Double(configuration.timeout) + 60
         self.selection = selection
         self.remembered = configuration.answerCache ? remembered : nil
@@ -106,6 +109,13 @@ public struct TokenAcquirer: Sendable {
         let authority = try match(request)
         let decision = decision ?? decide(request)
         if case .answer(let token) = decision.step { return token }
+        var broker = BrokerTurn(decision.broker)
+        if decision.asksBrokerFirst {
+            let token = try await askBroker(
+                &broker, for: decision.found?.heeding(request) ?? request, authority, decision.found, since: asked,
+                person: person)
+            if let token { return token }
+        }
         let found = try await decision.meant(person: person)
         var failed = FailedRenewal()
         if let found {
@@ -115,8 +125,9 @@ public struct TokenAcquirer: Sendable {
             case .needsPerson(let failure): failed = failure
             }
         }
+        let (left, turn) = (failed, broker)
         return try await alone(request, account: found?.account) { () async throws(AcquisitionError) in
-            try await self.renewOrSignIn(request, authority, since: asked, after: failed, person: person)
+            try await self.renewOrSignIn(request, authority, since: asked, after: left, broker: turn, person: person)
         }
     }
 
@@ -124,8 +135,14 @@ public struct TokenAcquirer: Sendable {
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         return try await alone(request, account: nil) { () async throws(AcquisitionError) in
+            var broker = self.brokerTurn(forSignIn: request, at: authority.match, person)
+            let token = try await self.askBroker(
+                &broker, for: request, authority, nil, since: self.recentFailures.now, isAnew: true,
+                person: { person })
+            if let token { return token }
             // Here `none` means: without a page, by the session that the browser has.
-            try await self.signIn(request, authority, account: nil, because: nil, person: person)
+            return try await self.signIn(
+                request, authority, account: nil, because: nil, broker: broker, person: person)
         }
     }
 
@@ -133,12 +150,16 @@ public struct TokenAcquirer: Sendable {
 
     private func renewOrSignIn(
         _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int, after failed: FailedRenewal,
-        person: () async -> Person?
+        broker: BrokerTurn?, person: () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
+        var broker = broker
         // Whoever held the lock before may have done the work: what it stored counts.
         guard let found = try await decide(request).meant(person: person) else {
             try refuseCancelled(request, authority, account: nil, since: asked)
-            return try await askPerson(request, authority, account: nil, because: nil, person: await person())
+            let token = try await askBroker(&broker, for: request, authority, nil, since: asked, person: person)
+            if let token { return token }
+            return try await askPerson(
+                request, authority, account: nil, because: broker?.wish, broker: broker, person: await person())
         }
         if let token = found.usable(renewsEarly: true) { return token }
         switch try await renew(request, authority, found, since: asked, after: failed) {
@@ -148,48 +169,49 @@ public struct TokenAcquirer: Sendable {
             let heeding = found.heeding(request)
             try refuseCancelled(heeding, authority, account: found.account, since: asked)
             let refused = found.selection.secondsToRenewal.map(PluginError.refused)
-            let reason = failure.error ?? missed.map(PluginError.missing) ?? refused
+            let token = try await askBroker(&broker, for: heeding, authority, found, since: asked, person: person)
+            if let token { return token }
+            let reason = failure.error ?? missed.map(PluginError.missing) ?? refused ?? broker?.wish
             let person = await person()
             if person == nil, let token = found.refusedToken { return token }
-            return try await askPerson(heeding, authority, account: found.account, because: reason, person: person)
+            return try await askPerson(
+                heeding, authority, account: found.account, because: reason, broker: broker, person: person)
         }
     }
 
     private func askPerson(
         _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, because error: PluginError?,
-        person: Person?
+        broker: BrokerTurn?, person: Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
         guard let person, request.prompt != "none" else { throw .interactionRequired(error, account: account) }
-        return try await signIn(request, authority, account: account, because: error, person: person)
+        return try await signIn(
+            request, authority, account: account, because: error, broker: broker, person: person)
     }
 
     private func signIn(
         _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, because error: PluginError?,
-        person: Person
+        broker: BrokerTurn?, person: Person
     ) async throws(AcquisitionError) -> AcquiredToken {
         // A sign-in that cannot be kept would be asked for again at once.
         tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
         tell(.startingSignIn(request.authority))
-        var ask = try pluginRequest(.authorize, for: request, authority)
-        try route(&ask, for: request, authority, person.flows)
-        shape(&ask, for: request, account: account, because: error)
-        name(&ask, purpose: person.purpose)
-        ask.claims = request.claims ?? error?.claims
         let key = RecentFailures.Key(request, authority.place, account: account)
         // A page that opens unasked says why; without a cause, it is the first sign-in or one that was asked for.
         if let error {
             let name = account?.username ?? ""
             await person.interface.progress("\(name.isEmpty ? "you" : name) must sign in again: \(error.message)")
         }
-        let result: PluginResult
-        do throws(PluginError) {
-            result = try await host.run(ask, on: authority.match, person: person.interface)
-        } catch {
-            throw .plugin(recentFailures.noted(error, key), name: authority.match.plugin.name)
-        }
+        let given = try await askPersonByBroker(
+            broker, request, authority, account: account, because: error, person: person)
+        let result =
+            if let given { given } else {
+                try await askPersonByPage(
+                    request, authority, account: account, because: error, person: person)
+            }
         recentFailures.forget(key)
-        let token = try await keep(result, request, authority, redeemed: nil)
+        let token = try await keep(
+            result, request, authority, redeemed: nil, broker: given == nil ? nil : broker?.plugin.name)
         guard let signedIn = token.account else { return token }
         if let wanted = request.expectedAccount, !request.admits(signedIn) {
             let known = (try? allRecords()).map { accounts(among: $0).accounts.map(\.account) }
@@ -198,6 +220,23 @@ public struct TokenAcquirer: Sendable {
         settle(on: signedIn, insteadOf: account, request, authority)
         tell(.signedIn(signedIn))
         return token
+    }
+
+    private func askPersonByPage(
+        _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, because error: PluginError?,
+        person: Person
+    ) async throws(AcquisitionError) -> PluginResult {
+        var ask = try pluginRequest(.authorize, for: request, authority)
+        try route(&ask, for: request, authority, person.flows.filter { $0 != .broker })
+        shape(&ask, for: request, account: account, because: error)
+        name(&ask, purpose: person.purpose)
+        ask.claims = request.claims ?? error?.claims
+        do throws(PluginError) {
+            return try await host.run(ask, on: authority.match, person: person.interface)
+        } catch {
+            let key = RecentFailures.Key(request, authority.place, account: account)
+            throw .plugin(recentFailures.noted(error, key), name: authority.match.plugin.name)
+        }
     }
 
     /// Ends what waited for a sign-in that the person has cancelled: they said no once, and for all that waited.

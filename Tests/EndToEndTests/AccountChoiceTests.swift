@@ -166,7 +166,8 @@ import Testing
             let alice = try #require(json.last)
             #expect(
                 Set(alice.keys) == [
-                    "canRenew", "clientIds", "current", "domain", "environment", "homeAccountId", "kind", "name",
+                    "broker", "canRenew", "clientIds", "current", "domain", "environment", "homeAccountId", "kind",
+                    "name",
                     "previous",
                     "tenant", "tenants", "usedElsewhere", "usedFor", "username",
                 ])

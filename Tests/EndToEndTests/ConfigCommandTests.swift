@@ -90,7 +90,7 @@ import Testing
             }
             let keys = try await offered("get", "")
             #expect(keys.contains("known-authorities"))
-            #expect(try await offered("set", "flow", "") == ["values", "auto", "browser", "device-code"])
+            #expect(try await offered("set", "flow", "") == ["values", "auto", "browser", "device-code", "broker"])
             #expect(try await offered("set", "answer-cache", "") == ["values", "true", "false"])
             #expect(try await offered("set", "ca-file", "") == ["files"])
             let options = try await offered("unset", "--sys")

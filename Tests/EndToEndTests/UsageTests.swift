@@ -57,7 +57,7 @@ import Testing
         ),
         (
             ["login", "--flow", "carrier-pigeon"], "the value 'carrier-pigeon' is invalid for '--flow <flow>'",
-            ["use one of 'auto', 'browser' or 'device-code'", "for help: lanyard login --help"]
+            ["use one of 'auto', 'browser', 'device-code' or 'broker'", "for help: lanyard login --help"]
         ),
         (
             ["import"], "give a file, or --from and a program",

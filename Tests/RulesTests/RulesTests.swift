@@ -426,6 +426,15 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(read.lockedKeys.isEmpty)
     }
 
+    @Test(arguments: [
+        ("", true), ("flow = \"broker\"", true), ("flow = \"browser\"", false), ("flow = \"device-code\"", false),
+        ("[policy]\nbroker = true", true), ("[policy]\nbroker = false", false),
+        ("flow = \"broker\"\n[policy]\nbroker = false", false),
+    ])
+    func `flow and a policy say whether the machine's broker is asked`(text: String, isAsked: Bool) throws {
+        #expect(try configuration(text + "\n", isSystem: true).mayUseBroker == isAsked)
+    }
+
     @Test(arguments: ["0": false, "off": false, "1": true, "YES": true, "": true])
     func `LANYARD_ANSWER_CACHE stands for answer-cache`(value: String, kept: Bool) throws {
         let environment = ["HOME": "/nonexistent", "LANYARD_ANSWER_CACHE": value]

@@ -41,7 +41,7 @@ struct AccountTable {
             columns.append(
                 Column(title: "AUTHORITY", least: .max, goesBelow: true) { $0.account.environment.displayable() })
         }
-        columns.append(Column(title: "RENEWS", least: 6) { $0.canRenew ? "yes" : "no" })
+        columns.append(Column(title: "RENEWS", least: 6) { $0.broker == nil ? $0.canRenew ? "yes" : "no" : "broker" })
         if known.all.count > 1, known.all.contains(where: { !known.places(of: $0).isEmpty }) {
             columns.insert(Column(title: "USED FOR", least: 9, fair: 30) { Self.uses(of: $0, known) }, at: 1)
         }

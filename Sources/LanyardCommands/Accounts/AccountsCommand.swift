@@ -55,6 +55,7 @@ extension KnownAccount {
             "tenant": .string(account.homeRealm ?? ""), "domain": known.domainJSON(account.homeRealm),
             "tenants": .array(tenants), "kind": .string(account.kindWord),
             "clientIds": .array(clientIDs.map(JSONValue.string)), "canRenew": .bool(canRenew),
+            "broker": broker.map(JSONValue.string) ?? .null,
             "current": .bool(known.isUsed(self)), "previous": .bool(self == known.previous?.account),
             "usedFor": JSONValue(strings: known.places(of: self).map(\.url)),
             "usedElsewhere": .bool(known.isUsedElsewhere(self)),

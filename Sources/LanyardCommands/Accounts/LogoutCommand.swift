@@ -81,6 +81,12 @@ struct LogoutCommand: Command {
         }
         let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
         session.context.console.note("signed out \(name)\(others)")
+        if known.broker != nil, session.configuration.mayUseBroker {
+            session.context.console.note(
+                Hint(
+                    "the machine's own sign-in stays, and answers again when a tool asks; to keep lanyard from asking it",
+                    run: "lanyard config set flow browser"))
+        }
         let remote = RemoteSignOut(session: session)
         await remote.revoke(done.refreshTokens, of: known)
         guard browser else { return }

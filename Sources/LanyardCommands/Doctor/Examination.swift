@@ -66,6 +66,7 @@ struct Examination: Sendable {
         findings += await GitChecks(self).findings()
         findings += ToolChecks(self).findings
         findings += PersonChecks(self).findings
+        findings += await BrokerChecks(self, isForStrangers: isForStrangers).findings()
         findings += await NetworkChecks(self).findings()
         if isOnline { findings += await online(isForStrangers) }
         return findings + (findings.contains { $0.check == "clock" } ? [] : ClockCheck(self).findings)

@@ -173,7 +173,8 @@ struct OnlineChecks: Sendable {
     private func renewal(
         _ target: OnlineTarget, _ decision: Decision, of account: AccountRecord
     ) async -> Finding {
-        guard decision.canRenew else { return withoutRefreshToken(account, decision, target) }
+        let isBrokered = decision.isBrokered && session.acquirer.broker(for: target.request) != nil
+        guard decision.canRenew || isBrokered else { return withoutRefreshToken(account, decision, target) }
         if decision.match?.issuer?.revokesOnRenewal == true, case .answer = decision.step {
             let whose = "\(name(of: account)) at \(target.authority)"
             return .pass("renewal", "\(whose) was not renewed: that would end the token that is in use")
@@ -182,7 +183,8 @@ struct OnlineChecks: Sendable {
             let token = try await session.acquirer.renewNow(
                 target.request, waitingAtMost: Self.patienceWithOthers)
             let whose = token.account ?? account
-            return .pass("renewal", "\(name(of: whose)) was renewed at \(target.authority), without a sign-in")
+            let how = token.source == .broker ? "by the machine's broker" : "without a sign-in"
+            return .pass("renewal", "\(name(of: whose)) was renewed at \(target.authority), \(how)")
         } catch {
             return refusal("renewal", error, target, of: account)
         }
@@ -312,7 +314,7 @@ extension AcquisitionError {
 
 extension PluginError {
     /// What may be told to strangers: of the authority's own words, which may name somebody, only the codes.
-    fileprivate var wordsForStrangers: String {
+    var wordsForStrangers: String {
         guard let error else { return message.displayable(limit: 800) }
         return "the authority refuses: "
             + (errorCodes.isEmpty ? [error] : errorCodes).joined(separator: ", ").displayable(limit: 300)

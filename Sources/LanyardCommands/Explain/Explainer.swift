@@ -179,10 +179,11 @@ struct Explainer {
         }
     }
 
-    /// The ways to sign in that the client and its issuer leave, best first.
+    /// The ways to sign in that the client and its issuer leave, best first; the broker's only if there is no other.
     private var flows: [PluginRequest.Flow] {
         let match = explanation.decision?.match
-        let known = match?.issuer?.usable(session.flows, hasSecret: !explanation.lacksSecret) ?? session.flows
+        let wanted = session.flows == [.broker] ? session.flows : session.flows.filter { $0 != .broker }
+        let known = match?.issuer?.usable(wanted, hasSecret: !explanation.lacksSecret) ?? wanted
         return explanation.wanted.flatMap { match?.client($0.clientID) }?.usable(known) ?? known
     }
 
@@ -219,6 +220,17 @@ struct Explainer {
             return refusal(of: remembered.fields, remembered.secret)
                 ?? .init(step: "answer", text: "answer from memory, at once")
         }
+        let next = await nextOfStored(decision, wanted)
+        guard decision.asksBrokerFirst else { return next }
+        let use = wanted.exchange == nil ? "answer with it" : "exchange it"
+        return .init(
+            step: "ask-broker",
+            text: "ask the machine's broker for a token, without asking you, and \(use); if it has none, \(next.text)",
+            hints: next.hints, status: decision.isBrokered ? .done : next.status)
+    }
+
+    /// What there is to do without the machine's broker.
+    private func nextOfStored(_ decision: Decision, _ wanted: TokenRequest) async -> Explanation.Next {
         switch decision.step {
         case .answer(let token):
             let what =
@@ -291,6 +303,7 @@ struct Explainer {
             switch flow {
             case .browser: "in the browser"
             case .deviceCode: "with a code to enter on any device"
+            case .broker: "in the window of the machine's broker"
             default: "on a page whose address you paste"
             }
         return .init(

@@ -66,10 +66,12 @@ extension Explanation {
             "accounts": JSONValue(strings: decision.accounts.map(\.username)), "remembered": .bool(isRemembered),
             "stored": [
                 "accessTokenExpiresOn": decision.accessToken?.expiresOn.map { .integer(Int64($0)) } ?? .null,
-                "refreshToken": .bool(decision.canRenew),
+                "refreshToken": .bool(decision.canRenew), "broker": .bool(decision.isBrokered),
                 "exchangedExpiresOn": decision.exchanged?.expiresOn.map { .integer(Int64($0)) } ?? .null,
             ],
         ]
+        members["broker"] =
+            decision.broker.map { ["name": .string($0.name), "isFirst": .bool(decision.asksBrokerFirst)] } ?? .null
         if let plugin = decision.match?.plugin {
             members["plugin"] = ["name": .string(plugin.name), "version": .string(plugin.version)]
         }

@@ -47,6 +47,7 @@ extension Explanation {
         if let decision {
             if wanted?.identity == nil { facts.append(("account", account(decision))) }
             if let stored = stored(decision) { facts.append(("stored", [stored])) }
+            if let broker = decision.broker { facts.append(("broker", [Self.use(of: broker, decision)])) }
             facts.append(("cache", [isRemembered ? "an answer is cached" : "no answer is cached"]))
         }
         if let git {
@@ -142,6 +143,11 @@ extension Explanation {
         return ["\(account.nameForPeople) (\(how))"]
     }
 
+    private static func use(of broker: PluginManifest, _ decision: Decision) -> String {
+        let what = decision.asksBrokerFirst ? "is asked first" : "is asked if the refresh token is of no use"
+        return "\(broker.name) \(broker.version), which \(what)"
+    }
+
     private func stored(_ decision: Decision) -> String? {
         guard decision.account != nil || wanted?.identity != nil else { return nil }
         let access =
@@ -149,7 +155,9 @@ extension Explanation {
             ?? "no usable access token"
         let result = decision.exchanged.map { "exchanged, \(Lifetime(end: $0.expiresOn, now: now).text); " } ?? ""
         guard wanted?.identity == nil else { return result + access }
-        return "\(result)\(access); \(decision.canRenew ? "refresh token" : "no refresh token")"
+        let renewal = decision.canRenew ? "refresh token" : decision.isBrokered ? nil : "no refresh token"
+        let origin = decision.isBrokered ? "from the machine's broker" : nil
+        return result + [access, origin, renewal].compactMap(\.self).joined(separator: "; ")
     }
 
     /// What would make it work, or work better.

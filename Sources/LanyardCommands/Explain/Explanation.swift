@@ -56,7 +56,7 @@ struct Explanation: Sendable {
 
     /// What `get` would do.
     struct Next: Sendable {
-        /// `answer`, `exchange`, `renew`, `try-renewal`, `authenticate`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
+        /// `answer`, `exchange`, `ask-broker`, `renew`, `try-renewal`, `authenticate`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
         let step: String
         /// For people, after "get would".
         let text: String

@@ -14,7 +14,9 @@ extension Console {
             progress("waiting for another lanyard to sign in\(process.map { " (pid \($0))" } ?? "")", after: .zero)
         case .skippingDamaged: Self.noteDamaged(on: self)
         case .renewing(let authority): progress("renewing the token at \(authority.hostForPeople)")
-        case .signedIn(let account): note("signed in as \(account.nameForPeople)")
+        case .signedIn(let account):
+            note("signed in as \(account.nameForPeople)\(account.broker == nil ? "" : ", by the machine's broker")")
+        case .askingBroker: progress("asking the machine's broker for a token")
         case .authenticating(let authority): progress("getting a token from \(authority.hostForPeople)")
         case .exchanging(let host): progress("asking \(host.displayable(limit: 255)) for what it takes")
         case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")

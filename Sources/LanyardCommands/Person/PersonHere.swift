@@ -38,12 +38,16 @@ extension Presence {
     /// What to try when somebody signs in, best first; if the page is opened elsewhere, pasting comes first, for then the
     /// answer is in the address.
     func flows(_ configuration: Configuration) -> [PluginRequest.Flow] {
-        switch configuration.flow {
+        // The broker's window shows on a screen, or nowhere.
+        let broker: [PluginRequest.Flow] = configuration.mayUseBroker && hasDisplay ? [.broker] : []
+        return switch configuration.flow {
+        case .broker: [.broker]
         case .browser: hasBrowser ? [.browser, .paste] : [.paste, .browser]
         case .deviceCode: [.deviceCode]
-        case .automatic where hasBrowser: [.browser, .deviceCode, .paste]
-        case .automatic where configuration.browser == Configuration.noBrowser: [.paste, .browser, .deviceCode]
-        case .automatic: [.deviceCode, .paste]
+        case .automatic where hasBrowser: broker + [.browser, .deviceCode, .paste]
+        case .automatic where configuration.browser == Configuration.noBrowser:
+            broker + [.paste, .browser, .deviceCode]
+        case .automatic: broker + [.deviceCode, .paste]
         }
     }
 }

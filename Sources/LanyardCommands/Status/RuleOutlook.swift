@@ -12,6 +12,8 @@ struct RuleOutlook {
         case renew
         case authenticate
         case tryRenewal = "try-renewal"
+        /// The machine's broker may have a sign-in.
+        case askBroker = "ask-broker"
         case signIn = "sign-in"
         case choose
         case unlock
@@ -30,6 +32,8 @@ struct RuleOutlook {
     private(set) var account: String?
     /// When the token that is there ends, in seconds since 1970; nil if there is none, or nobody knows.
     private(set) var expiresOn: Int?
+    /// Whether the machine's broker gave the token, or gives the next.
+    private(set) var isBrokered = false
     /// What is in the way.
     private(set) var failure: Failure?
 
@@ -70,6 +74,16 @@ struct RuleOutlook {
 
     private mutating func settle(_ decision: Decision, _ wanted: TokenRequest, _ session: Session) {
         account = decision.account?.nameForPeople
+        isBrokered = decision.isBrokered
+        if decision.asksBrokerFirst {
+            if decision.isBrokered {
+                step = .renew
+            } else {
+                refuse(.interactionRequired(nil, account: decision.account), wanted, session)
+                step = .askBroker
+            }
+            return
+        }
         switch decision.step {
         case .answer(let token):
             step = .answer
@@ -102,7 +116,7 @@ struct RuleOutlook {
     var exitStatus: ExitStatus {
         switch step {
         case .answer, .renew, .authenticate, .nothing: .done
-        case .tryRenewal, .signIn, .choose, .unlock: .interactionRequired
+        case .tryRenewal, .askBroker, .signIn, .choose, .unlock: .interactionRequired
         case .fail: .failed
         }
     }

@@ -46,7 +46,7 @@ extension RuleOutlook {
         case .answer: "ready"
         case .renew: "renews"
         case .authenticate: "asks"
-        case .tryRenewal: "unsure"
+        case .tryRenewal, .askBroker: "unsure"
         case .signIn: "signed out"
         case .choose: "choose"
         case .unlock: "locked"
@@ -59,16 +59,21 @@ extension RuleOutlook {
         let shown = url.displayable(limit: 300)
         let whose = account.map { "\(shown) as \($0)" } ?? shown
         switch step {
-        case .answer: return "\(whose), \(Lifetime(end: expiresOn, now: now).text)"
-        case .renew, .signIn: return whose
+        case .answer: return "\(whose), \(Lifetime(end: expiresOn, now: now).text)\(origin)"
+        case .renew: return whose + origin
+        case .signIn: return whose
+        case .askBroker: return "\(whose), if the machine's broker has a sign-in"
         case .authenticate: return "\(shown), as the identity \(wanted?.identity?.name.displayable(limit: 64) ?? "")"
         case .tryRenewal: return "\(whose), who has never been at this tenant"
         case .choose, .unlock, .fail, .nothing: return "\(shown): \(failure?.message ?? "")"
         }
     }
 
+    private var origin: String { isBrokered ? ", from the machine's broker" : "" }
+
     fileprivate var json: JSONValue {
         [
+            "broker": .bool(isBrokered),
             "url": .string(url), "file": rule.map { JSONValue.string($0.file) } ?? .null,
             "line": rule?.line.map { JSONValue.integer(Int64($0)) } ?? .null, "step": .string(step.rawValue),
             "status": .integer(Int64(exitStatus.rawValue)), "account": account.map(JSONValue.string) ?? .null,

@@ -1,0 +1,76 @@
+import PluginHost
+import PluginWire
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+
+/// Whether another program of this machine holds sign-ins that tokens come from.
+struct BrokerChecks {
+    private static let check = "broker"
+
+    private let examination: Examination
+    private let isForStrangers: Bool
+
+    /// For strangers nothing is said in the authority's own words, which may name somebody.
+    init(_ examination: Examination, isForStrangers: Bool) {
+        self.examination = examination
+        self.isForStrangers = isForStrangers
+    }
+
+    /// One for each plugin that could be asked; none if no rule comes to an authority that it serves.
+    func findings() async -> [Finding] {
+        guard examination.registry.plugins.contains(where: { !$0.brokered.isEmpty }),
+            let session = try? Session(examination.context, options: .init(isInteractive: false))
+        else { return [] }
+        var findings: [Finding] = []
+        for (plugin, request) in uses(in: session) { findings.append(await finding(plugin, request, session)) }
+        return findings
+    }
+
+    /// The plugins, each with the first request that it is for.
+    private func uses(in session: Session) -> [(PluginManifest, TokenRequest)] {
+        var uses: [(PluginManifest, TokenRequest)] = []
+        for rule in session.configuration.rules where rule.identity == nil {
+            guard let request = (try? session.resolve(rule.pattern.request)).flatMap(\.self),
+                let match = session.registry.match(request), let plugin = session.registry.broker(for: match),
+                !uses.contains(where: { $0.0 == plugin })
+            else { continue }
+            uses.append((plugin, request))
+        }
+        return uses
+    }
+
+    private func finding(_ plugin: PluginManifest, _ request: TokenRequest, _ session: Session) async -> Finding {
+        let configuration = session.configuration
+        guard configuration.mayUseBroker else {
+            let why = configuration.allowsBroker ? "flow is \(configuration.flow.rawValue)" : "the policy forbids it"
+            return .pass(Self.check, "\(plugin.name) is not asked: \(why)")
+        }
+        guard plugin.hasNeeds(in: examination.context.environment) else {
+            return .pass(Self.check, "\(plugin.name) is not asked: there is no session bus")
+        }
+        if let failure = session.acquirer.brokerFailure(of: plugin, for: request) {
+            return warning(plugin, failure)
+        }
+        do throws(AcquisitionError) {
+            let probe = try await session.acquirer.probeBroker(plugin, for: request)
+            let what = probe.summary.map { ": \($0)" } ?? ""
+            return .pass(Self.check, "\(plugin.name) answers\(what)")
+        } catch {
+            guard case .plugin(let error, _) = error else { return .pass(Self.check, "\(plugin.name) is not asked") }
+            guard error.code == .unsupported else { return warning(plugin, error) }
+            return .pass(Self.check, "\(plugin.name): \(words(of: error))")
+        }
+    }
+
+    /// What is wrong with it; other ways to sign in go on without.
+    private func warning(_ plugin: PluginManifest, _ error: PluginError) -> Finding {
+        let hint = error.hint.map { Hint($0.displayable(limit: 500)) } ?? "you sign in without it meanwhile"
+        return .warn(Self.check, "\(plugin.name): \(words(of: error))", hint)
+    }
+
+    private func words(of error: PluginError) -> String {
+        isForStrangers ? error.wordsForStrangers : error.message.displayable(limit: 500)
+    }
+}
