@@ -154,8 +154,8 @@ let package = Package(
         .executableTarget(
             name: "lanyard-authority",
             dependencies: [
-                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "ManagedIdentity", "OpenIDConnect",
-                "PluginKit", "PluginWire", system,
+                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "ManagedIdentity",
+                "OpenIDConnect", "PluginKit", "PluginWire", system,
             ],
             swiftSettings: strict, linkerSettings: small),
         .target(
@@ -170,6 +170,16 @@ let package = Package(
             name: "AADB2C", dependencies: ["MicrosoftIdentity", "OAuth", "PluginKit", "PluginWire"],
             path: "plugins/aad-b2c",
             exclude: ["plugin.toml"], swiftSettings: strict),
+        .target(
+            name: "EntraBroker",
+            dependencies: [
+                "Addresses", "Claims", "JSON", "MicrosoftIdentity", "OAuth", "PluginKit", "PluginOAuth", "PluginWire",
+                "Secrets", "SessionBus",
+            ],
+            path: "plugins/entra-broker",
+            exclude: ["plugin.toml"], swiftSettings: strict),
+        .target(name: "SessionBus", dependencies: ["Addresses", "CGIO"], swiftSettings: strict),
+        .target(name: "CGIO", linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "MicrosoftIdentity",
             dependencies: [
@@ -311,6 +321,13 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "EntraBrokerTests",
+            dependencies: [
+                "Claims", "EntraBroker", "JSON", "PluginHost", "PluginKit", "PluginWire", "Secrets", "SessionBus",
+                "TestSupport", "Vectors",
+            ],
+            swiftSettings: strict),
         .target(
             name: "AuthorityFixture",
             dependencies: [
@@ -322,7 +339,7 @@ let package = Package(
             path: "Tests/AuthorityFixture", swiftSettings: strict),
         .target(
             name: "Vectors", dependencies: ["JSON"], path: "Tests/Vectors",
-            exclude: ["README.md", "machine.json", "msal.json", "oauth.json"],
+            exclude: ["README.md", "broker.json", "machine.json", "msal.json", "oauth.json"],
             swiftSettings: strict),
         // What tests run in: keyrings, sandboxes, homes, terminals, gits. It is no test, so that several targets share it.
         .target(

@@ -3,6 +3,7 @@ import AADCommon
 import AADTenant
 import Addresses
 import CLinux
+import EntraBroker
 import Glibc
 import ManagedIdentity
 import OpenIDConnect
@@ -16,6 +17,7 @@ _ = lanyard_hide_memory()
 /// The first-party plugins, by the name that picks one: the first argument, or what this program was started as.
 let plugins: [any AuthorityPlugin] = [
     AADCommonPlugin(), AADTenantPlugin(), AADB2CPlugin(), IssuerPlugin(), ManagedIdentityPlugin(),
+    EntraBrokerPlugin(),
 ]
 let names = CommandLine.arguments.prefix(2).map { $0.pieces(between: "/").last.map(String.init) ?? "" }
 

@@ -36,7 +36,7 @@ struct ProcessTests {
         #expect((registry.match(authority: authority, isConfigured: false) != nil) == builtIn)
     }
 
-    @Test(arguments: ["aad-common", "aad-tenant", "aad-b2c", "oauth", "managed-identity"])
+    @Test(arguments: ["aad-common", "aad-tenant", "aad-b2c", "oauth", "managed-identity", "entra-broker"])
     func `the built plugins describe themselves as their manifests do`(_ name: String) async throws {
         let manifest = try #require(registry.plugins.first { $0.name == name })
         let description = try await PluginRunner(environment: Self.environment).describe(manifest)

@@ -42,6 +42,23 @@ public enum OAuthVectors {
     }
 }
 
+/// The cases of `broker.json` that lanyard follows, but for those that no test here runs.
+public enum BrokerVectors {
+    /// Every one of them.
+    public static let followed: [VectorCase] = {
+        let cases = VectorFile.text("Tests/Vectors/broker.json").flatMap { JSONValue(bytes: $0.utf8) }
+        return cases?.elements.compactMap(VectorFile.followed) ?? []
+    }()
+
+    /// The ids, or `category/*`, of those that no test here runs: the table of `README.md` beside this file, which says why.
+    public static let leftOut: Set<String> = VectorFile.namesInTable(of: "broker.json")
+
+    /// The cases of a category, less those left out.
+    public static func followed(_ category: String) -> [VectorCase] {
+        followed.filter { $0.category == category && !leftOut.contains($0.id) }
+    }
+}
+
 /// The cases of `machine.json` that lanyard follows.
 public enum MachineVectors {
     /// Every one of them.

@@ -1,0 +1,127 @@
+internal import Addresses
+internal import CGIO
+
+/// A connection to the person's session bus, for calls that send texts and get one back.
+///
+/// The calls are GDBus's, which is loaded with the first connection. Several may be made at a time.
+package final class SessionBus: Sendable {
+    /// The longest reply that is taken, in bytes.
+    package static let longestReply = 1 << 20
+    /// The longest error text that is kept, in bytes.
+    static let longestError = 4096
+
+    // GDBus's connections may be used by any thread.
+    private nonisolated(unsafe) let connection: OpaquePointer
+
+    /// Connects to the bus at an address, as `DBUS_SESSION_BUS_ADDRESS` has it.
+    ///
+    /// Only sockets of this machine are taken: a token must not go over a network, and no bus is started for it.
+    package init(at address: String, within limit: Duration) async throws(BusFailure) {
+        let sockets = Self.sockets(in: address)
+        guard !sockets.isEmpty else { throw BusFailure(.noBus, detail: "its address names no socket of this machine") }
+        try Library.open()
+        let found = try await Waiting.run(within: limit) { cancellable throws(BusFailure) in
+            try failing(as: .noBus) { error in
+                bus_g_dbus_connection_new_for_address_sync(
+                    sockets,
+                    GDBusConnectionFlags(
+                        rawValue: G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+                            | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue), nil, cancellable, error
+                ).map(Held.init)
+            }
+        }
+        connection = found.pointer
+    }
+
+    deinit { bus_g_object_unref(UnsafeMutableRawPointer(connection)) }
+
+    /// Of the addresses in a list those that are sockets of this machine.
+    static func sockets(in address: String) -> String {
+        address.pieces(between: ";").filter { $0.hasPrefix("unix:path=") || $0.hasPrefix("unix:abstract=") }
+            .joined(separator: ";")
+    }
+
+    /// Calls a method that takes texts and gives one; starts the service if the bus knows how.
+    ///
+    /// The call is sent at once, and cancelling the task ends the wait, not what the service does.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - arguments: its arguments, without NUL.
+    ///   - limit: how long to wait for the reply; nil for ever.
+    /// - Returns: the reply's text.
+    /// - Throws: the error that was answered, or why there is no answer.
+    package func call(
+        _ method: BusMethod, _ arguments: [String], within limit: Duration?
+    ) async throws(BusFailure) -> String {
+        guard !arguments.contains(where: { $0.utf8.contains(0) }) else {
+            throw BusFailure(.broken, detail: "an argument holds a NUL")
+        }
+        let connection = Held(connection)
+        return try await Waiting.run(within: limit) { cancellable throws(BusFailure) in
+            let reply = try failing(as: .broken) { error in
+                var values = arguments.map { bus_g_variant_new_string($0) }
+                let tuple = bus_g_variant_new_tuple(&values, gsize(values.count))
+                return "(s)".withCString { type in
+                    bus_g_dbus_connection_call_sync(
+                        connection.pointer, method.service, method.path, method.interface, method.name, tuple,
+                        OpaquePointer(type), G_DBUS_CALL_FLAGS_NONE, .max, cancellable, error)
+                }
+            }
+            defer { bus_g_variant_unref(reply) }
+            return try Self.text(of: reply)
+        }
+    }
+
+    /// The only text of a reply, unless it is too long.
+    private static func text(of reply: OpaquePointer) throws(BusFailure) -> String {
+        let value = bus_g_variant_get_child_value(reply, 0)
+        defer { bus_g_variant_unref(value) }
+        var length: gsize = 0
+        guard let start = bus_g_variant_get_string(value, &length) else { return "" }
+        guard length <= longestReply else {
+            throw BusFailure(.broken, detail: "the reply is longer than \(longestReply) bytes")
+        }
+        return String(decoding: UnsafeRawBufferPointer(start: start, count: Int(length)), as: UTF8.self)
+    }
+}
+
+/// A method of a service on the bus.
+package struct BusMethod: Sendable {
+    /// The name that the service owns.
+    package let service: String
+    /// The object's path.
+    package let path: String
+    /// The method's interface.
+    package let interface: String
+    /// The method.
+    package let name: String
+
+    /// Names a method.
+    package init(service: String, path: String, interface: String, name: String) {
+        self.service = service
+        self.path = path
+        self.interface = interface
+        self.name = name
+    }
+}
+
+/// A pointer that other threads may have.
+struct Held: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init(_ pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+}
+
+/// GIO, which is loaded when the bus is first needed.
+private enum Library {
+    // GLib would write to stderr what is in the errors that it returns anyway.
+    private static let silence: Void = bus_g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
+
+    static func open() throws(BusFailure) {
+        if let problem = lanyard_bus_open() { throw BusFailure(.noLibrary, detail: String(cString: problem)) }
+        _ = silence
+    }
+}

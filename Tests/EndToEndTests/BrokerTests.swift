@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Sign-ins that the machine's broker holds: a real service on the session bus redeems its own refresh token at the authority.
+@Suite(.timeLimit(.minutes(5)))
+struct BrokerTests {
+    private static let path = "common/hello.git"
+    /// What `explain` and the like have beside the tool that asks.
+    private static let uncached = ["LANYARD_ANSWER_CACHE": "0"]
+
+    @Test(arguments: IdentityBroker.Mode.allCases)
+    func `a clone asks nobody, and renewals go to the broker`(_ mode: IdentityBroker.Mode) async throws {
+        try await World.withBroker(mode) { world, broker, machine in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let before = try await world.lanyard(["explain", url], machine)
+            #expect(before.output.contains("would ask the machine's broker for a token"), "\(before)")
+            #expect(before.output.contains("entra-broker 0.1.0, which is asked first"), "\(before)")
+            #expect(broker.starts == 0)
+            let unsure = try await world.lanyard(["status", url], machine)
+            #expect(unsure.status == 2 && unsure.output.contains("if the machine's broker has a sign-in"), "\(unsure)")
+
+            // Less than a token must live on to be handed out: it is due at once.
+            try broker.redeeming(lifetime: 200)
+            let clone = try await world.git(["clone", "--quiet", url, "hello"], machine)
+            #expect(clone.status == 0, "\(clone)")
+            #expect(
+                clone.errors.contains("lanyard: signed in as \(World.alice), by the machine's broker\n"), "\(clone)")
+            #expect(FileManager.default.fileExists(atPath: world.folder + "/work/hello/README.md"))
+            let silent = broker.methods.count { $0 == "acquireTokenSilently" }
+            try broker.redeeming(lifetime: 3600)
+            let renewed = try await world.git(["-C", "hello", "fetch"], machine)
+            #expect(renewed.status == 0 && renewed.errors.isEmpty, "\(renewed)")
+            #expect(broker.methods.count { $0 == "acquireTokenSilently" } == silent + 1)
+            #expect(broker.calls.last?.wish["username"] as? String == World.alice)
+
+            // What is stored serves without the broker, and is marked as its own.
+            broker.clearCalls()
+            #expect(try await world.git(["-C", "hello", "fetch"], machine).status == 0)
+            #expect(broker.calls.isEmpty)
+            let exported = try await world.lanyard(["export"], machine).output
+            let cache = try #require(try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: Any])
+            #expect((cache["RefreshToken"] as? [String: Any] ?? [:]).isEmpty, "\(exported)")
+            #expect(exported.contains("lanyard_broker") && exported.contains("entra-broker"), "\(exported)")
+            let requests = try await world.sandbox.authorityRequests()
+            #expect(requests.signIns.isEmpty && requests.count(grant: "authorization_code") == 0)
+
+            let status = try await world.lanyard(["status", url], machine)
+            #expect(status.status == 0 && status.output.contains("from the machine's broker"), "\(status)")
+            #expect(try await world.lanyard(["accounts"], machine).output.contains("broker"))
+            let explained = try await world.lanyard(["explain", url], machine.merging(Self.uncached) { $1 })
+            #expect(explained.output.contains("; from the machine's broker"), "\(explained)")
+            let doctor = try await world.lanyard(["doctor", "--all"], machine)
+            #expect(doctor.output.contains("entra-broker answers: "), "\(doctor)")
+            #expect(doctor.output.contains("1 account"), "\(doctor)")
+            let online = try await world.lanyard(["doctor", "--online", "--all"], machine)
+            #expect(online.output.contains(", by the machine's broker"), "\(online)")
+
+            let logout = try await world.lanyard(["logout"], machine)
+            #expect(logout.status == 0 && logout.errors.contains("the machine's own sign-in stays"), "\(logout)")
+            #expect(try await world.lanyard(["accounts"], machine).output.isEmpty)
+            #expect(!broker.methods.contains("removeAccount"))
+            for call in broker.calls { #expect(call.wrong == nil, "\(call.method): \(call.wrong ?? "")") }
+        }
+    }
+
+    @Test func `what a broker was disabled by keeps it from being asked`() async throws {
+        try await World.withBroker(.intune3) { world, broker, machine in
+            #expect(try await world.get(Self.path, machine.merging(["LANYARD_FLOW": "browser"]) { $1 }).status == 2)
+            let policy = "\(world.folder)/policy.toml"
+            try "[policy]\nbroker = false\n".write(toFile: policy, atomically: true, encoding: .utf8)
+            let forbidden = try await world.runInside(
+                Built.checkout + "/Tests/TestSupport/Scripts/with-system-file",
+                [policy, "\(world.folder)/bin/lanyard", "token", "\(world.sandbox.resource)/\(Self.path)"],
+                environment: world.environment.merging(machine) { $1 })
+            #expect(forbidden.status == 2, "\(forbidden)")
+            // Nor is it asked with a prompt for the person, or without a bus.
+            #expect(try await world.get(Self.path, machine, lines: "prompt=login\n").status == 2)
+            let busless = machine.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus"]) { $1 }
+            #expect(try await world.get(Self.path, busless).value("password") == nil)
+            #expect(broker.starts == 0)
+            let login = try await world.lanyard(
+                ["login", "\(world.sandbox.resource)/\(Self.path)", "--flow", "browser"],
+                machine.merging(world.browser(as: World.alice)) { $1 })
+            #expect(login.status == 0, "\(login)")
+            #expect(broker.starts == 0)
+        }
+    }
+
+    @Test func `a token of somebody else is refused`() async throws {
+        try await World.withBroker(.intune3) { world, broker, machine in
+            // The broker says that it has Bob, and gives Alice's token.
+            let bob = IdentityBroker.account(
+                "bob@contoso.example", id: "b0b00000-0000-4000-8000-00000000000b",
+                tenant: "c0c0c0c0-1111-4111-8111-c0c0c0c0c0c0")
+            try broker.set(["accounts": [bob]])
+            for lines in ["", "account=bob@contoso.example\n"] {
+                let ended = try await world.get(Self.path, machine, lines: lines)
+                #expect(ended.status == 2, "\(ended)")
+            }
+            #expect(try await world.lanyard(["accounts"], machine).output.isEmpty)
+        }
+    }
+
+    @Test func `of many at once one asks the broker`() async throws {
+        try await World.withBroker(.intune3) { world, broker, machine in
+            let answers = try await withThrowingTaskGroup(of: Ended.self) { group in
+                for _ in 0..<16 { group.addTask { try await world.get(Self.path, machine) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.status == 0 }, "\(answers.filter { $0.status != 0 })")
+            #expect(Set(answers.compactMap { $0.value("password") }).count == 1)
+            #expect(broker.methods.count { $0 == "acquireTokenSilently" } == 1)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import JSON
+import MicrosoftIdentity
+import OAuth
+import PluginWire
+import Secrets
+import SessionBus
+
+/// Why the broker gave no token, and what that means for whoever asked.
+struct BrokerFailure: Error, Equatable, Sendable {
+    /// What there is to do.
+    enum Outcome: String, Sendable {
+        /// There is no broker.
+        case absent
+        /// It is just starting.
+        case retrySoon = "retry-soon"
+        /// It hangs, died or answers nonsense.
+        case failed
+        /// What it answered must not be used.
+        case refused
+        /// It can't help.
+        case nextWay = "next-way"
+        /// It can help if the person does.
+        case interaction
+        /// It can't help now.
+        case retryLater = "retry-later"
+        /// It won't help before something is set up in another way.
+        case never
+        /// Somebody has ended it.
+        case cancelled
+    }
+
+    let outcome: Outcome
+    /// For people.
+    let message: String
+    /// What the broker said of it.
+    var error: BrokerError?
+
+    init(_ outcome: Outcome, _ message: String) {
+        self.outcome = outcome
+        self.message = message
+    }
+
+    /// A token of somebody else.
+    static let otherAccount = BrokerFailure(.refused, "the broker gave a token of another account")
+    /// What isn't there.
+    static let absent = BrokerFailure(.absent, "there is no broker on the session bus")
+
+    /// What the broker's own error means.
+    init(_ error: BrokerError) {
+        self.init(error.outcome, error.message)
+        self.error = error
+    }
+
+    /// What the bus's error means.
+    init(_ failure: BusFailure) {
+        switch failure.reason {
+        case .noLibrary: self.init(.absent, "the session bus can't be used: GIO is not installed")
+        case .noBus: self.init(.absent, "there is no session bus")
+        case .cancelled: self.init(.cancelled, "the broker was not waited for")
+        case .timedOut: self.init(.failed, "the broker did not answer in time")
+        case .broken: self.init(.failed, "the broker gave no usable answer")
+        case .answered: self.init(busError: failure.name ?? "", failure.detail)
+        }
+    }
+
+    private init(busError name: String, _ detail: String) {
+        let prefix = "org.freedesktop.DBus.Error."
+        let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.utf8.count)) : ""
+        switch short {
+        case "ServiceUnknown", "NameHasNoOwner": self = .absent
+        case _ where short.hasPrefix("Spawn."): self.init(.absent, "the broker could not be started")
+        case "UnknownObject": self.init(.retrySoon, "the broker is still starting")
+        case "NoReply", "Timeout", "TimedOut", "Disconnected": self.init(.failed, "the broker ended without an answer")
+        case "AccessDenied": self.init(.nextWay, "the session bus lets nobody ask the broker")
+        default: self.init(.nextWay, "the broker can't help: \(detail.displayable(limit: 300))")
+        }
+    }
+}
+
+/// What the broker says of a request that it can't do.
+struct BrokerError: Equatable, Sendable {
+    /// The broker's number for the kind of error.
+    let status: Int
+    let subStatus: Int
+    /// The authority's words, or the broker's.
+    let context: String
+
+    /// The kinds of error, by number: what Microsoft calls them, and what there is to do.
+    private static let kinds: [Int: (name: String, outcome: BrokerFailure.Outcome)] = [
+        // himmelblau always says 0.
+        0: ("Unexpected", .nextWay), 1: ("Reserved", .nextWay), 2: ("InteractionRequired", .interaction),
+        3: ("NoNetwork", .retryLater), 4: ("NetworkTemporarilyUnavailable", .retryLater),
+        5: ("ServerTemporarilyUnavailable", .retryLater), 6: ("ApiContractViolation", .never),
+        7: ("UserCanceled", .cancelled), 8: ("ApplicationCanceled", .cancelled), 9: ("IncorrectConfiguration", .never),
+        10: ("InsufficientBuffer", .nextWay), 11: ("AuthorityUntrusted", .never), 12: ("UserSwitch", .nextWay),
+        13: ("AccountUnusable", .interaction), 15: ("TransientError", .retryLater), 16: ("AccountSwitch", .nextWay),
+        17: ("DeviceNotRegistered", .nextWay), 19: ("AccountNotFound", .nextWay),
+        20: ("RequiredBrokerMissing", .nextWay), 21: ("FallbackToNativeMsal", .nextWay),
+    ]
+    private static let declinedScopes = 6401
+
+    /// Reads the error of a reply, which counts before a token beside it; nil if it has none.
+    init?(_ reply: JSONValue) {
+        guard let error = reply["brokerTokenResponse"]?["error"] ?? reply["error"], error.members != nil else {
+            return nil
+        }
+        status = error["status"]?.wholeNumber ?? 0
+        subStatus = error["subStatus"]?.wholeNumber ?? 0
+        context = error["context"]?.string ?? ""
+    }
+
+    /// What Microsoft calls the kind; nil if nobody knows.
+    var name: String? { Self.kinds[status]?.name }
+
+    /// What there is to do.
+    var outcome: BrokerFailure.Outcome { Self.kinds[status]?.outcome ?? .nextWay }
+
+    /// Whether some of the scopes were declined.
+    var isAboutScopes: Bool { status == 6 && subStatus == Self.declinedScopes }
+
+    /// The authority's refusal in it, if there is one.
+    var refusal: EntraRefusal? {
+        let refusal = EntraRefusal(ErrorResponse(error: "interaction_required", description: context))
+        return refusal.codes.isEmpty ? nil : refusal
+    }
+
+    /// The numbers for an application that lacks the broker's redirect URI.
+    private static let unregistered: Set<Int> = [50011, 7_000_218, 500_113]
+
+    /// What somebody can do about it.
+    var advice: String? {
+        guard let refusal else { return nil }
+        guard Self.unregistered.isDisjoint(with: refusal.codes) else {
+            return
+                "register \(BrokerRequest.redirectURI) among the app's redirect URIs for mobile and desktop applications"
+        }
+        return refusal.pluginError(.refresh).hint
+    }
+
+    var message: String {
+        if isAboutScopes { return "the broker was declined some of the scopes" }
+        if let refusal { return "the authority refuses the broker: \(refusal.summary)" }
+        let kind = name ?? "status \(status)"
+        let words = context.displayable(limit: 300)
+        return "the broker can't help: \(words.isEmpty ? kind : "\(kind): \(words)")"
+    }
+}
+
+extension BrokerFailure {
+    /// Seconds for which a broker that hangs is left alone.
+    private static let rest = 60
+
+    /// The same in the plugin protocol's terms.
+    var pluginError: PluginError {
+        var result = PluginError(code, message, hint: error?.advice)
+        if outcome == .failed { result.retryAfter = Self.rest }
+        guard let error else { return result }
+        result.error = error.name
+        if let refusal = error.refusal {
+            let same = refusal.pluginError(.refresh)
+            result.errorCodes = same.errorCodes
+            result.correlationID = same.correlationID
+            result.reasons = same.reasons.subtracting([.deadToken])
+        }
+        return result
+    }
+
+    private var code: PluginError.Code {
+        switch outcome {
+        case .absent, .nextWay, .refused: .unsupported
+        case .interaction: .interactionRequired
+        case .failed, .retrySoon, .retryLater: .unavailable
+        case .never: .invalidRequest
+        case .cancelled: .cancelled
+        }
+    }
+}

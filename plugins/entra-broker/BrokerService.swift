@@ -1,0 +1,112 @@
+import JSON
+import PluginOAuth
+import SessionBus
+
+/// `com.microsoft.identity.broker1`, which Microsoft's broker and himmelblau's serve on the session bus.
+///
+/// It is called without a look whether it runs: the bus starts it. Nothing is asked of it but its methods, for newer ones
+/// describe themselves no more.
+struct BrokerService: Sendable {
+    /// A method of the broker's; each takes a version, a correlation id and JSON, and gives JSON.
+    enum Method: String, Sendable {
+        case accounts = "getAccounts"
+        case silently = "acquireTokenSilently"
+        case interactively = "acquireTokenInteractively"
+        case cancel = "cancelInteractiveFlow"
+        case version = "getLinuxBrokerVersion"
+
+        var onBus: BusMethod {
+            BusMethod(
+                service: "com.microsoft.identity.broker1", path: "/com/microsoft/identity/broker1",
+                interface: "com.microsoft.identity.Broker1", name: rawValue)
+        }
+    }
+
+    /// The version of the calls' form.
+    private static let version = "0.0"
+    /// How often a broker that is just starting is asked again, and for how long.
+    private static let pause = Duration.milliseconds(100)
+    private static let longestStart = Duration.seconds(10)
+
+    let bus: SessionBus
+    /// When nobody waits any more; nil for as long as the person takes.
+    let deadline: ContinuousClock.Instant?
+
+    /// Connects to the bus at an address.
+    init(at address: String?, until deadline: ContinuousClock.Instant) async throws(BrokerFailure) {
+        guard let address, !address.isEmpty else { throw BrokerFailure(.absent, "there is no session bus") }
+        do throws(BusFailure) {
+            bus = try await SessionBus(at: address, within: ContinuousClock.now.duration(to: deadline))
+        } catch {
+            throw BrokerFailure(error)
+        }
+        self.deadline = deadline
+    }
+
+    private init(_ bus: SessionBus) {
+        self.bus = bus
+        deadline = nil
+    }
+
+    /// The same, waiting for the person.
+    var patient: BrokerService { BrokerService(bus) }
+
+    /// Calls a method and reads its reply, which is an object.
+    func call(
+        _ method: Method, _ request: JSONValue, correlationID: String
+    ) async throws(BrokerFailure) -> JSONValue {
+        let text = request.encodedText
+        let givingUp = ContinuousClock.now + Self.longestStart
+        while true {
+            let reply: String
+            do throws(BusFailure) {
+                reply = try await bus.call(
+                    method.onBus, [Self.version, correlationID, text],
+                    within: deadline.map { ContinuousClock.now.duration(to: $0) })
+            } catch {
+                let failure = BrokerFailure(error)
+                guard failure.outcome == .retrySoon, ContinuousClock.now < deadline ?? givingUp else { throw failure }
+                try await Self.rest()
+                continue
+            }
+            return try Self.read(reply)
+        }
+    }
+
+    private static func rest() async throws(BrokerFailure) {
+        do { try await Task.sleep(for: pause) } catch {
+            throw BrokerFailure(.cancelled, "the broker was not waited for")
+        }
+    }
+
+    /// Reads a reply's text.
+    ///
+    /// - Throws: `failed` if it is no object; the error that is in it.
+    static func read(_ reply: String) throws(BrokerFailure) -> JSONValue {
+        guard let json = JSONValue(bytes: reply.utf8, atMost: SessionBus.longestReply), json.members != nil else {
+            throw BrokerFailure(.failed, "the broker gave no usable answer")
+        }
+        if let error = BrokerError(json) { throw BrokerFailure(error) }
+        return json
+    }
+}
+
+extension BrokerService {
+    /// The accounts that the broker knows.
+    func accounts(clientID: String, correlationID: String) async throws(BrokerFailure) -> [BrokerAccount] {
+        let request = BrokerRequest.accounts(clientID: clientID)
+        return Self.accounts(try await call(.accounts, request, correlationID: correlationID))
+    }
+
+    /// The accounts of a reply.
+    static func accounts(_ reply: JSONValue) -> [BrokerAccount] {
+        (reply["accounts"]?.elements ?? []).compactMap(BrokerAccount.init)
+    }
+
+    /// The broker's version; nil if it doesn't say.
+    func version(correlationID: String) async throws(BrokerFailure) -> String? {
+        let reply = try await call(
+            .version, BrokerRequest.version(of: FirstParty.version), correlationID: correlationID)
+        return reply["linuxBrokerVersion"]?.filled
+    }
+}
