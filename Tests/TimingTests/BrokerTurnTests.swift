@@ -33,6 +33,8 @@ struct BrokerTurnTests {
                 Self.path, machine.merging(world.browser(as: World.alice)) { $1 }.merging(["DISPLAY": ":9"]) { $1 })
             #expect(signedIn.status == 0, "\(signedIn)")
             #expect(try await !world.lanyard(["export"], machine).output.contains("lanyard_broker"))
+            let doctor = try await world.lanyard(["doctor", "--all"], machine)
+            #expect(doctor.output.contains("https://login.microsoftonline.com/common/oauth2/nativeclient"), "\(doctor)")
         }
     }
 

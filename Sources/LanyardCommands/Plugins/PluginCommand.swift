@@ -56,6 +56,7 @@ extension PluginManifest {
         ]
         if !flows.isEmpty { facts.append(("flows  ", flows.map(\.rawValue).joined(separator: ", "))) }
         facts += zip(["serves "] + Array(repeating: "       ", count: authorities.count), authorities.map(\.text))
+        facts += brokered.map { ("asks   ", "another program, for \($0.authority.text)") }
         if !resources.isEmpty {
             facts.append(("knows  ", resources.map { $0.name.displayable() }.joined(separator: ", ")))
         }
@@ -73,6 +74,13 @@ extension PluginManifest {
             "kind": kind.map(JSONValue.string) ?? .null, "flows": JSONValue(strings: flows.map(\.rawValue)),
             "authorities": .array(
                 authorities.map { ["hosts": JSONValue(strings: $0.hosts), "path": .string($0.pathText)] }),
+            "brokered": .array(
+                brokered.map {
+                    [
+                        "kind": .string($0.kind), "hosts": JSONValue(strings: $0.authority.hosts),
+                        "path": .string($0.authority.pathText),
+                    ]
+                }),
             "resources": .array(
                 resources.map {
                     [

@@ -61,6 +61,8 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch, within limit: Duration
     ) async throws(PluginError) -> PluginResult {
         try request.require(.silent, to: "get a token from another program")
+        // One that doesn't want to end has to be killed within that time.
+        let limit = max(limit - Self.hastyExit, limit / 2)
         var hasty = self
         hasty.timeouts.silence = limit
         hasty.timeouts.exit = min(timeouts.exit, Self.hastyExit)
