@@ -24,24 +24,29 @@ struct BrokerChecks {
             let session = try? Session(examination.context, options: .init(isInteractive: false))
         else { return [] }
         var findings: [Finding] = []
-        for (plugin, request) in uses(in: session) { findings.append(await finding(plugin, request, session)) }
+        for (plugin, requests) in uses(in: session) { findings.append(await finding(plugin, requests, session)) }
         return findings
     }
 
-    /// The plugins, each with the first request that it is for.
-    private func uses(in session: Session) -> [(PluginManifest, TokenRequest)] {
-        var uses: [(PluginManifest, TokenRequest)] = []
+    /// The plugins, each with the requests that it is for, one at least.
+    private func uses(in session: Session) -> [(PluginManifest, [TokenRequest])] {
+        var uses: [(PluginManifest, [TokenRequest])] = []
         for rule in session.configuration.rules where rule.identity == nil {
             guard let request = (try? session.resolve(rule.pattern.request)).flatMap(\.self),
-                let match = session.registry.match(request), let plugin = session.registry.broker(for: match),
-                !uses.contains(where: { $0.0 == plugin })
+                let match = session.registry.match(request), let plugin = session.registry.broker(for: match)
             else { continue }
-            uses.append((plugin, request))
+            if let index = uses.firstIndex(where: { $0.0 == plugin }) {
+                uses[index].1.append(request)
+            } else {
+                uses.append((plugin, [request]))
+            }
         }
         return uses
     }
 
-    private func finding(_ plugin: PluginManifest, _ request: TokenRequest, _ session: Session) async -> Finding {
+    private func finding(
+        _ plugin: PluginManifest, _ requests: [TokenRequest], _ session: Session
+    ) async -> Finding {
         let configuration = session.configuration
         guard configuration.mayUseBroker else {
             let why = configuration.allowsBroker ? "flow is \(configuration.flow.rawValue)" : "the policy forbids it"
@@ -50,11 +55,10 @@ struct BrokerChecks {
         guard plugin.hasNeeds(in: examination.context.environment) else {
             return .pass(Self.check, "\(plugin.name) is not asked: there is no session bus")
         }
-        if let failure = session.acquirer.brokerFailure(of: plugin, for: request) {
-            return warning(plugin, failure)
-        }
+        let known = requests.lazy.compactMap { session.acquirer.brokerFailure(of: plugin, for: $0) }.first
+        if let known { return warning(plugin, known) }
         do throws(AcquisitionError) {
-            let probe = try await session.acquirer.probeBroker(plugin, for: request)
+            let probe = try await session.acquirer.probeBroker(plugin, for: requests[0])
             let what = probe.summary.map { ": \($0)" } ?? ""
             return .pass(Self.check, "\(plugin.name) answers\(what)")
         } catch {
