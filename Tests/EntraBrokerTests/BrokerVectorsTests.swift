@@ -17,7 +17,8 @@ import Vectors
     ]
     /// Those that other suites run.
     private static let others: Set = [
-        "az-reply", "az-request", "azd-endpoint", "azd-reply", "azd-request", "cache-item", "cache-lock", "cache-sign-in",
+        "az-reply", "az-request", "azd-endpoint", "azd-reply", "azd-request", "cache-item", "cache-lock",
+        "cache-sign-in",
         "cache-write", "default-chain", "identity-endpoint",
     ]
 
