@@ -154,10 +154,16 @@ let package = Package(
         .executableTarget(
             name: "lanyard-authority",
             dependencies: [
-                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "ManagedIdentity",
+                "AADB2C", "AADCommon", "AADTenant", "Addresses", "CLinux", "EntraBroker", "IdentityEndpoint",
+                "ManagedIdentity",
                 "OpenIDConnect", "PluginKit", "PluginWire", system,
             ],
             swiftSettings: strict, linkerSettings: small),
+        // No plugin, but it speaks HTTP too: what asks lanyard for tokens on behalf of programs that ask by HTTP.
+        .target(
+            name: "IdentityEndpoint",
+            dependencies: ["Addresses", "CLinux", "JSON", "OAuth", "Secrets", subprocess, system],
+            swiftSettings: strict),
         .target(
             name: "AADCommon", dependencies: ["MicrosoftIdentity", "PluginKit", "PluginWire"],
             path: "plugins/aad-common",
@@ -243,7 +249,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ConsumerProtocolsTests",
-            dependencies: ["Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "Rules", "Secrets"],
+            dependencies: [
+                "Addresses", "Claims", "ConsumerProtocols", "CredentialEngine", "JSON", "Rules", "Secrets", "Vectors",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CredentialEngineTests",
@@ -327,6 +335,9 @@ let package = Package(
                 "Claims", "EntraBroker", "JSON", "PluginHost", "PluginKit", "PluginWire", "Secrets", "SessionBus",
                 "TestSupport", "Vectors",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "IdentityEndpointTests", dependencies: ["IdentityEndpoint", "JSON", "Secrets", "Vectors"],
             swiftSettings: strict),
         .target(
             name: "AuthorityFixture",

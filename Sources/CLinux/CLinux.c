@@ -2,10 +2,13 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/keyctl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // keyctl_setperm(3): view, read, write, search and set attributes, for whoever possesses the key and for its user.
@@ -45,4 +48,86 @@ int lanyard_hide_memory(void) {
 int lanyard_exec(const char *program, char *const arguments[], char *const environment[]) {
     execvpe(program, arguments, environment);
     return -errno;
+}
+
+int lanyard_process_open(int process) { return (int)result(syscall(SYS_pidfd_open, process, 0)); }
+
+// Between fork and exec only what may be called in a signal handler: other threads may have held any lock (signal-safety(7)).
+
+// What the next program is not to inherit, from the third descriptor on.
+static void close_on_exec(void) {
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, 3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC, Linux 5.11 */) == 0) return;
+#endif
+    struct rlimit limit;
+    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
+    for (int descriptor = 3; descriptor < end; descriptor++) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
+// Becomes the program; comes back with the reason only.
+static int become(const char *program, char *const arguments[], char *const environment[], int input, int output) {
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    // Copies above the standard ones, so that putting one in its place closes none that is still needed.
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    input = fcntl(input, F_DUPFD_CLOEXEC, 3);
+    output = fcntl(output, F_DUPFD_CLOEXEC, 3);
+    if (nowhere < 0 || input < 0 || output < 0 || chdir("/") < 0) return errno;
+    if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(nowhere, 2) < 0) return errno;
+    close_on_exec();
+    execve(program, arguments, environment);
+    return errno;
+}
+
+// Starts the program; gives 0 or the errno.
+static int start_apart(
+    const char *program, char *const arguments[], char *const environment[], int input, int output) {
+    // It closes when the program runs; before that, it tells why not.
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0) return errno;
+    pid_t between = fork();
+    if (between == 0) {
+        setsid();
+        pid_t child = fork();
+        if (child > 0) _exit(0);
+        int why = fcntl(report[1], F_DUPFD_CLOEXEC, 3);
+        int reason = why < 0 || child < 0 ? errno : become(program, arguments, environment, input, output);
+        ssize_t told = write(why < 0 ? report[1] : why, &reason, sizeof reason);
+        _exit(told < 0 ? 1 : 0);
+    }
+    int reason = between < 0 ? errno : 0;
+    close(report[1]);
+    if (between > 0) {
+        while (waitpid(between, NULL, 0) < 0 && errno == EINTR) {}
+        ssize_t count;
+        do count = read(report[0], &reason, sizeof reason);
+        while (count < 0 && errno == EINTR);
+    }
+    close(report[0]);
+    return reason;
+}
+
+int lanyard_start_apart(
+    const char *program, char *const arguments[], char *const environment[], int streams[2]) {
+    int to[2], from[2];
+    if (pipe2(to, O_CLOEXEC) < 0) return -errno;
+    if (pipe2(from, O_CLOEXEC) < 0) {
+        int reason = errno;
+        close(to[0]);
+        close(to[1]);
+        return -reason;
+    }
+    int reason = start_apart(program, arguments, environment, to[0], from[1]);
+    close(to[0]);
+    close(from[1]);
+    if (reason == 0) {
+        streams[0] = to[1];
+        streams[1] = from[0];
+    } else {
+        close(to[1]);
+        close(from[0]);
+    }
+    return -reason;
 }

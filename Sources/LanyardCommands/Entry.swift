@@ -126,7 +126,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 subcommands: [
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, GoAuthCommand.self,
                     KubectlCommand.self, PnpmCommand.self, AWSCommand.self, GoogleCommand.self, AzureCLICommand.self,
-                    CompleteCommand.self,
+                    AzureDeveloperCLICommand.self, CompleteCommand.self,
                 ]),
         ])
 

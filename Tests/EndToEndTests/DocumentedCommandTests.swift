@@ -20,6 +20,7 @@ import Testing
         "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
         "kubectl config": "needs kubectl; KubectlTests does what it does",
         "--as azure-cli": "needs a program with an SDK; AzureSDKTests has one",
+        "--as managed-identity": "needs a program with an SDK; StandInTests has one",
         "aws configure": "needs the AWS CLI; CloudTests has one",
         "gcloud iam": "needs gcloud and an organisation at Google's",
         "--flow device-code": "waits for another device; TerminalTests has one",

@@ -301,7 +301,7 @@ import Testing
         try await Home.with { home in
             let ended = try await home.lanyard(["explain", "https://a.example", "--for", "dockr"])
             #expect(ended.status == 64 && ended.output.isEmpty, "\(ended)")
-            for name in ["'dockr'", "one of the following: git, docker, podman, ", ", azure-cli\n"] {
+            for name in ["'dockr'", "one of the following: git, docker, podman, ", ", azd\n"] {
                 #expect(ended.errors.contains(name), "\(ended)")
             }
         }

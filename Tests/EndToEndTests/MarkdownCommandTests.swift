@@ -30,6 +30,7 @@ import Testing
         "lanyard exec https://dev.azure.com/contoso --env SYSTEM_ACCESSTOKEN": "needs a container engine",
         "lanyard exec https://dev.azure.com/contoso -- \\\n    docker": "needs a container engine",
         "lanyard exec --as azure-cli": "needs a program with an SDK; AzureSDKTests has one",
+        "lanyard exec --as managed-identity": "needs a program with an SDK; StandInTests has one",
         "lanyard login --resource https://management.core.windows.net/": "the sandbox has no such API",
         "entra 'https://dev.azure.com/": "the sandbox has no such API",
         "entra 'https://management.azure.com/": "the sandbox has no such API",

@@ -68,6 +68,7 @@ private struct ToolCall {
         case "aws": AWSConsumer(arguments)
         case "gcloud": GoogleConsumer(arguments, [:])
         case "az": AzureCLIConsumer(arguments, environment: [:], version: "1")
+        case "azd": AzureDeveloperCLIConsumer(arguments)
         default: nil
         }
     }
@@ -179,6 +180,7 @@ extension ToolCall {
         case "aws": try require(try Self.object(said)["Version"] == 1, "no version")
         case "pnpm": try require(said.lines.count == 1 && Self.isPlain(said.lines[0]), "not one line")
         case "az" where arguments.contains { $0.contains("json") }: _ = try Self.object(said)
+        case "azd": try require(try Self.object(said)["token"]?.string != nil, "no token")
         case "keyring" where arguments.contains { $0.hasPrefix("-") }: break
         case "keyring" where arguments.first == "get":
             try require(said.lines.count == 1 && Self.isPlain(said.lines[0]), "not one line")

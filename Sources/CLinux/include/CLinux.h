@@ -30,6 +30,17 @@ int lanyard_hide_memory(void);
 /// execvpe(3) is a GNU extension, which Swift's Glibc leaves out.
 int lanyard_exec(const char *program, char *const arguments[], char *const environment[]);
 
+/// Starts a program at a path as nobody's child, in a session of its own, in the folder `/`, with pipes as its standard
+/// input and output, nowhere to complain to, and no other descriptor; gives 0 or the negative errno.
+///
+/// So a program that takes this process's place has no child that it didn't start, and no signal of its terminal
+/// reaches what was started. `streams` gets the ends to write to and to read from.
+int lanyard_start_apart(
+    const char *program, char *const arguments[], char *const environment[], int streams[2]);
+
+/// Opens what tells, by becoming readable, that a process has ended (pidfd_open(2), Linux 5.3).
+int lanyard_process_open(int process);
+
 // The terminal while a person types on it. In C, for a signal must find the way back, and no Swift may run in its handler.
 
 /// Has a terminal hand over what is typed byte by byte and unseen, until it is given back.

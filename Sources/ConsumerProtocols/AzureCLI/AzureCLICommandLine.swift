@@ -26,9 +26,12 @@ struct AzureCLICommandLine: Sendable {
     /// The only member to print, as plain text.
     private(set) var member: String?
 
-    /// What `--resource-type` stands for, and what a token is for if nothing is named (az, `cloud.py`: the public cloud).
+    /// What a token is for if nothing is named (az, `cloud.py`: the public cloud).
+    static let defaultResource = "https://management.core.windows.net/"
+
+    /// What `--resource-type` stands for (the same).
     private static let resources = [
-        "aad-graph": "https://graph.windows.net/", "arm": "https://management.core.windows.net/",
+        "aad-graph": "https://graph.windows.net/", "arm": defaultResource,
         "batch": "https://batch.core.windows.net/", "data-lake": "https://datalake.azure.net/",
         "media": "https://rest.media.azure.net", "ms-graph": "https://graph.microsoft.com/",
         "oss-rdbms": "https://ossrdbms-aad.database.windows.net",
@@ -61,7 +64,7 @@ struct AzureCLICommandLine: Sendable {
         }
         self.action = action
         try take(try Self.values(in: rest))
-        if scopes.isEmpty, action == .token || action == .account { scopes = [Self.scope("arm")].compactMap(\.self) }
+        if scopes.isEmpty, action == .token || action == .account { scopes = [AzureCLIConsumer.defaultScope] }
     }
 
     /// The options by their long names.

@@ -127,14 +127,17 @@ public struct AzureCLIConsumer: Consumer {
     ///
     /// An authority's own refusal goes without them, for with them SDKs hide it.
     private func complaint(_ refusal: ReportedRefusal) -> Turn.Complaint {
-        guard refusal.status == 2, !refusal.message.hasBytes(Self.refusedByAuthority) else { return .refusal }
+        guard refusal.status == 2, !Self.isAuthoritys(refusal.message) else { return .refusal }
         return .other(
             "\(refusal.message) (to SDKs: Please run 'az login' to set up an account)",
             remedy: refusal.remedies.isEmpty ? nil : refusal.remedies.joined(separator: "; "))
     }
 
-    /// What the errors of Entra ID begin with; SDKs look for it, too.
-    private static let refusedByAuthority = "AADSTS"
+    /// Whether a refusal is the authority's own: what the errors of Entra ID begin with, which SDKs look for, too.
+    static func isAuthoritys(_ message: String) -> Bool { message.hasBytes("AADSTS") }
+
+    /// What a token is for if nothing is named.
+    static let defaultScope = CredentialRequest.TokenWish.scope(ofResource: AzureCLICommandLine.defaultResource)
 
     /// A time as az writes it.
     package static func localTime(_ seconds: Int) -> String { Moment.local(seconds, "%Y-%m-%d %H:%M:%S.000000") }

@@ -121,6 +121,14 @@ struct NamedTokenOptions: ParsableArguments {
         (identity ?? authority ?? configuration.authority) != nil && !(scope.isEmpty && resource.isEmpty)
     }
 
+    /// The options that say whose tokens are meant, as they are typed; `account` is the whole name.
+    func options(account: String?) -> [String] {
+        let given = [
+            ("--authority", authority), ("--client-id", clientId), ("--account", account), ("--identity", identity),
+        ]
+        return given.flatMap { name, value in value.map { [name, $0] } ?? [] }
+    }
+
     /// Puts the options into a wish; the account as it was typed.
     ///
     /// - Throws: `Failure` with the status of a wrong command line.

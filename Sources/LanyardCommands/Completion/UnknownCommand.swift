@@ -45,6 +45,7 @@ extension CommandTree {
     /// Programs whose settings lanyard doesn't write.
     private static let recipes: [String: Hint] = [
         "az": recipeOfAzure, "azure-cli": recipeOfAzure,
+        "azd": Hint("run programs for Azure with", run: "lanyard exec --as azd -- COMMAND"),
         "gcloud": Hint("gcloud is set up by hand; see", run: "man lanyard-gcloud"),
         "helm": "helm uses what lanyard configure kubectl and lanyard configure docker write",
         "oras": Hint("oras reads docker's settings", run: "lanyard configure docker"),

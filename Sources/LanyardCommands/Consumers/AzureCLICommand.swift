@@ -1,6 +1,32 @@
 import ArgumentParser
 import ConsumerProtocols
 
+/// `lanyard azd`, for those without a link of that name; hidden like `lanyard az`.
+struct AzureDeveloperCLICommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: AzureDeveloperCLIConsumer.program, abstract: "Print tokens as the Azure Developer CLI does.",
+        usage: "lanyard azd auth token [<options>]",
+        discussion: """
+            For SDKs, which run the Azure Developer CLI for tokens; `lanyard exec --as azd` makes them run lanyard instead. The \
+            options are the Azure Developer CLI's: --scope, --tenant-id, --claims and --output.
+            """,
+        shouldDisplay: false)
+
+    static let examples: KeyValuePairs = [
+        "Get a token as an SDK does": "lanyard azd auth token --output json --no-prompt"
+    ]
+
+    @Argument(parsing: .captureForPassthrough, help: "What azd would be given.")
+    var arguments: [String] = []
+
+    mutating func run(in context: CommandContext) async throws {
+        guard !arguments.contains("--help"), !arguments.contains("-h") else { throw CleanExit.helpRequest(Self.self) }
+        var run = ConsumerRun(AzureDeveloperCLIConsumer(arguments), in: context)
+        let status = await run.toTheEnd()
+        guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
+    }
+}
+
 /// `lanyard az`, for those without a link of that name; hidden, because it is for SDKs.
 struct AzureCLICommand: Command {
     static let configuration = CommandConfiguration(

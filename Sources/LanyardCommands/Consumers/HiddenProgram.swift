@@ -1,6 +1,7 @@
 import Addresses
 import ConsumerProtocols
 import Glibc
+import Secrets
 import Terminal
 
 /// The program that lanyard hides by standing in for it: what lanyard doesn't answer is for it.
@@ -10,7 +11,11 @@ struct HiddenProgram {
 
     /// Nil if lanyard stands in for no such program, or answers such arguments itself.
     init?(_ name: String, _ arguments: [String]) {
-        guard name == AzureCLIConsumer.program, !AzureCLIConsumer.serves(arguments) else { return nil }
+        switch name {
+        case AzureCLIConsumer.program where !AzureCLIConsumer.serves(arguments): break
+        case AzureDeveloperCLIConsumer.program where !AzureDeveloperCLIConsumer.serves(arguments): break
+        default: return nil
+        }
         self.name = name
         self.arguments = arguments
     }
@@ -22,11 +27,20 @@ struct HiddenProgram {
                 throw Failure(
                     "\(name) is not installed, and lanyard answers for it only what SDKs ask", status: .notFound)
             }
-            try ProgramInPlace(words: [path] + arguments, variables: [:]).run()
+            try ProgramInPlace(words: [path] + arguments, variables: try variables(in: context)).run()
         } catch {
             context.console.report(error)
             return error.status.rawValue
         }
+    }
+
+    /// What the Azure Developer CLI gets tokens by; how it signs in itself is left to it.
+    private func variables(in context: CommandContext) throws(Failure) -> [String: String?] {
+        guard name == AzureDeveloperCLIConsumer.program, let command = arguments.first,
+            !["auth", "completion", "version", "--version", "--help", "-h"].contains(command)
+        else { return [:] }
+        let endpoint = try TokenEndpoint(serving: .azd, in: context)
+        return ["AZD_AUTH_ENDPOINT": endpoint.url, "AZD_AUTH_KEY": endpoint.secret.reveal(), "AZD_AUTH_CERT": nil]
     }
 
     /// The first program of the name in `PATH` that isn't lanyard.

@@ -57,6 +57,10 @@ struct ServedTool: Sendable {
         Entrance(.program("nuget-plugin-lanyard"), for: "nuget", "dotnet") { arguments, _ in NuGetConsumer(arguments) },
         Entrance(.standIn(AzureCLIConsumer.program), for: "azure-cli", make: azureCLI),
         Entrance(.command(AzureCLIConsumer.program), make: azureCLI),
+        Entrance(.standIn(AzureDeveloperCLIConsumer.program), for: "azd") { arguments, _ in
+            AzureDeveloperCLIConsumer(arguments)
+        },
+        Entrance(.command(AzureDeveloperCLIConsumer.program)) { arguments, _ in AzureDeveloperCLIConsumer(arguments) },
     ]
 
     private static let git = Entrance(.command("get"), for: "git") { _, _ in GitConsumer(.get) }

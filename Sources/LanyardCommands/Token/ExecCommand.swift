@@ -12,7 +12,7 @@ struct ExecCommand: TokenNamingCommand {
             The command replaces lanyard, so signals and the exit status are its own. Without a token it doesn't run. \
             \(ExecCommand.expiryVariable) holds the time when the token expires, in seconds since 1970; it is empty if \
             that isn't known. With --as the command gets no token: it finds lanyard where it looks for another program, \
-            and asks for tokens by itself.
+            or for a managed identity, and asks for tokens by itself.
             """)
 
     static let examples: KeyValuePairs = [
@@ -21,6 +21,10 @@ struct ExecCommand: TokenNamingCommand {
           az repos list --organization \(Example.url)
         """,
         "Have programs with an SDK of Azure sign in with lanyard": "lanyard exec --as azure-cli -- terraform plan",
+        "Give a program that needs a managed identity your own tokens for a key vault": """
+        lanyard exec --as managed-identity --resource https://vault.azure.net -- \\
+          python3 app.py
+        """,
     ]
 
     /// Where the token is unless `--env` says.
@@ -42,7 +46,8 @@ struct ExecCommand: TokenNamingCommand {
     var env: [String] = []
 
     @Option(
-        name: .customLong("as"), help: ArgumentHelp("The program that lanyard stands in for.", valueName: "program"))
+        name: .customLong("as"),
+        help: ArgumentHelp("What lanyard stands in for; a managed identity takes --resource.", valueName: "program"))
     var standIn: StandIn?
 
     @Argument(
@@ -53,9 +58,7 @@ struct ExecCommand: TokenNamingCommand {
         guard !command.isEmpty else {
             throw ValidationError("name the command after --, as in: lanyard exec -- make release")
         }
-        guard standIn == nil || url == nil && !named.isTokenNamed && env.isEmpty else {
-            throw ValidationError("with --as the command says itself which tokens it needs; leave the rest out")
-        }
+        try validateStandIn()
         for name in env {
             guard name.isVariableName else {
                 throw ValidationError("--env takes the name of a variable, which \(name) can't be")
@@ -66,17 +69,68 @@ struct ExecCommand: TokenNamingCommand {
         }
     }
 
-    mutating func run(in context: CommandContext) async throws {
-        let session = try Session(context, options: interaction.values)
-        if let standIn {
-            let variables = try standIn.variables(in: session)
+    private func validateStandIn() throws {
+        guard let standIn else { return }
+        guard standIn == .managedIdentity else {
+            guard url == nil, !named.isTokenNamed, env.isEmpty else {
+                throw ValidationError("with --as the command says itself which tokens it needs; leave the rest out")
+            }
+            return
+        }
+        guard url == nil, named.scope.isEmpty, named.claims == nil, named.claim.isEmpty, env.isEmpty else {
+            throw ValidationError("a managed identity's tokens are named by --resource alone; leave the rest out")
+        }
+        guard !named.resource.isEmpty else {
+            throw ValidationError(
+                "name what tokens may be for, as in: "
+                    + "lanyard exec --as managed-identity --resource https://vault.azure.net -- COMMAND")
+        }
+        guard named.resource.allSatisfy(\.isResource) else {
+            throw ValidationError("--resource takes a URL or another identifier without spaces, not a scope")
+        }
+    }
+
+    /// Runs the command with what it finds lanyard by.
+    private func run(as standIn: StandIn, in session: Session) async throws(Failure) -> Never {
+        if let program = standIn.program {
+            let variables = try standIn.variables(linking: program, in: session)
             try ProgramInPlace(words: command, variables: variables).run()
         }
+        // Nobody is asked for the tokens that the command asks for; so whoever is here is asked now.
+        let account = try await requireTokens(in: session)
+        let variables = try StandIn.variables(
+            ofIdentityFor: named.resource, named.options(account: account), in: session.context)
+        try ProgramInPlace(words: command, variables: variables).run()
+    }
+
+    /// Gets a token for each resource; gives the account that was meant.
+    private func requireTokens(in session: Session) async throws(Failure) -> String? {
+        var account: String?
+        for resource in named.resource {
+            var one = self
+            one.named.resource = [resource]
+            let (request, _) = try await one.request(in: session)
+            _ = try await session.token(for: request, url: nil)
+            account = request.account
+        }
+        return account
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, options: interaction.values)
+        if let standIn { try await run(as: standIn, in: session) }
         let (request, url) = try await request(in: session)
         let acquired = try await session.token(for: request, url: url)
         context.mask([acquired.accessToken.reveal()])
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }
         try ProgramInPlace(words: command, variables: variables).run()
+    }
+}
+
+extension String {
+    /// Whether it can be a resource, which is no option and has nothing behind it.
+    fileprivate var isResource: Bool {
+        !isEmpty && !hasPrefix("-") && !hasSuffix("/.default") && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }

@@ -6,8 +6,8 @@ import Secrets
 struct ProgramInPlace {
     /// Its name, looked up in `PATH` if it holds no slash, and its arguments.
     var words: [String]
-    /// Variables that it gets besides this process's.
-    var variables: [String: String]
+    /// Variables that it gets besides this process's; it doesn't get those that are nil.
+    var variables: [String: String?]
 
     /// Runs it; comes back only if that can't be done.
     ///
@@ -15,10 +15,13 @@ struct ProgramInPlace {
     func run() throws(Failure) -> Never {
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         // This process's own variables go on as the bytes they are.
-        var environment = inherited + variables.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") }
+        var environment = inherited
+        for (name, value) in variables.sorted(by: { $0.key < $1.key }) {
+            if let value { environment.append(strdup("\(name)=\(value)")) }
+        }
         environment.append(nil)
         // The program is looked for in this process's PATH.
-        if let path = variables["PATH"] { setenv("PATH", path, 1) }
+        if let path = variables["PATH"] ?? nil { setenv("PATH", path, 1) }
         Inheritance.atStart.restore()
         let reason = -lanyard_exec(words[0], &arguments, &environment)
         throw Failure(

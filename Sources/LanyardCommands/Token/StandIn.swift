@@ -6,19 +6,56 @@ import Rules
 import Secrets
 import Terminal
 
-/// A program that others run for tokens, and that lanyard stands in for.
+/// What others ask for tokens, and lanyard stands in for.
 enum StandIn: String, CaseIterable, ExpressibleByArgument {
     case azureCLI = "azure-cli"
+    case azd
+    case managedIdentity = "managed-identity"
+
+    /// The program that others run; nil if they don't run one.
+    var program: String? {
+        switch self {
+        case .azureCLI: AzureCLIConsumer.program
+        case .azd: AzureDeveloperCLIConsumer.program
+        case .managedIdentity: nil
+        }
+    }
 
     /// The variables with which a command finds lanyard instead of the program.
     ///
     /// The folder with the link stays: the command takes this process's place, and nobody is left to remove it.
-    func variables(in session: Session) throws(Failure) -> [String: String] {
+    func variables(linking program: String, in session: Session) throws(Failure) -> [String: String?] {
         try requireClient(in: session.configuration)
-        let folder = try makeFolder(in: session.context)
+        let folder = try makeFolder(with: program, in: session.context)
         let path = [folder, session.context.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin"].joined(separator: ":")
+        guard self == .azureCLI else { return ["PATH": path] }
         // Older SDKs search only the system's folders and those that one of these names.
         return ["PATH": path, "AZURE_CLI_PATH": folder, "AzureCLIPath": folder]
+    }
+
+    /// The variables with which a command finds a managed identity, whose tokens are lanyard's.
+    static func variables(
+        ofIdentityFor resources: [String], _ options: [String], in context: CommandContext
+    ) throws(Failure) -> [String: String?] {
+        let endpoint = try TokenEndpoint(serving: .managedIdentity, of: resources, options, in: context)
+        var variables: [String: String?] = [
+            "IDENTITY_ENDPOINT": "\(endpoint.url)/msi/token", "IDENTITY_HEADER": endpoint.secret.reveal(),
+        ]
+        // With one of these, SDKs take the machine for one of another kind.
+        for name in ["IDENTITY_SERVER_THUMBPRINT", "IMDS_ENDPOINT", "MSI_ENDPOINT", "MSI_SECRET"] {
+            variables.updateValue(nil, forKey: name)
+        }
+        return variables.merging(unproxied(context)) { $1 }
+    }
+
+    /// What keeps SDKs from sending requests for this computer, and the secret in them, to a proxy.
+    private static func unproxied(_ context: CommandContext) -> [String: String?] {
+        let proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+        guard proxies.contains(where: { context.variable($0) != nil }) else { return [:] }
+        let names = ["no_proxy", "NO_PROXY"]
+        let lists = names.map { context.variable($0) }
+        let list = [lists[0] ?? lists[1], "127.0.0.1"].compactMap(\.self).joined(separator: ",")
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, list) })
     }
 
     /// Refuses what would only fail later, and where the SDK shows no more than that.
@@ -35,7 +72,7 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
     }
 
     /// Makes the folder whose only program is the link, in the user's runtime folder, else in that for state.
-    private func makeFolder(in context: CommandContext) throws(Failure) -> String {
+    private func makeFolder(with program: String, in context: CommandContext) throws(Failure) -> String {
         let runtime = context.environment.absolutePath("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
         guard let parent = runtime.map({ "\($0)/lanyard" }) ?? context.environment.stateFolder else {
             throw Failure("there is no place for a link to lanyard", hints: ["set HOME or XDG_RUNTIME_DIR"])
@@ -46,7 +83,7 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
             let above = try Folder(parent)
             try above.requireOwn(closedTo: 0o022)
             try above.privateFolder(rawValue, making: true)
-                .link(AzureCLIConsumer.program, to: context.executable)
+                .link(program, to: context.executable)
         } catch {
             throw Failure("\(folder.displayable(limit: 300)) can't be used: \(error.reason)")
         }

@@ -4,19 +4,37 @@ import NIOHTTP1
 import NIOPosix
 
 /// A request that came to the loopback port, read whole.
-struct LoopbackRequest: Sendable {
+package struct LoopbackRequest: Sendable {
     let method: HTTPMethod
     /// Path and query.
-    let target: String
+    package let target: String
     let headers: HTTPHeaders
     /// Nil if it was larger than is read.
-    let body: String?
+    package let body: String?
+
+    /// The method's name.
+    package var methodName: String { method.rawValue }
+
+    /// The values of the headers of a name, whatever its case, in order.
+    package func values(of header: String) -> [String] { headers[header] }
 }
 
-/// The web server that the browser comes back to: 127.0.0.1 and, if the computer has it, [::1], on one port.
+/// What the loopback port answers a request with.
+package protocol LoopbackAnswer: Sendable {
+    /// The HTTP status.
+    var status: Int { get }
+    /// The headers, but for the length.
+    var headers: [(String, String)] { get }
+    /// The body.
+    var content: String { get }
+    /// The answer to another user of the computer.
+    static var otherUser: Self { get }
+}
+
+/// A web server on 127.0.0.1 and, if the computer has it, [::1], on one port: the browser comes back to it.
 ///
 /// Both, because a browser may take `localhost` for either, and whoever holds the other would get the code.
-struct LoopbackListener: Sendable {
+package struct LoopbackListener: Sendable {
     private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
     /// Connections come bare: a `NIOAsyncChannel` that is dropped, as one that comes while the listener ends, ends the process.
     private typealias Server = NIOAsyncChannel<any Channel, Never>
@@ -27,14 +45,14 @@ struct LoopbackListener: Sendable {
 
     private let servers: [Server]
     /// The port both listen on.
-    let port: Int
+    package let port: Int
 
     /// Starts to listen.
     ///
     /// - Parameter port: the port, if the redirect URI fixes it.
     /// - Returns: a listener; `serve` or `close` ends it.
     /// - Throws: `unavailable` if the port is taken.
-    static func open(port: Int?) async throws(OAuthError) -> LoopbackListener {
+    package static func open(port: Int?) async throws(OAuthError) -> LoopbackListener {
         for _ in 0..<(port == nil ? attempts : 1) {
             guard let first = try? await bind("127.0.0.1", port ?? 0), let actual = first.channel.localAddress?.port
             else { break }
@@ -67,14 +85,23 @@ struct LoopbackListener: Sendable {
         for server in servers { try? await server.channel.close() }
     }
 
-    /// Answers requests until the task is cancelled.
-    ///
-    /// - Parameters:
-    ///   - answer: gives the page for a request; may take as long as the sign-in does.
-    ///   - delivered: called when a page is with the browser.
+    /// Shows pages until the task is cancelled.
     func serve(
         answer: @escaping @Sendable (LoopbackRequest) async -> LoopbackPage,
         delivered: @escaping @Sendable (LoopbackPage) -> Void
+    ) async {
+        await serve(LoopbackPage.self, answer: answer, delivered: delivered)
+    }
+
+    /// Answers requests until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - type: what answers are.
+    ///   - answer: gives the answer to a request; may take as long as a sign-in does.
+    ///   - delivered: called when an answer is with whoever asked.
+    package func serve<Answer: LoopbackAnswer>(
+        _ type: Answer.Type, answer: @escaping @Sendable (LoopbackRequest) async -> Answer,
+        delivered: @escaping @Sendable (Answer) -> Void
     ) async {
         await withDiscardingTaskGroup { group in
             for server in servers {
@@ -91,19 +118,19 @@ struct LoopbackListener: Sendable {
         }
     }
 
-    private static func handle(
-        _ channel: any Channel, answer: @Sendable (LoopbackRequest) async -> LoopbackPage,
-        delivered: @Sendable (LoopbackPage) -> Void
+    private static func handle<Answer: LoopbackAnswer>(
+        _ channel: any Channel, answer: @Sendable (LoopbackRequest) async -> Answer,
+        delivered: @Sendable (Answer) -> Void
     ) async {
-        var shown: LoopbackPage?
+        var shown: Answer?
         // Before the request is read: a peer that has gone by then can't be told from another user's.
         let isWelcome = await LoopbackPeer.find(channel)?.mayAnswer(to: getuid()) ?? true
         try? await connection(over: channel).executeThenClose { inbound, outbound in
             let request = try await withDeadline(readLimit) { try await read(inbound) }
             guard let request else { return }
-            let page = isWelcome ? await answer(request) : .otherUser
-            try await write(page, to: outbound, withBody: request.method != .HEAD)
-            shown = page
+            let given = isWelcome ? await answer(request) : .otherUser
+            try await write(given, to: outbound, withBody: request.method != .HEAD)
+            shown = given
         }
         if let shown { delivered(shown) }
     }
@@ -138,12 +165,12 @@ struct LoopbackListener: Sendable {
     }
 
     private static func write(
-        _ page: LoopbackPage, to outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, withBody: Bool
+        _ answer: some LoopbackAnswer, to outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+        withBody: Bool
     ) async throws {
-        let body = ByteBuffer(string: page.html)
-        var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: page.status))
-        for (name, value) in LoopbackPage.headers { head.headers.add(name: name, value: value) }
-        if page.status == 405 { head.headers.add(name: "allow", value: "POST") }
+        let body = ByteBuffer(string: answer.content)
+        var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status))
+        for (name, value) in answer.headers { head.headers.add(name: name, value: value) }
         head.headers.add(name: "content-length", value: String(body.readableBytes))
         var parts: [HTTPServerResponsePart] = [.head(head)]
         if withBody { parts.append(.body(.byteBuffer(body))) }

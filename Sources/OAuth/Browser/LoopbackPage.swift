@@ -5,7 +5,7 @@ import Secrets
 ///
 /// It is self-contained, without script or motion, readable aloud, in the dark and on a phone. It says what happened and what to
 /// do. What is known of the sign-in only comes on a page that ends it: nobody else gets one.
-package struct LoopbackPage: Sendable, Equatable {
+package struct LoopbackPage: LoopbackAnswer, Equatable {
     /// What the page's sign says at a glance; the words say it too.
     package enum Sign: String, Sendable {
         case done = "✓"
@@ -28,7 +28,7 @@ package struct LoopbackPage: Sendable, Equatable {
         }
     }
 
-    let status: Int
+    package let status: Int
     let sign: Sign
     let title: String
     let text: String
@@ -98,7 +98,7 @@ package struct LoopbackPage: Sendable, Equatable {
         text: "lanyard is waiting for it to finish in your browser.")
     static let wrongHost = LoopbackPage(
         status: 421, sign: .stopped, title: "Wrong host", text: "lanyard answers here as localhost only.")
-    static let otherUser = LoopbackPage(
+    package static let otherUser = LoopbackPage(
         status: 403, sign: .stopped, title: "This browser belongs to another user",
         text: "Only the user of this computer who started a sign-in can finish it, so the answer was not used.")
     static let wrongType = LoopbackPage(
@@ -108,7 +108,10 @@ package struct LoopbackPage: Sendable, Equatable {
         status: 413, sign: .stopped, title: "This answer is too large",
         text: "It was not used. Start the sign-in again.")
 
-    /// What is sent besides the page: nothing may be loaded, framed, kept or told onwards.
+    /// What is sent besides the page.
+    package var headers: [(String, String)] { status == 405 ? Self.headers + [("allow", "POST")] : Self.headers }
+
+    /// What is sent besides each page: nothing may be loaded, framed, kept or told onwards.
     ///
     /// Its icon is part of it.
     static let headers: [(String, String)] = [
@@ -121,6 +124,9 @@ package struct LoopbackPage: Sendable, Equatable {
         ("cache-control", "no-store"), ("referrer-policy", "no-referrer"), ("x-content-type-options", "nosniff"),
         ("connection", "close"),
     ]
+
+    /// What is sent: the document.
+    package var content: String { html }
 
     /// The document; every text in it is escaped.
     var html: String {

@@ -1,10 +1,10 @@
 /// A wait that took too long.
-struct DeadlineExceeded: Error {}
+package struct DeadlineExceeded: Error {}
 
 /// Runs the body and cancels it when the time is over.
 ///
 /// - Throws: `DeadlineExceeded`, or what the body throws.
-func withDeadline<Value: Sendable>(
+package func withDeadline<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await withThrowingTaskGroup(of: Value.self) { group in

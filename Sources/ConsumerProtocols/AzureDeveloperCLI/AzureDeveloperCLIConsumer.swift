@@ -1,0 +1,126 @@
+import Addresses
+import Claims
+import CredentialEngine
+import JSON
+import Rules
+import Secrets
+
+/// The SDKs of Azure (`AzureDeveloperCLICredential`), which run the Azure Developer CLI for a token: what they run, and no more
+/// of it.
+///
+/// They wait ten seconds, take a complaint with "azd auth login" for a person who has not signed in, and some read stderr
+/// together with the JSON.
+public struct AzureDeveloperCLIConsumer: Consumer {
+    /// It takes tokens only.
+    public static var takesPasswords: Bool { false }
+
+    /// They wait for ten.
+    public static var timeLimit: Int? { 8 }
+
+    /// The name that it is run by.
+    public static let program = "azd"
+
+    /// Options without a value, and others with one.
+    private static let flags: Set = ["--no-prompt", "--debug"]
+    private static let options: Set = ["--output", "--scope", "--tenant-id", "--claims"]
+    private static let names = ["-o": "--output"]
+    private static let longestClaims = 32 << 10
+
+    private let arguments: [String]
+
+    /// Serves arguments of `azd`.
+    public init(_ arguments: [String]) { self.arguments = arguments }
+
+    /// SDKs name the scope that the token is for.
+    public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
+        let scope = CredentialRequest.TokenWish.scope(ofResource: url)
+        return Inquiry(["auth", "token", "--output", "json", "--no-prompt", "--scope", scope])
+    }
+
+    /// Whether it answers such arguments; others are for the real Azure Developer CLI.
+    public static func serves(_ arguments: [String]) -> Bool { arguments.starts(with: ["auth", "token"]) }
+
+    /// Reads the arguments, and asks for the token.
+    public mutating func begin() -> Turn {
+        do throws(RequestProblem) { return Turn(.ask(.get(try request()))) } catch {
+            return Turn(complaint: .other("azd: \(error.message)".displayable(limit: 300)), .end(2))
+        }
+    }
+
+    /// Answers what it asked.
+    public mutating func take(_ event: ConsumerEvent) -> Turn {
+        switch event {
+        case .credential(let credential):
+            guard case .accessToken = credential.kind else { return Self.nothing }
+            let members = Self.token(credential)
+            return Turn(output: JSONValue.object(members).encoded() + [0x0A], .end(0))
+        case .refused(let refusal): return Turn(complaint: Self.complaint(refusal), .end(1))
+        case .input, .nothing: return Self.nothing
+        }
+    }
+
+    private static let nothing = Turn(complaint: .other("there is no token for this"), .end(1))
+
+    /// What azd prints of a token: its end is in UTC, as azd has it.
+    ///
+    /// A token without a known end has none here either; no SDK takes that.
+    private static func token(_ credential: Credential) -> [String: JSONValue] {
+        var members: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
+        members["expiresOn"] = credential.end.map { .string(Moment.utc($0)) }
+        return members
+    }
+
+    private struct RequestProblem: Error {
+        let message: String
+    }
+
+    private func request() throws(RequestProblem) -> CredentialRequest {
+        guard Self.serves(arguments) else { throw RequestProblem(message: "lanyard answers only `azd auth token`") }
+        let values = try values()
+        var request = CredentialRequest()
+        request.isUnattended = true
+        guard values["--output"]?.last ?? "json" == "json" else {
+            throw RequestProblem(message: "lanyard writes azd's answers with `--output json`")
+        }
+        request.wish.scopes = values["--scope"] ?? []
+        if request.wish.scopes.isEmpty { request.wish.scopes = [AzureCLIConsumer.defaultScope] }
+        request.wish.tenant = values["--tenant-id"]?.last
+        if let tenant = request.wish.tenant, !CredentialRequest.TokenWish.isTenant(tenant) {
+            throw RequestProblem(message: "--tenant-id is neither an id nor a domain")
+        }
+        request.wish.claims = try values["--claims"]?.last.map(Self.claims)
+        return request
+    }
+
+    private func values() throws(RequestProblem) -> [String: [String]] {
+        var values: [String: [String]] = [:]
+        var rest = arguments.dropFirst(2)
+        while let word = rest.popFirst() {
+            let (written, inline) = word.hasPrefix("-") ? word.cut(at: "=") ?? (word[...], nil) : (word[...], nil)
+            let name = Self.names[String(written)] ?? String(written)
+            if Self.flags.contains(name) { continue }
+            guard Self.options.contains(name) else { throw RequestProblem(message: "unknown flag: \(word)") }
+            guard let value = inline.map(String.init) ?? rest.popFirst(), !value.isEmpty else {
+                throw RequestProblem(message: "flag needs an argument: \(name)")
+            }
+            values[name, default: []].append(value)
+        }
+        return values
+    }
+
+    /// A claims request, which comes in base64.
+    private static func claims(_ text: String) throws(RequestProblem) -> String {
+        guard text.utf8.count <= longestClaims, let bytes = Base64URL.decode(text),
+            let json = String(validating: bytes, as: UTF8.self), let request = try? ClaimsRequest(json)
+        else { throw RequestProblem(message: "--claims must be a claims request in base64") }
+        return request.encoded
+    }
+
+    /// What the person reads, with the words that SDKs look for if somebody must sign in.
+    private static func complaint(_ refusal: ReportedRefusal) -> Turn.Complaint {
+        guard refusal.status == 2, !AzureCLIConsumer.isAuthoritys(refusal.message) else { return .refusal }
+        return .other(
+            "\(refusal.message) (to SDKs: not logged in, run `azd auth login` to login)",
+            remedy: refusal.remedies.isEmpty ? nil : refusal.remedies.joined(separator: "; "))
+    }
+}

@@ -1,0 +1,62 @@
+import Addresses
+import OAuth
+import Secrets
+
+/// A request that came to the endpoint.
+package struct EndpointRequest: Sendable {
+    /// The headers that are looked at.
+    private static let names = [
+        "host", "authorization", "content-type", "forwarded", "x-forwarded-for", "x-identity-header",
+    ]
+
+    package let method: String
+    /// Path and query.
+    package let target: String
+    /// By name, in lower case.
+    package let headers: [String: [String]]
+    /// Nil if it was larger than is read.
+    package let body: String?
+
+    /// Makes a request; the headers' names are in lower case.
+    package init(method: String, target: String, headers: [String: [String]], body: String? = "") {
+        (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
+    }
+
+    init(_ request: LoopbackRequest) {
+        self.init(
+            method: request.methodName, target: request.target,
+            headers: Dictionary(uniqueKeysWithValues: Self.names.map { ($0, request.values(of: $0)) }),
+            body: request.body)
+    }
+
+    /// The value of a header; nil unless there is exactly one.
+    func header(_ name: String) -> String? {
+        guard let values = headers[name], values.count == 1 else { return nil }
+        return values[0]
+    }
+
+    var path: Substring { target.cut(at: "?")?.0 ?? target[...] }
+
+    /// The query's fields; of a name that occurs twice there is none.
+    var query: [String: String] { target.cut(at: "?").map { FormEncoding.decode($0.1) } ?? [:] }
+
+    /// Whether it was sent to this computer by name; a page that has its own name resolved to it was not.
+    func isFor(port: Int) -> Bool {
+        guard let host = header("host")?.lowercased() else { return false }
+        return ["127.0.0.1", "localhost", "[::1]"].contains { host == "\($0):\(port)" }
+    }
+
+    /// Whether a proxy passed it on.
+    var isForwarded: Bool {
+        ["forwarded", "x-forwarded-for"].contains { headers[$0]?.isEmpty == false }
+    }
+}
+
+extension Secret {
+    /// Whether a text is this secret; how long it takes tells nothing but the length.
+    func isSame(as text: String) -> Bool {
+        let (one, other) = (Array(reveal().utf8), Array(text.utf8))
+        guard one.count == other.count else { return false }
+        return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,104 @@
+import CLinux
+import Dispatch
+import Glibc
+import OAuth
+import Secrets
+import SystemPackage
+
+/// Serves tokens to programs that ask for them by HTTP, as long as one process lives: `lanyard exec`'s command.
+///
+/// lanyard starts it, with an `EndpointOrder` on its standard input, and reads a block with the port from its standard output.
+/// The tokens come from lanyard, which this runs for each; so this links no engine, and lanyard no HTTP.
+public enum IdentityEndpoint {
+    /// The argument that picks it.
+    public static let name = "identity-endpoint"
+
+    private static let longestOrder = 1 << 20
+
+    /// Serves, and gives the status to exit with.
+    public static func run() async -> Int32 {
+        signal(SIGPIPE, SIG_IGN)
+        guard let order = readOrder() else { return 64 }
+        let process = lanyard_process_open(order.process)
+        guard process >= 0 else { return tell("error", "this kernel can't tell when a process ends; Linux 5.3 can") }
+        guard let listener = try? await LoopbackListener.open(port: nil) else {
+            return tell("error", "no loopback port can be opened")
+        }
+        guard tell("port", String(listener.port)) == 0 else { return 1 }
+        closeStreams()
+        let serving = Task { await serve(order, on: listener) }
+        await end(of: process)
+        serving.cancel()
+        return 0
+    }
+
+    private static func serve(_ order: EndpointOrder, on listener: LoopbackListener) async {
+        let service: any TokenService =
+            switch order.kind {
+            case .managedIdentity: ManagedIdentityService(order)
+            case .azd: ExternalAuthService(order)
+            }
+        let asker = TokenAsker(order.program, for: service)
+        await listener.serve(
+            EndpointAnswer.self,
+            answer: { request in await answer(EndpointRequest(request), service, asker, port: listener.port) },
+            delivered: { _ in })
+    }
+
+    private static func answer(
+        _ request: EndpointRequest, _ service: any TokenService, _ asker: TokenAsker, port: Int
+    ) async -> EndpointAnswer {
+        do throws(EndpointAnswer) {
+            let query = try accepted(request, service, port: port)
+            return service.answer(to: query, await asker.token(query), now: time(nil))
+        } catch {
+            return error
+        }
+    }
+
+    /// What is asked, if this computer is asked, and by nobody on another's behalf.
+    package static func accepted(
+        _ request: EndpointRequest, _ service: any TokenService, port: Int
+    ) throws(EndpointAnswer) -> TokenQuery {
+        guard request.isFor(port: port) else { throw .refusal(421, "tokens are for this computer's own requests") }
+        guard !request.isForwarded else { throw .refusal(403, "forwarded requests get no token") }
+        return try service.query(request)
+    }
+
+    private static func readOrder() -> EndpointOrder? {
+        var parser = AttributeParser(longestInput: longestOrder)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while let count = try? buffer.withUnsafeMutableBytes({ try FileDescriptor.standardInput.read(into: $0) }),
+            count > 0
+        {
+            guard let blocks = try? parser.consume(buffer[..<count]) else { return nil }
+            if let block = blocks.first { return EndpointOrder(block) }
+        }
+        return nil
+    }
+
+    /// Writes a block of one line; gives 1 if it says that nothing will be served, or nobody reads it.
+    private static func tell(_ key: String, _ value: String) -> Int32 {
+        let written = try? FileDescriptor.standardOutput.writeAll("\(key)=\(value)\n\n".utf8)
+        return written == nil || key == "error" ? 1 : 0
+    }
+
+    /// Gives both pipes back, and keeps their numbers from what is opened next.
+    private static func closeStreams() {
+        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
+        dup2(nothing, STDIN_FILENO)
+        dup2(nothing, STDOUT_FILENO)
+        close(nothing)
+    }
+
+    /// Waits for the end of a process, on a thread that has nothing else to do.
+    private static func end(of process: CInt) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "lanyard.process-end").async {
+                var waiting = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+                while poll(&waiting, 1, -1) < 0, errno == EINTR {}
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Addresses
+import CLinux
+import Files
+import Glibc
+import Secrets
+
+/// A program beside lanyard's that serves its tokens by HTTP, until this process ends, whatever runs in it by then.
+///
+/// It is nobody's child, so that a command in this process's place finds no child that it didn't start, and it gets no signal
+/// of the terminal's: the command may go on after Ctrl-C.
+struct TokenEndpoint {
+    /// What it serves.
+    enum Service: String {
+        case managedIdentity = "managed-identity"
+        case azd
+    }
+
+    /// Where it is, without a path.
+    let url: String
+    /// What whoever asks must know; it is new each time.
+    let secret: Secret
+
+    private static let program = "lanyard-authority"
+    private static let argument = "identity-endpoint"
+    /// Milliseconds that it may take to start.
+    private static let patience: CInt = 10_000
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - service: what it serves.
+    ///   - resources: what tokens may be for.
+    ///   - options: which of lanyard's tokens are meant, as options of `lanyard token`.
+    ///   - context: where lanyard runs; the endpoint gets its environment.
+    /// - Throws: `Failure` if it isn't installed, or doesn't start.
+    init(
+        serving service: Service, of resources: [String] = [], _ options: [String] = [], in context: CommandContext
+    ) throws(Failure) {
+        secret = Secret((0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal)
+        let order = try Self.order(service, secret, resources, options, context)
+        let answer = try Self.start(Self.path(context), context.environment, order)
+        guard let port = answer["port"].flatMap(UInt16.init) else {
+            let reason = answer["error"] ?? "it didn't start in time"
+            throw Self.failure(reason.displayable(limit: 300))
+        }
+        url = "http://127.0.0.1:\(port)"
+    }
+
+    private static func failure(_ reason: String) -> Failure {
+        Failure("the endpoint for tokens can't be started: \(reason)")
+    }
+
+    private static func order(
+        _ service: Service, _ secret: Secret, _ resources: [String], _ options: [String], _ context: CommandContext
+    ) throws(Failure) -> [UInt8] {
+        var order = Attributes()
+        do throws(ProtocolError) {
+            try order.append("serve", service.rawValue)
+            try order.append("secret", secret.reveal())
+            try order.append("process", String(getpid()))
+            try order.append("program", context.executable)
+            try order.append("option[]", list: options)
+            try order.append("resource[]", list: resources)
+        } catch {
+            throw failure("an option has a line feed in it, or is too long")
+        }
+        return order.encoded + [UInt8(ascii: "\n")]
+    }
+
+    /// Where it is installed.
+    private static func path(_ context: CommandContext) throws(Failure) -> String {
+        let folder = FileTrust.parent(of: context.executable)
+        var trust = FileTrust()
+        for place in ["\(folder)/\(program)", "\(FileTrust.parent(of: folder))/lib/lanyard/\(program)"] {
+            switch trust.judge(place) {
+            case .trusted(let path) where FileTrust.isProgram(path): return path
+            case .writable(let culprit):
+                throw failure("\(culprit.displayable()) could have been written by another user")
+            case .trusted, .missing: continue
+            }
+        }
+        throw failure("\(program) is not installed")
+    }
+
+    /// Starts the program, hands it the order, and reads its block.
+    private static func start(
+        _ path: String, _ variables: [String: String], _ order: [UInt8]
+    ) throws(Failure) -> Attributes {
+        var streams: [CInt] = [-1, -1]
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(path), strdup(argument), nil]
+        var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in arguments + environment { free(text) } }
+        let started = lanyard_start_apart(path, &arguments, &environment, &streams)
+        guard started == 0 else { throw failure(String(cString: strerror(-started))) }
+        defer { close(streams[1]) }
+        let isWritten = write(streams[0], order)
+        close(streams[0])
+        guard isWritten else { throw failure("it has gone") }
+        return read(streams[1])
+    }
+
+    private static func write(_ descriptor: CInt, _ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Reads its block; an empty one if there is none in time.
+    private static func read(_ descriptor: CInt) -> Attributes {
+        var parser = AttributeParser(longestInput: 4096)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let ready = poll(&waiting, 1, patience)
+            if ready < 0, errno == EINTR { continue }
+            let count = ready > 0 ? Glibc.read(descriptor, &buffer, buffer.count) : 0
+            guard count > 0, let blocks = try? parser.consume(buffer[..<count]) else { return Attributes() }
+            if let block = blocks.first { return block }
+        }
+    }
+}
