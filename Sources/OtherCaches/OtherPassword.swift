@@ -19,6 +19,13 @@ public struct OtherPassword: Sendable, Equatable {
         stored = listed.password
     }
 
+    init(_ url: RequestURL, username: String, _ password: Secret) {
+        request = CredentialRequest(url)
+        request.username = username
+        request.path = nil
+        stored = StoredPassword(username: username, proof: .password(password))
+    }
+
     /// Reads an item of Git Credential Manager: `service` is `git:` and a URL.
     ///
     /// - Throws: `programsOwn` for a refresh token it keeps beside a password, `malformed` for what is no password of git's.
@@ -47,7 +54,7 @@ extension SkipReason: Error {}
 
 extension Secret {
     /// Whether git could have it as a line of its protocol.
-    fileprivate var isPassword: Bool {
+    var isPassword: Bool {
         let text = reveal()
         return !text.isEmpty && text.utf8.count < AttributeParser.longestLine
             && !text.utf8.contains { $0 == 0 || $0 == 0x0A }

@@ -192,6 +192,165 @@ import Testing
         }
     }
 
+    @Test func `caches of azure-identity are read wherever they are, and stay as they are`() async throws {
+        try await World.with { world in
+            let token = try await world.tokenOfAlice()
+            let url = "\(world.sandbox.resource)/common/hello.git"
+            let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
+            let named = "MsalClientID=Microsoft.Developer.IdentityService"
+            for (attributes, item) in [
+                ("xdg:schema=msal.cache.nocae \(named)", nil), ("xdg:schema=msal.cache.cae \(named)", nil),
+                ("xdg:schema=msal.cache \(named)", nil), ("xdg:schema=mine.nocae \(named)", "mine"),
+                (
+                    "xdg:schema=org.freedesktop.Secret.Generic service=Microsoft.Developer.IdentityService "
+                        + "account=MSALCache", nil
+                ),
+            ] as [(String, String?)] {
+                try await elsewhere(world) { there in
+                    let none = try await there.lanyard(["import", "--from", "azure-identity"])
+                    #expect(none.status == 1 && none.errors.contains("azure-identity has no cache"), "\(none)")
+                    try await there.keep(cache, attributes)
+                    let words = ["import", "--from", "azure-identity"] + (item.map { ["--item", $0] } ?? [])
+                    let imported = try await there.lanyard(words)
+                    #expect(imported.errors.hasPrefix("lanyard: imported 2, skipped 1\n"), "\(attributes) \(imported)")
+                    let renewed = try await there.lanyard(["token", "--non-interactive", url])
+                    #expect(renewed.status == 0 && renewed.lines.first != token, "\(renewed)")
+                }
+            }
+        }
+    }
+
+    @Test func `a cache that another program is writing is waited for, and what died is not`() async throws {
+        try await World.with { world in
+            _ = try await world.tokenOfAlice()
+            let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
+            try await elsewhere(world) { there in
+                try there.write(cache, to: "whole.json", permissions: 0o600)
+                try there.write(cache, to: "home/.IdentityService/msal.cache.nocae", permissions: 0o600)
+                try there.write(
+                    "2147483646 python", to: "home/.IdentityService/msal.cache.nocae.lockfile", permissions: 0o600)
+                let stale = try await there.lanyard(["import", "--from", "azure-identity", "--dry-run"])
+                #expect(stale.errors.hasPrefix("lanyard: would import 2, skip 1\n"), "\(stale)")
+                #expect(stale.duration < .seconds(5), "it waited for nobody")
+                // Half of it is there while the lock is held, by its kernel lock or by a process that lives.
+                let held = """
+                    cd "$1"; printf '{"Acc' >theirs.json
+                    if [ "$2" = flock ]; then
+                      flock theirs.json.lockfile sh -c 'touch begun; sleep 1; cat whole.json >theirs.json' &
+                    else
+                      ( sh -c 'echo "$PPID java"' >theirs.json.lockfile; touch begun
+                        sleep 1; cat whole.json >theirs.json; rm theirs.json.lockfile ) &
+                    fi
+                    while [ ! -e begun ]; do sleep 0.02; done
+                    lanyard import --from msal-extensions --file theirs.json --dry-run
+                    wait
+                    """
+                for way in ["flock", "process"] {
+                    let waited = try await there.run("sh", ["-c", held, "sh", there.folder, way])
+                    #expect(waited.errors.hasPrefix("lanyard: would import 2, skip 1\n"), "\(way): \(waited)")
+                    _ = try await there.run("rm", ["-f", "begun", "theirs.json.lockfile"])
+                }
+            }
+        }
+    }
+
+    @Test func `the Azure Developer CLI's caches, and whatever keyring item or file is named, are read`() async throws {
+        try await World.with { world in
+            _ = try await world.tokenOfAlice()
+            let cache = try azureCLICache(from: try await world.lanyard(["export"]).output, clientID: nil)
+            try await elsewhere(world) { there in
+                let none = try await there.lanyard(["import", "--from", "azd"])
+                #expect(none.status == 1 && none.errors.contains("--from azure-cli"), "\(none)")
+                let user = #"{"auth":{"account":{"currentUser":{"homeAccountId":"u.t"}}}}"#
+                try there.write(user, to: "home/.azd/auth.json", permissions: 0o600)
+                try there.write(cache, to: "home/.azd/auth/msal/cacheu.t.json", permissions: 0o600)
+                try there.write("", to: "home/.azd/auth/msal/cacheu.t.json.lock", permissions: 0o600)
+                let azd = try await there.lanyard(["import", "--from", "azd", "--dry-run"])
+                #expect(
+                    azd.errors == "lanyard: would import 2, skip 1\n"
+                        || azd.errors.hasPrefix("lanyard: would import 2"), "\(azd)")
+                let application = #"{"auth":{"account":{"currentUser":{"clientId":"c0","tenantId":"t"}}}}"#
+                try there.write(application, to: "azd/auth.json", permissions: 0o600)
+                let ownerless = try await there.lanyard(
+                    ["import", "--from", "azd"], ["AZD_CONFIG_DIR": there.folder + "/azd"])
+                #expect(ownerless.output.contains("an application's, not a person's"), "\(ownerless)")
+
+                try await there.keep(cache, "xdg:schema=theirs colour=blue")
+                let item = try await there.lanyard([
+                    "import", "--from", "msal-extensions", "--item", "theirs", "--dry-run",
+                ])
+                #expect(item.errors.hasPrefix("lanyard: would import 2, skip 1\n"), "\(item)")
+                let missing = try await there.lanyard(["import", "--from", "msal-extensions", "--item", "nobodys"])
+                #expect(missing.status == 1 && missing.errors.contains("no item of the schema nobodys"), "\(missing)")
+            }
+        }
+    }
+
+    @Test func `tokens of gh and glab become git's passwords`() async throws {
+        try await World.with { world in
+            try await elsewhere(world) { there in
+                for program in ["gh", "glab"] {
+                    let none = try await there.lanyard(["import", "--from", program])
+                    #expect(none.status == 1 && none.errors.contains("\(program) has no cache at"), "\(none)")
+                }
+                try there.write(
+                    """
+                    github.com:
+                        git_protocol: https
+                        users:
+                            alice:
+                            bob:
+                                oauth_token: gho_bob
+                        user: alice
+                    ghe.example:
+                        user: carol
+                    nowhere.example:
+                        user: dan
+                    """, to: "gh/hosts.yml", permissions: 0o644)
+                try await there.keep("gho_alice", "service=gh:github.com username=")
+                try await there.keep("ghs_carol", "service=gh:ghe.example username=carol")
+                let gh = ["GH_CONFIG_DIR": there.folder + "/gh"]
+                let imported = try await there.lanyard(["import", "--from", "gh"], gh)
+                #expect(
+                    imported.errors.hasPrefix("lanyard: imported 3, skipped 0\nlanyard: others can read "),
+                    "\(imported)")
+                #expect(!imported.output.contains("gho_") && !imported.output.contains("ghs_"), "\(imported)")
+                for (url, username, password) in [
+                    ("https://github.com", "alice", "gho_alice"), ("https://bob@github.com", "bob", "gho_bob"),
+                    ("https://ghe.example", "carol", "ghs_carol"),
+                ] {
+                    let got = try await there.lanyard(["get"], input: "url=\(url)\n")
+                    #expect(got.value("username") == username && got.value("password") == password, "\(url) \(got)")
+                }
+                #expect(try await there.lanyard(["get"], input: "url=https://nowhere.example\n").output.isEmpty)
+
+                try there.write(
+                    """
+                    hosts:
+                        gitlab.example:
+                            token: glpat-one
+                            user: erin
+                        oauth.example:
+                            token: short
+                            is_oauth2: "true"
+                            user: erin
+                        kept.example:
+                            user: erin
+                    """, to: "glab/config.yml", permissions: 0o600)
+                try await there.keep("glpat-two", "service=glab:kept.example username=")
+                let glab = ["GLAB_CONFIG_DIR": there.folder + "/glab"]
+                let second = try await there.lanyard(["import", "--from", "glab"], glab)
+                #expect(second.errors == "lanyard: imported 2, skipped 1\n", "\(second)")
+                #expect(second.output.contains("only its own program can use it"), "\(second)")
+                let kept = try await there.lanyard(["get"], input: "url=https://kept.example\n")
+                #expect(kept.value("password") == "glpat-two", "\(kept)")
+                try there.write("[broken", to: "glab/config.yml", permissions: 0o600)
+                let broken = try await there.lanyard(["import", "--from", "glab"], glab)
+                #expect(broken.status == 1 && broken.errors.contains("is not what glab writes"), "\(broken)")
+            }
+        }
+    }
+
     @Test(arguments: ["", "[]", "nonsense", #"{"RefreshToken":7"#])
     func `what is no cache is an error`(_ document: String) async throws {
         let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
@@ -201,7 +360,11 @@ import Testing
             "\(ended)")
     }
 
-    @Test(arguments: [[], ["x", "--from", "adal"], ["x", "--file", "y"], ["--from", "keepass"]])
+    @Test(arguments: [
+        [], ["x", "--from", "adal"], ["x", "--file", "y"], ["--from", "keepass"], ["--from", "msal-extensions"],
+        ["--from", "gh", "--item", "x"], ["--from", "azure-identity", "--item", "x", "--file", "y"],
+        ["x", "--item", "y"],
+    ])
     func `a wrong command line is told of`(_ arguments: [String]) async throws {
         let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
         let ended = try await run(Built.lanyard, ["import"] + arguments, environment: environment)

@@ -1,6 +1,7 @@
 import Addresses
 import FoundationEssentials
 import NIOHTTP1
+import Rules
 import TokenStore
 
 @testable import JSON
@@ -22,8 +23,15 @@ extension FuzzTarget {
         try requireSame(encoded, again?.encoded(), "a value is another after a round trip")
     }
 
-    /// Another program's cache: MSAL's, as the Azure CLI and others keep it, or after a first `[` ADAL's.
+    /// Another program's cache: MSAL's, as the Azure CLI and others keep it, or after a first `[` ADAL's; or the settings of gh or glab.
     static let document = FuzzTarget("document") { input in
+        for entry in [HostTokens(gh: input), HostTokens(glab: input)].flatMap({ $0?.entries ?? [] }) {
+            guard let password = OtherPassword(entry, anybody: "x") else { continue }
+            let host = password.request.host?.text ?? ""
+            try require(entry.host.lowercased().hasPrefix(host), "a token for another host than the settings name")
+            let texts = [password.request.username ?? "\n", entry.token?.reveal() ?? "\n"]
+            try require(texts.allSatisfy { !$0.isEmpty && !$0.utf8.contains(0x0A) }, "a password that is two lines")
+        }
         guard let cache = OtherCache(adal: input) ?? OtherCache(unified: input) else { return }
         let stored = cache.records.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         for clients in [nil, ["04b07795-8ddb-461a-bbee-02f9e1bf7b46"]] as [Set<String>?] {

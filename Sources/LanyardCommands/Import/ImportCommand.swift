@@ -37,6 +37,12 @@ struct ImportCommand: Command {
         completion: .file())
     var file: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "With --from msal-extensions, the schema of the keyring's item; with azure-identity, the cache's name.",
+            valueName: "name"))
+    var item: String?
+
     @Flag(name: [.customShort("n"), .long], help: "Show what would be imported, without importing it.")
     var dryRun = false
 
@@ -48,11 +54,18 @@ struct ImportCommand: Command {
             throw ValidationError("give a file, or --from and a program")
         }
         if file != nil, source == nil { throw ValidationError("--file goes with --from") }
+        if item != nil, source?.hasItems != true || file != nil {
+            throw ValidationError("--item goes with --from msal-extensions or azure-identity, in place of --file")
+        }
+        if source == .msalExtensions, file == nil, item == nil {
+            throw ValidationError(
+                "--from msal-extensions takes --file FILE, or --item and the schema of a keyring's item")
+        }
     }
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context)
-        let reader = SourceReader(session: session, file: file)
+        let reader = SourceReader(session: session, file: file, item: item)
         let findings =
             try source.map { source throws(Failure) in try reader.findings(source) }
             ?? reader.document(document ?? "-")

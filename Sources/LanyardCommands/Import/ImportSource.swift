@@ -11,6 +11,19 @@ enum ImportSource: String, ExpressibleByArgument, CaseIterable {
     case gcm
     /// git's own helper.
     case gitLibsecret = "git-libsecret"
+    /// A program with MSAL's extensions, wherever it keeps its cache.
+    case msalExtensions = "msal-extensions"
+    /// The SDKs of Azure, if they are told to keep their tokens.
+    case azureIdentity = "azure-identity"
+    /// The Azure Developer CLI.
+    case azd
+    /// GitHub's CLI.
+    case gh
+    /// GitLab's CLI.
+    case glab
+
+    /// Whether it keeps caches in the keyring under names.
+    var hasItems: Bool { self == .msalExtensions || self == .azureIdentity }
 
     /// What a message calls it.
     var name: String {
@@ -19,6 +32,11 @@ enum ImportSource: String, ExpressibleByArgument, CaseIterable {
         case .adal: "ADAL"
         case .gcm: "Git Credential Manager"
         case .gitLibsecret: "git-credential-libsecret"
+        case .msalExtensions: "MSAL's extensions"
+        case .azureIdentity: "azure-identity"
+        case .azd: "the Azure Developer CLI"
+        case .gh: "gh"
+        case .glab: "glab"
         }
     }
 }

@@ -9,6 +9,8 @@ struct SourceReader {
     let session: Session
     /// The file to read in place of where the program keeps it.
     let file: String?
+    /// The keyring's item to read, if the program has many.
+    var item: String?
 
     /// Reads a document that was exported, or any of MSAL's caches.
     func document(_ path: String) throws(Failure) -> ImportFindings {
@@ -21,6 +23,11 @@ struct SourceReader {
         case .adal: try adal()
         case .gcm: try gitCredentialManager()
         case .gitLibsecret: try gitLibsecret()
+        case .msalExtensions: try msalExtensions()
+        case .azureIdentity: try azureIdentity()
+        case .azd: try azureDeveloperCLI()
+        case .gh: try gh()
+        case .glab: try glab()
         }
     }
 
@@ -57,11 +64,11 @@ struct SourceReader {
 
     // MARK: - Files
 
-    private static func name(_ path: String) -> String {
+    static func name(_ path: String) -> String {
         path == "-" ? "the file on stdin" : path.displayable(limit: 500)
     }
 
-    private func unified(_ path: String, remedy: String) throws(Failure) -> ImportFindings {
+    func unified(_ path: String, remedy: String) throws(Failure) -> ImportFindings {
         let source = try SourceFile(path, input: session.context.input)
         guard let cache = OtherCache(unified: source.contents) else {
             throw Failure(
@@ -72,7 +79,7 @@ struct SourceReader {
     }
 
     /// What to say about tokens in the clear that others can read.
-    private static func warning(_ source: SourceFile, _ path: String, remedy: String) -> [String] {
+    static func warning(_ source: SourceFile, _ path: String, remedy: String) -> [String] {
         guard source.isOpenToOthers else { return [] }
         return ["others can read \(name(path)), which holds tokens in the clear; \(remedy)"]
     }
@@ -112,7 +119,7 @@ struct SourceReader {
         return findings
     }
 
-    private func keyringCache(schema: String, _ attributes: [String: String]) throws(Failure) -> ImportFindings? {
+    func keyringCache(schema: String?, _ attributes: [String: String]) throws(Failure) -> ImportFindings? {
         let items = try items(schema, attributes)
         guard !items.isEmpty else { return nil }
         var findings = ImportFindings()
@@ -126,13 +133,13 @@ struct SourceReader {
         return findings
     }
 
-    private func items(_ schema: String, _ attributes: [String: String] = [:]) throws(Failure) -> [OtherItems.Item] {
+    func items(_ schema: String?, _ attributes: [String: String] = [:]) throws(Failure) -> [OtherItems.Item] {
         try session.keeping { () throws(StoreError) in
             try OtherItems(configuration: session.store.configuration).items(schema: schema, attributes: attributes)
         }
     }
 
-    private static func nothing(_ source: ImportSource, at place: String) -> Failure {
+    static func nothing(_ source: ImportSource, at place: String) -> Failure {
         Failure(
             "\(source.name) has no cache at \(place.displayable(limit: 500))",
             hints: [Hint("name the file", run: "lanyard import --from \(source.rawValue) --file FILE")])

@@ -20,11 +20,12 @@ public struct OtherItems: Sendable {
         self.configuration = configuration
     }
 
-    /// The items of a schema that have at least these attributes.
+    /// The items of a schema, or of any, that have at least these attributes.
     ///
     /// - Throws: `locked` if nobody can know whether there are any.
-    public func items(schema: String, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
-        let wanted = attributes.merging(["xdg:schema": schema]) { $1 }
+    public func items(schema: String?, attributes: [String: String] = [:]) throws(StoreError) -> [Item] {
+        var wanted = attributes
+        if let schema { wanted["xdg:schema"] = schema }
         return try configuration.withKeyring { session throws(ServiceFailure) in
             let found = try session.readableItems(of: wanted, needsSecrets: true) { item in
                 wanted.allSatisfy { item.attributes[$0.key] == $0.value }

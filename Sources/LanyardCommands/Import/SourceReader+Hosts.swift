@@ -1,0 +1,70 @@
+import Files
+import OtherCaches
+import Secrets
+import TokenStore
+
+// The tokens of code hosts' own programs, which git takes as passwords.
+
+extension SourceReader {
+    /// GitHub's CLI.
+    func gh() throws(Failure) -> ImportFindings {
+        try tokens(
+            .gh, at: folder("GH_CONFIG_DIR", "gh") + "/hosts.yml", anybody: "x-access-token", logout: "gh auth logout",
+            HostTokens.init(gh:))
+    }
+
+    /// GitLab's CLI.
+    func glab() throws(Failure) -> ImportFindings {
+        try tokens(
+            .glab, at: folder("GLAB_CONFIG_DIR", "glab-cli") + "/config.yml", anybody: "oauth2",
+            logout: "glab auth logout", HostTokens.init(glab:))
+    }
+
+    private func folder(_ variable: String, _ name: String) -> String {
+        let context = session.context
+        let config = context.environment.absolutePath("XDG_CONFIG_HOME") ?? "\(context.variable("HOME") ?? "~")/.config"
+        return context.variable(variable) ?? "\(config)/\(name)"
+    }
+
+    private func tokens(
+        _ source: ImportSource, at place: String, anybody: String, logout: String, _ read: ([UInt8]) -> HostTokens?
+    ) throws(Failure) -> ImportFindings {
+        let path = file ?? place
+        guard file != nil || SourceFile.exists(path) else { throw Self.nothing(source, at: path) }
+        let settings = try SourceFile(path, input: session.context.input)
+        guard let hosts = read(settings.contents) else {
+            throw Failure("\(Self.name(path)) is not what \(source.name) writes")
+        }
+        var findings = ImportFindings()
+        if hosts.entries.contains(where: { $0.token != nil }) {
+            findings.notes = Self.warning(settings, path, remedy: "once they are imported: \(logout)")
+        }
+        for entry in hosts.entries {
+            try add(entry, of: source, anybody, to: &findings)
+        }
+        return findings
+    }
+
+    /// Adds a host's token; one that can't be found is none.
+    private func add(
+        _ entry: HostTokens.Entry, of source: ImportSource, _ anybody: String, to findings: inout ImportFindings
+    ) throws(Failure) {
+        var entry = entry
+        if entry.token == nil { entry.token = try keyringToken(of: source, entry) }
+        guard entry.token != nil else { return }
+        if !entry.isProgramsOwn, let password = OtherPassword(entry, anybody: anybody) {
+            findings.passwords.append(password)
+        } else {
+            let reason: SkipReason = entry.isProgramsOwn ? .programsOwn : .malformed
+            let whose = [entry.username, entry.host].compactMap(\.self).joined(separator: " at ")
+            findings.cache.rejects.append(.init(what: "password", whose: whose, reason: reason))
+        }
+    }
+
+    /// What go-keyring keeps for a host: under the user's name, or under none for the user who is active.
+    private func keyringToken(of source: ImportSource, _ entry: HostTokens.Entry) throws(Failure) -> Secret? {
+        let items = try items(nil, ["service": "\(source.rawValue):\(entry.host)"])
+        let names = [entry.username, entry.isActive ? "" : nil].compactMap(\.self)
+        return names.lazy.compactMap { name in items.first { $0.attributes["username"] == name }?.secret }.first
+    }
+}
