@@ -92,20 +92,20 @@ let package = Package(
         .target(
             name: "LanyardCommands",
             dependencies: [
-                "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "Files", "JSON",
+                "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "Files", "Forwarding", "JSON",
                 "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", argumentParser, subprocess, system,
             ],
             swiftSettings: compact),
         .target(
             name: "ConsumerProtocols",
-            dependencies: ["Addresses", "Claims", "CredentialEngine", "JSON", "Rules", "Secrets"],
+            dependencies: ["Addresses", "Claims", "CredentialEngine", "Forwarding", "JSON", "Rules", "Secrets"],
             swiftSettings: compact),
         .target(
             name: "CredentialEngine",
             dependencies: [
-                "Addresses", "Claims", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets", "TokenAcquisition",
-                "TokenStore",
+                "Addresses", "Claims", "Forwarding", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "TokenAcquisition", "TokenStore",
             ],
             swiftSettings: compact),
         .target(
@@ -115,6 +115,9 @@ let package = Package(
                 "TokenStore",
             ],
             swiftSettings: compact),
+        .target(
+            name: "Forwarding",
+            dependencies: ["Addresses", "CLinux", "Files", "Rules", "Secrets", system], swiftSettings: compact),
         .target(
             name: "Rules",
             dependencies: ["Addresses", "Claims", "Files", "Secrets", "SettingsFile"],
@@ -260,6 +263,10 @@ let package = Package(
                 "TestSupport",
                 "TokenAcquisition", "TokenStore", "Vectors",
             ], swiftSettings: strict),
+        .testTarget(
+            name: "ForwardingTests",
+            dependencies: ["Addresses", "Forwarding", "Rules", "Secrets", "SettingsFile"],
+            swiftSettings: strict),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport", system], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SeededRandom"], swiftSettings: strict),
         .testTarget(

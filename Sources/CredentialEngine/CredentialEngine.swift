@@ -6,17 +6,28 @@ import Rules
 /// It knows no consumer's protocol, and neither the terminal nor the process's streams.
 public struct CredentialEngine: Sendable {
     let surroundings: Surroundings
+    private let terms: RelayTerms
     private let reading: @Sendable () throws -> CredentialSources
 
-    /// Makes an engine; `reading` reads the settings, which an answer from before never needs.
-    public init(in surroundings: Surroundings, reading: @escaping @Sendable () throws -> CredentialSources) {
+    /// Makes an engine.
+    ///
+    /// - Parameters:
+    ///   - surroundings: what of the process counts.
+    ///   - terms: how an agent is asked, if one is.
+    ///   - reading: reads the settings, which an answer from before never needs.
+    public init(
+        in surroundings: Surroundings, terms: RelayTerms = .init(),
+        reading: @escaping @Sendable () throws -> CredentialSources
+    ) {
         self.surroundings = surroundings
+        self.terms = terms
         self.reading = reading
     }
 
-    /// Goes as far as what is stored goes.
+    /// Goes as far as what is stored goes, or an agent.
     public func attempt(_ question: Question) -> Attempt {
         do throws(Refusal) {
+            if let agent = surroundings.agent { return .settled(try relay(question, to: agent)) }
             switch question {
             case .get(let request): return try get(request)
             case .store(let credential, let request): try store(credential, for: request)
@@ -27,6 +38,11 @@ public struct CredentialEngine: Sendable {
         } catch {
             return .settled(.refused(error))
         }
+    }
+
+    /// Has an agent answer instead of this machine, which keeps nothing then.
+    func relay(_ question: Question, to agent: String) throws(Refusal) -> Outcome {
+        try Relay(agent: agent, terms: terms).outcome(of: question)
     }
 
     /// What answers come from; reads the settings.

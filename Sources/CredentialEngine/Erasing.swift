@@ -10,6 +10,10 @@ extension CredentialEngine {
         // A script's own request names a token and no place.
         guard query != nil || (request.scheme == nil && request.host == nil && !request.wish.isEmpty) else { return }
         let opened = Result { () throws(Refusal) in try readSources() }
+        if let agent = (try? opened.get())?.configuration.agent {
+            _ = try relay(.erase(request, refused), to: agent)
+            return
+        }
         if mayMeanToken(request, opened) { surroundings.answers.forget() }
         let sources = try opened.get()
         // git tells what the server missed in the token here: the `get` before knew of no token yet.

@@ -16,6 +16,7 @@ extension CredentialEngine {
             now: surroundings.now)
         look.passwordMiss.prepare()
         let sources = try readSources()
+        if let agent = sources.configuration.agent { return .settled(try relay(.get(request), to: agent)) }
         do throws(Refusal) {
             return try look.attempt(in: sources)
         } catch {
@@ -103,7 +104,7 @@ extension CredentialSources {
 
 extension CredentialRequest {
     /// A credential for whoever can use it.
-    fileprivate func outcome(_ credential: Credential) throws(Refusal) -> Outcome {
+    func outcome(_ credential: Credential) throws(Refusal) -> Outcome {
         guard takesFields || credential.fields.isEmpty || !credential.secret.isEmpty else {
             throw .severalParts(credential.fields.keys.sorted(), place: place)
         }
@@ -113,7 +114,7 @@ extension CredentialRequest {
     /// Refuses a request that names neither a place nor a token: an absent host is no wildcard (CVE-2020-11008).
     ///
     /// Only a certificate's file has no host; its path is what it is found by.
-    fileprivate func requireTarget() throws(Refusal) {
+    func requireTarget() throws(Refusal) {
         if isCertificate, wish.isEmpty { return }
         guard host == nil || scheme == nil else { return }
         guard wish.isEmpty || host != nil || scheme != nil else { return }

@@ -56,6 +56,7 @@ extension CredentialEngine {
     /// for.
     func servers(labelled prefix: String) throws(Refusal) -> [String: String] {
         let sources = try readSources()
+        guard sources.configuration.agent == nil else { return [:] }
         do throws(StoreError) {
             let exchanged = try sources.exchangeHosts()
             // What answers is what the rule says, whatever else is kept.

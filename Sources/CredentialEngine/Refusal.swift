@@ -1,3 +1,4 @@
+public import Forwarding
 import PluginWire
 public import Rules
 public import TokenAcquisition
@@ -19,6 +20,13 @@ public enum Refusal: Error, Sendable {
     case noPassword
     /// The keyring can't be used now; what it holds is untouched.
     case store(StoreError)
+
+    /// The agent that is asked instead of this machine's keyring can't be asked; with its socket.
+    case agent(AgentSocket.Problem, socket: String)
+    /// The agent refuses, for a reason that it has put into words.
+    case forwarded(ForwardedRefusal)
+    /// What is asked for is more than an agent is asked: a token by more than its place.
+    case notForwarded
 
     /// A part of a URL.
     public enum Part: Sendable {
@@ -45,11 +53,19 @@ public enum Refusal: Error, Sendable {
         case .store: .keyring
         // An identity was named to get the token: nobody else's answer would be that.
         case .noToken(.store, let request, _): request.identity == nil ? .keyring : .other
+        case .forwarded(let refusal) where refusal.code == .keyring: .keyring
+        case .forwarded(let refusal) where refusal.code == .person: .person
+        case .forwarded(let refusal) where refusal.code == .authority: .authority
         case .noToken(.noAccountChosen, _, _): .person
         case .noToken(.plugin(let error, _), _, _) where error.code == .cancelled: .person
         case .noToken(.plugin(let error, _), _, _) where [.unavailable, .throttled].contains(error.code): .authority
         default: .other
         }
+    }
+
+    /// Whether another source may well have what is asked for: tools are told that there is nothing here.
+    public var isAbstention: Bool {
+        if case .forwarded(let refusal) = self { refusal.code == .notAllowed } else { false }
     }
 
     /// Whether the keyring is locked, and the person may unlock it.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Rules
 public import TokenStore
 
 /// What of the process the engine depends on.
@@ -19,6 +20,14 @@ public struct Surroundings: Sendable {
 
     /// What was answered before.
     public var answers: AnswerCache { AnswerCache(environment: environment) }
+
+    /// The agent that a variable names; nil if none does, or the settings of this machine may forbid it and have to be read.
+    var agent: String? {
+        guard let path = environment[Configuration.agentVariable], path.hasPrefix("/"),
+            access(Configuration.systemFile, F_OK) != 0
+        else { return nil }
+        return path
+    }
 
     /// Seconds since 1970.
     public var now: Int { time(nil) }

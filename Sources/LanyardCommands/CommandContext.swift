@@ -12,6 +12,8 @@ struct CommandContext: Sendable {
     var input: FileDescriptor
     /// The running program's real path.
     var executable: String
+    /// The far side on whose behalf the agent runs this; nil for the person themselves.
+    var requester: Requester?
 
     /// The process's own.
     static func ofProcess() -> CommandContext {

@@ -109,8 +109,8 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 name: "Setup",
                 subcommands: [
                     ConfigureCommand.self, UnconfigureCommand.self, RuleCommand.self, IdentityCommand.self,
-                    ClientCommand.self, ConfigCommand.self, DoctorCommand.self, ExplainCommand.self,
-                    PluginCommand.self, SandboxCommand.self,
+                    ClientCommand.self, ConfigCommand.self, ForwardCommand.self, AgentCommand.self,
+                    DoctorCommand.self, ExplainCommand.self, PluginCommand.self, SandboxCommand.self,
                 ]),
             CommandGroup(
                 name: "Account",

@@ -34,6 +34,11 @@ extension Failure {
         // As Python's keyring says it, the only one who asks.
         case .noPassword: self.init("No such password!")
         case .store(let error): self.init(error)
+        case .agent(let problem, let socket): self.init(problem, at: context.short(socket))
+        case .forwarded(let refusal): self.init(refusal)
+        case .notForwarded:
+            self.init(
+                "an agent gives tokens for URLs only", hints: [Hint("name a URL, as in", run: "lanyard token URL")])
         }
     }
 

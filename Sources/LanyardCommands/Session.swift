@@ -111,6 +111,22 @@ struct Session: Sendable {
         }
     }
 
+    /// Gets a token from the agent that this machine asks.
+    func forwardedToken(
+        for request: CredentialRequest, _ options: InteractionOptions.Values
+    ) throws(Failure) -> AcquiredToken {
+        let engine = CredentialEngine(in: context.surroundings, terms: RelayTerms(context, options)) { sources }
+        guard case .settled(let outcome) = engine.attempt(.get(request)) else { throw Failure(noRuleMaps: request) }
+        switch outcome {
+        case .credential(let credential) where credential.kind == .accessToken:
+            return AcquiredToken(
+                forwarded: credential.secret, expiresOn: credential.expiresOn, realm: credential.realm ?? "",
+                basicUsername: credential.takesBearer ? nil : credential.basicUsername)
+        case .refused(let refusal): throw Failure(refusal, in: context)
+        case .credential, .list, .nothing: throw Failure("where the agent runs, no rule maps \(request.url)")
+        }
+    }
+
     /// Has the person sign in.
     func signIn(_ request: TokenRequest, url: String?) async throws(Failure) -> AcquiredToken {
         guard let person = await sources.attendant.person(for: url) else {

@@ -72,9 +72,12 @@ extension Configuration {
     }
 
     private static let answerCacheVariable = "LANYARD_ANSWER_CACHE"
+    /// The variable that names an agent's socket.
+    public static let agentVariable = "LANYARD_AGENT"
     /// The variables that stand for keys.
     static let variables = [
-        "LANYARD_ACCOUNT": "account", answerCacheVariable: "answer-cache", "LANYARD_AUTHORITY": "authority",
+        "LANYARD_ACCOUNT": "account", agentVariable: "agent", answerCacheVariable: "answer-cache",
+        "LANYARD_AUTHORITY": "authority",
         "LANYARD_BROWSER": "browser", "LANYARD_CA_FILE": "ca-file", "LANYARD_CLIENT_ID": "client-id",
         "LANYARD_FLOW": "flow", "LANYARD_IDENTITY": "default-identity",
     ]

@@ -55,6 +55,10 @@ public struct Configuration: Sendable, Equatable {
     public var identities: [Identity] = []
     /// The rules of all files, the system's first.
     public var rules: [Rule] = []
+    /// Who may ask the agent on this machine, of all files, the system's first.
+    public var forwards: [Forward] = []
+    /// The socket of an agent elsewhere that is asked instead of this machine's rules and keyring.
+    public var agent: String?
     /// The keys that `[policy]` in the system's file locks.
     public var lockedKeys: Set<String> = []
     /// The names of the well-known clients that `[policy]` in the system's file lets be used; nil for all.
@@ -73,8 +77,9 @@ public struct Configuration: Sendable, Equatable {
 
     /// The top-level keys of a file.
     public static let keys = [
-        "account", "answer-cache", "authority", "browser", "ca-file", "client", "client-id", "default-identity",
-        "device-mode", "flow", "group", "identity", "known-authorities", "policy", "rule", "timeout",
+        "account", "agent", "answer-cache", "authority", "browser", "ca-file", "client", "client-id",
+        "default-identity", "device-mode", "flow", "forward", "group", "identity", "known-authorities", "policy", "rule",
+        "timeout",
     ]
 
     /// The keys of `[policy]`.
@@ -110,6 +115,15 @@ public struct Configuration: Sendable, Equatable {
         var read: [Rule] = []
         for table in try file.tables("rule") { read.append(try Rule(table)) }
         if !isLocked("rule") { rules += read }
+        var offered: [Forward] = []
+        for table in try file.tables("forward") {
+            let forward = try Forward(table)
+            if (forwards + offered).contains(where: { $0.name.isSame(as: forward.name) }) {
+                throw table.error("name", "there are two forwards of the name \(forward.name)")
+            }
+            offered.append(forward)
+        }
+        if !isLocked("forward") { forwards += offered }
         guard let policy = try file.table("policy") else { return }
         guard isSystem else {
             throw file.systemOnly("policy", as: "[policy]")
@@ -163,6 +177,12 @@ public struct Configuration: Sendable, Equatable {
     }
 
     private mutating func applyBehaviour(_ file: SettingsTable) throws(SettingsError) {
+        if let path = try file.string("agent") {
+            guard path.hasPrefix("/") else {
+                throw file.error("agent", "`agent` must be the absolute path of an agent's socket")
+            }
+            if !isLocked("agent") { agent = path }
+        }
         if let choice: FlowChoice = try file.choice("flow"), !isLocked("flow") { flow = choice }
         if let command = try file.string("browser"), !isLocked("browser") {
             // Empty takes back what a file before this one says.

@@ -30,12 +30,13 @@ public enum SettingValue: Sendable, Equatable {
 
 extension Configuration {
     /// The keys that are no tables.
-    public static var settingKeys: [String] { keys.filter { !["client", "identity", "policy", "rule"].contains($0) } }
+    public static var settingKeys: [String] { keys.filter { !["client", "forward", "identity", "policy", "rule"].contains($0) } }
 
     /// What is in effect for a key; nil if nothing is.
     public func value(of key: String) -> SettingValue? {
         switch key {
         case "account": account.map(SettingValue.text)
+        case "agent": agent.map(SettingValue.text)
         case "answer-cache": .truth(answerCache)
         case "authority": authority.map(SettingValue.text)
         case "browser": browser.map(SettingValue.text)

@@ -54,6 +54,18 @@ public struct AcquiredToken: Sendable, Equatable {
 }
 
 extension AcquiredToken {
+    /// A token that an agent elsewhere gave, or what it exchanged one for if that goes with a user name as a password.
+    public init(forwarded token: Secret, expiresOn: Int?, realm: String, basicUsername: String?) {
+        accessToken = token
+        tokenType = "Bearer"
+        self.expiresOn = expiresOn
+        scopes = []
+        self.realm = realm
+        self.basicUsername = basicUsername
+        isExchanged = basicUsername != nil
+        source = .cache
+    }
+
     /// What a token was exchanged for; one that consists of fields alone has an empty token.
     init(_ record: ExchangedRecord, account: AccountRecord?, source: Source) {
         accessToken = record.secret ?? Secret("")

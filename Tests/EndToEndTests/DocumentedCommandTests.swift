@@ -17,6 +17,7 @@ import Testing
         "dbus-run-session -- bash": "starts a shell to type in",
         "lanyard client secret": "needs a secret; ClientSecretTests does what it does",
         "lanyard identity secret": "needs a secret; IdentityTests does what it does",
+        "lanyard agent": "serves until it is interrupted; AgentTests runs it",
         "lanyard sandbox": "serves until it is stopped; GreetingTests does what it prints",
         "kubectl config": "needs kubectl; KubectlTests does what it does",
         "--as azure-cli": "needs a program with an SDK; AzureSDKTests has one",
@@ -210,6 +211,7 @@ private struct DocumentedWorld: Sendable {
             #expect(ended.status == 0, "\(ended)")
         }
         try configure(with: Self.rules.filter { !script.adds(ruleFor: $0.url) })
+        if script.contains("forward remove") { try world.configure(forward: "devbox", urls: ["https://dev.azure.com/contoso"]) }
     }
 
     private func configure(with rules: [(url: String, scope: String)]) throws {
@@ -267,6 +269,11 @@ private struct DocumentedWorld: Sendable {
             part: "lanyard configure kubectl",
             script: "mkdir -p ~/.kube && printf '\(kubeconfig)' >~/.kube/config"
         ),
+        (
+            part: "configure container",
+            script: "mkdir here/.devcontainer && echo '{}' >here/.devcontainer/devcontainer.json"
+        ),
+        (part: "unconfigure container", script: "cd here && lanyard configure container devbox --yes"),
         (part: "lanyard doctor", script: "git config --global --unset-all credential.helper"),
         (
             part: "--from azure-cli",

@@ -51,6 +51,9 @@ import Testing
         "gpg --decrypt": "needs what the command before it makes",
         "systemctl --user enable": "needs a user's systemd",
         "systemd-ask-password": "needs systemd and an administrator",
+        "lanyard agent": "serves until it is interrupted; AgentTests runs it",
+        "ssh -R": "needs an sshd; ForwardedSocketTests has one",
+        "docker run": "needs a container engine",
         "lanyard plugin check FOLDER": "the folder is the reader's; ConformanceKitTests has one",
     ]
 

@@ -8,7 +8,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().path
 
     private static let keys =
-        Configuration.keys + Rule.keys + IssuerClient.keys + Identity.keys + Configuration.policyKeys
+        Configuration.keys + Rule.keys + IssuerClient.keys + Identity.keys + Forward.keys + Configuration.policyKeys
 
     private static func text(_ path: String) throws -> String {
         try String(contentsOfFile: "\(checkout)/\(path)", encoding: .utf8)
@@ -28,6 +28,8 @@ import Testing
         #expect(client.keys.sorted() == IssuerClient.keys.sorted())
         let identity = try #require((top["identity"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
         #expect(identity.keys.sorted() == Identity.keys.sorted())
+        let forward = try #require((top["forward"]?["items"] as? [String: Any])?["properties"] as? [String: Any])
+        #expect(forward.keys.sorted() == Forward.keys.sorted())
         let policy = try #require(top["policy"]?["properties"] as? [String: [String: Any]])
         #expect(policy.keys.sorted() == Configuration.policyKeys)
         let lock = try #require((policy["lock"]?["items"] as? [String: Any])?["enum"] as? [String])

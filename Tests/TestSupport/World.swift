@@ -11,6 +11,8 @@ package final class World: Sendable {
     /// What programs run in; nobody is there to be asked.
     package let environment: [String: String]
     private let kernelKeys: KernelKeys?
+    /// What a program is run by that is to have this world's kernel keys; nil if all do.
+    package var kernelKeysCommand: [String]? { kernelKeys?.command }
 
     /// Runs the body in a new world, and takes the world down whatever happens.
     ///

@@ -51,3 +51,28 @@ int lanyard_terminal_take(int descriptor, int discards);
 
 /// Gives the terminal back as it was, if it was taken, less what has been typed and not read.
 void lanyard_terminal_give_back(void);
+
+// Sockets in the file system, whose calls take structures that Swift can't fill in simply, and what Linux adds to them.
+
+/// Makes a socket of this path that this user alone can connect to, and listens on it; gives its descriptor.
+///
+/// Whatever has the path must have been removed. Not to be called while another thread makes files.
+int lanyard_socket_listen(const char *path, int backlog);
+
+/// Connects to the socket of a path, without waiting for it; gives a descriptor that never blocks.
+int lanyard_socket_connect(const char *path);
+
+/// Takes the next connection, without waiting for it; gives a descriptor that never blocks.
+int lanyard_socket_accept(int listener);
+
+/// Whose process is at the other end: the one that connected, or that listens.
+int64_t lanyard_socket_peer(int descriptor);
+
+/// Makes a pipe that never blocks at the end named, and that no program started from here gets.
+int lanyard_pipe(int ends[2], int nonblocking_end);
+
+/// Has the kernel send this process SIGTERM when its parent ends; an error if that has ended already.
+int lanyard_end_with(int32_t parent);
+
+/// Has SIGHUP, SIGINT, SIGTERM and SIGCHLD written to a pipe, as a byte each.
+int lanyard_signals_to(int descriptor);

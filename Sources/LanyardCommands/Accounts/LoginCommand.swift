@@ -26,6 +26,11 @@ struct LoginCommand: TokenNamingCommand {
         var options = interaction.values
         options.isAskedFor = true
         let session = try Session(context, options: options)
+        if session.configuration.agent != nil {
+            throw Failure(
+                "this machine asks an agent, and nobody signs in here",
+                hints: [Hint("where the agent runs", run: "lanyard login\(last: url ?? "URL")")])
+        }
         var (request, url) = try await self.request(in: session)
         if let identity = request.identity { throw Failure(noSignInFor: identity, url: url) }
         request.prompt = prompting.prompt?.rawValue

@@ -3,6 +3,7 @@ import Claims
 import Rules
 import Secrets
 import Terminal
+import TokenAcquisition
 
 /// A command whose arguments say which token is meant, and how to sign in for it.
 ///
@@ -26,6 +27,29 @@ extension TokenNamingCommand {
     ///
     /// Without any of them it is the only rule's, if the configuration has just one.
     func request(in session: Session) async throws(Failure) -> (request: TokenRequest, url: String?) {
+        let asked = try await asked(in: session)
+        // A script's request may be as incomplete; only here is it the command line that lacks something.
+        guard asked.host != nil || named.isComplete(in: session.configuration) else {
+            throw Failure(.incomplete, in: session.context).with(.usage)
+        }
+        guard let request = try session.resolve(asked) else { throw Failure(noRuleMaps: asked) }
+        return (request, asked.host == nil ? nil : asked.url)
+    }
+
+    /// Gets the token that the options come to, from an agent if this machine has one.
+    func token(in session: Session) async throws(Failure) -> AcquiredToken {
+        guard session.configuration.agent != nil else {
+            let (request, url) = try await request(in: session)
+            return try await session.token(for: request, url: url)
+        }
+        guard url != nil || named.isTokenNamed else {
+            throw Failure("an agent has to be asked for a URL", hints: ["add the URL to the command"], status: .usage)
+        }
+        return try session.forwardedToken(for: try await asked(in: session), interaction.values)
+    }
+
+    /// What the options ask for.
+    private func asked(in session: Session) async throws(Failure) -> CredentialRequest {
         var asked = CredentialRequest()
         if let url = try place(in: session) {
             asked = try CredentialRequest(url: url)
@@ -33,12 +57,7 @@ extension TokenNamingCommand {
         try named.write(to: &asked.wish)
         asked.wish.account = try await accountMeant(in: session)
         try write(to: &asked.wish.signIn)
-        // A script's request may be as incomplete; only here is it the command line that lacks something.
-        guard asked.host != nil || named.isComplete(in: session.configuration) else {
-            throw Failure(.incomplete, in: session.context).with(.usage)
-        }
-        guard let request = try session.resolve(asked) else { throw Failure(noRuleMaps: asked) }
-        return (request, asked.host == nil ? nil : asked.url)
+        return asked
     }
 
     /// The account as the rules and the store know it.

@@ -40,7 +40,8 @@ struct SettingKey {
     static func note(_ name: String) -> String { notes[name] ?? "" }
 
     private static let notes = [
-        "account": "the account, unless something else names one", "answer-cache": "whether answers are remembered",
+        "account": "the account, unless something else names one",
+        "agent": "the socket of an agent to ask instead of this machine", "answer-cache": "whether answers are remembered",
         "authority": "the authority of hosts that plugins know", "browser": "the command that opens a browser",
         "ca-file": "PEM certificates to trust besides the system's",
         "client-id": "the application, unless a rule names one",
@@ -115,6 +116,10 @@ extension Failure {
         case "rule", "rules":
             self.init(
                 "rules have commands of their own", hints: [Hint("see", run: "lanyard help rule")], status: .usage)
+        case "forward", "forwards":
+            self.init(
+                "forwards have commands of their own", hints: [Hint("see", run: "lanyard help forward")],
+                status: .usage)
         case "policy":
             self.init(
                 "[policy] is edited by hand, in \(Configuration.systemFile)", hints: ["see lanyard-config(5)"],

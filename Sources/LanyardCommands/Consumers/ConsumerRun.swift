@@ -25,7 +25,8 @@ struct ConsumerRun: Sendable {
         var options = options
         options.timeLimit = type(of: consumer).timeLimit
         let triesAgain = type(of: consumer).triesAgain
-        engine = CredentialEngine(in: context.surroundings) { [options] in
+        let terms = RelayTerms(context, options) { triesAgain && ToolRefusal(context)?.isThere == true }
+        engine = CredentialEngine(in: context.surroundings, terms: terms) { [options] in
             var options = options
             if triesAgain, ToolRefusal(context)?.isThere == true { options.isInteractive = false }
             return try Session(context, options: options).sources
@@ -81,6 +82,10 @@ struct ConsumerRun: Sendable {
         case .credential(let credential): return consumer.take(.credential(credential))
         case .nothing: return consumer.take(.nothing)
         case .list(let list): return consumer.take(list: list)
+        case .refused(let refusal) where refusal.isAbstention:
+            // The tool goes on as without lanyard, and the person is told why.
+            context.console.report(Failure(refusal, in: context))
+            return consumer.take(.nothing)
         case .refused(let refusal):
             self.refusal = refusal
             if type(of: consumer).triesAgain { ToolRefusal(context)?.leave() }

@@ -97,30 +97,20 @@ struct ExecCommand: TokenNamingCommand {
             try ProgramInPlace(words: command, variables: variables).run()
         }
         // Nobody is asked for the tokens that the command asks for; so whoever is here is asked now.
-        let account = try await requireTokens(in: session)
-        let variables = try StandIn.variables(
-            ofIdentityFor: named.resource, named.options(account: account), in: session.context)
-        try ProgramInPlace(words: command, variables: variables).run()
-    }
-
-    /// Gets a token for each resource; gives the account that was meant.
-    private func requireTokens(in session: Session) async throws(Failure) -> String? {
-        var account: String?
         for resource in named.resource {
             var one = self
             one.named.resource = [resource]
-            let (request, _) = try await one.request(in: session)
-            _ = try await session.token(for: request, url: nil)
-            account = request.account
+            _ = try await one.token(in: session)
         }
-        return account
+        let variables = try StandIn.variables(
+            ofIdentityFor: named.resource, named.options(account: named.account), in: session.context)
+        try ProgramInPlace(words: command, variables: variables).run()
     }
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: interaction.values)
         if let standIn { try await run(as: standIn, in: session) }
-        let (request, url) = try await request(in: session)
-        let acquired = try await session.token(for: request, url: url)
+        let acquired = try await token(in: session)
         context.mask([acquired.accessToken.reveal()])
         var variables = [Self.expiryVariable: acquired.expiresOn.map { String($0) } ?? ""]
         for name in env.isEmpty ? [Self.tokenVariable] : env { variables[name] = acquired.accessToken.reveal() }

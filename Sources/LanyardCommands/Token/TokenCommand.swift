@@ -49,8 +49,7 @@ struct TokenCommand: TokenNamingCommand {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: interaction.values)
-        let (request, url) = try await request(in: session)
-        let acquired = try await session.token(for: request, url: url)
+        let acquired = try await token(in: session)
         let console = session.context.console
         if decode { return try show(acquired, console, now: Int(context.now)) }
         // A header may have the token in another form.

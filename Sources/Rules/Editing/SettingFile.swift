@@ -43,6 +43,7 @@ public struct SettingFile: Sendable {
         guard others.allSatisfy({ before.value(of: $0) == after.value(of: $0) }),
             before.rules.map(\.anywhere) == after.rules.map(\.anywhere),
             before.identities.map(\.anywhere) == after.identities.map(\.anywhere),
+            before.forwards.map(\.anywhere) == after.forwards.map(\.anywhere),
             before.lockedKeys == after.lockedKeys,
             before.clients == after.clients, before.wellKnownClients == after.wellKnownClients
         else {

@@ -137,6 +137,8 @@ enum ToolURL: Sendable, Equatable {
     case optional
     /// It can't be told to ask for all.
     case required
+    /// It takes a host instead.
+    case host
 }
 
 /// Where a tool is configured: in whose home, and for which URL.
@@ -188,7 +190,8 @@ struct ToolPlace: Sendable {
 enum Tools {
     static let all: [any ConfigurableTool.Type] = [
         DockerTool.self, PodmanTool.self, CargoTool.self, GoTool.self, BazelTool.self, PipTool.self, UvTool.self,
-        KubectlTool.self, TerraformTool.self, PnpmTool.self, AWSTool.self, NuGetTool.self,
+        KubectlTool.self, TerraformTool.self, PnpmTool.self, AWSTool.self, NuGetTool.self, SSHTool.self,
+        ContainerTool.self,
     ]
 
     /// The tool of a name.
@@ -206,7 +209,7 @@ extension ConfigurableTool {
     /// A link that came with lanyard is there without the tool: by itself it says nothing, unless `isRecorded` tells that lanyard was
     /// asked to make it.
     static func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
-        guard url != .required, let place = try? ToolPlace(context), let changes = try? changes(place)
+        guard url != .required, url != .host, let place = try? ToolPlace(context), let changes = try? changes(place)
         else { return false }
         if let override = override(place) { return override }
         let isMeant = isRecorded || changes.contains { $0.setting.format != .link } || installed(context) != nil

@@ -96,6 +96,7 @@ extension ToolURL {
         case .none: ""
         case .optional: " [<url>]"
         case .required: " <url>"
+        case .host: " <host>"
         }
     }
 
@@ -105,6 +106,7 @@ extension ToolURL {
         case .none where url != nil:
             throw ValidationError("\(tool) takes no URL; leave it out")
         case .required where url == nil: throw ValidationError("\(tool) needs a URL")
+        case .host where url == nil: throw ValidationError("\(tool) needs a host")
         default: break
         }
     }
@@ -113,10 +115,14 @@ extension ToolURL {
 extension ArgumentHelp {
     /// The help of a tool's URL, hidden if it takes none.
     static func url(of tool: any ConfigurableTool.Type, _ text: String) -> ArgumentHelp {
+        if tool.url == .host { return tool.name == SSHTool.name ? .sshHost : .forwardOfContainer }
         let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
         let help = isClear ? "\(text)." : "\(text); every URL if left out."
         return ArgumentHelp(stringLiteral: help).hidden(tool.url == .none)
     }
+
+    private static let sshHost = ArgumentHelp("The host, as you name it to ssh.", valueName: "host")
+    private static let forwardOfContainer = ArgumentHelp("The forward that the container uses.", valueName: "host")
 
     private func hidden(_ isHidden: Bool) -> ArgumentHelp {
         var help = self

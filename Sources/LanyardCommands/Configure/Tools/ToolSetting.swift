@@ -22,15 +22,19 @@ struct ToolSetting: Sendable, Hashable {
         case lines
         /// A whole line: the line. It is there or not.
         case line
+        /// The same, but before any other: ssh reads what stands below a `Host` for that host only.
+        case firstLine = "first-line"
         /// A kubeconfig: the name of a user, whose settings are the lines below `user:`.
         case kubeUser
         /// A program of its own: the value is all of its text.
         case script
+        /// A file of its own: the value is all of its text.
+        case document
         /// No text: the file itself is a link, and the value what it leads to.
         case link
 
         /// Whether nothing else is in the file.
-        var isWholeFile: Bool { self == .script || self == .link }
+        var isWholeFile: Bool { [.script, .document, .link].contains(self) }
     }
 
     let file: String
@@ -95,7 +99,7 @@ struct ToolSetting: Sendable, Hashable {
 
 extension ToolSetting {
     /// Whether a value can be put back after somebody took out the one that took its place.
-    var canPutBack: Bool { ![.kubeUser, .script, .link].contains(format) && FileStatus(of: file) != nil }
+    var canPutBack: Bool { ![.kubeUser, .script, .document, .link].contains(format) && FileStatus(of: file) != nil }
 
     /// The value in the file's text.
     func value(in text: String) throws(SettingsError) -> String? {
@@ -104,8 +108,9 @@ extension ToolSetting {
         case .toml: try toml(text).value(of: name)
         case .ini, .lines: LineSettings(text, section: table).value(of: name)
         case .line: text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r") == name } ? name : nil
+        case .firstLine: text.linesBeforeHosts.contains { $0 == name } ? name : nil
         case .kubeUser: kubeUser(in: text)?.withoutTokens.joined(separator: "\n")
-        case .script: text
+        case .script, .document: text
         case .link: nil
         }
     }
@@ -161,10 +166,11 @@ extension ToolSetting {
             return value.map { lines.setting(name, to: $0) }
                 ?? lines.removing(name, keepingSection: before.hasSection)
         case .line: return try value == nil ? withoutLine(text, before.isSetApart) : withLine(text)
+        case .firstLine: return value == nil ? withoutFirstLine(text) : "\(name)\n\(text)"
         case .kubeUser:
             guard let value, let user = kubeUser(in: text) else { return text }
             return KubeUsers(text).replacing(user, with: value.pieces(between: "\n").map(String.init))
-        case .script: return value ?? ""
+        case .script, .document: return value ?? ""
         case .link: return text
         }
     }
@@ -178,9 +184,9 @@ extension ToolSetting {
         case .toml, .ini:
             return (table.map { ["[\($0)]"] } ?? []) + "\(name) = \(value)".pieces(between: "\n").map(String.init)
         case .lines: return ["\(name)=\(value)"]
-        case .line: return [name]
+        case .line, .firstLine: return [name]
         case .kubeUser: return ["- name: \(name)", "  user:"] + value.pieces(between: "\n").map { "    \($0)" }
-        case .script: return value.pieces(between: "\n").map(String.init)
+        case .script, .document: return value.pieces(between: "\n").map(String.init)
         case .link: return ["a link to \(value)"]
         }
     }
@@ -233,6 +239,13 @@ extension ToolSetting {
         return rows.joined(separator: "\n")
     }
 
+    private func withoutFirstLine(_ text: String) -> String {
+        var rows = text.pieces(between: "\n", omittingEmpty: false)
+        guard let row = rows.firstIndex(where: { $0.trimmed(of: " \t\r") == name }) else { return text }
+        rows.remove(at: row)
+        return rows.joined(separator: "\n")
+    }
+
     /// Whether a text says nothing any more.
     private func isEmpty(_ text: String) -> Bool {
         let rest = text.trimmed(of: " \t\r\n")
@@ -264,5 +277,15 @@ extension ToolSetting {
             throw Failure(
                 "\(file.displayable()) cannot be made: \(reason.lowercased())", hints: ["make its folder writable"])
         }
+    }
+}
+
+extension String {
+    /// The lines of ssh's settings that count for every host, trimmed.
+    fileprivate var linesBeforeHosts: [Substring] {
+        pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.prefix { line in
+            let word = line.prefix { $0 != " " && $0 != "\t" && $0 != "=" }.lowercased()
+            return word != "host" && word != "match"
+        }.map { $0 }
     }
 }

@@ -1,0 +1,379 @@
+internal import CLinux
+internal import Files
+internal import Glibc
+public import Rules
+internal import Secrets
+internal import SystemPackage
+
+/// What an agent needs from the program that it runs in.
+public protocol AgentDuties {
+    /// Whom it serves by the settings as they are now.
+    ///
+    /// - Throws: what is wrong with them; those from before count on.
+    mutating func forwards() throws -> [Forward]
+    /// What was answered before to such a request and still counts.
+    func remembered(_ request: CredentialRequest) -> ForwardedCredential?
+    /// The program that answers one request, its arguments and its variables.
+    ///
+    /// It gets the request on its standard input, and writes the reply.
+    var worker: (program: String, arguments: [String], environment: [String: String]) { get }
+    /// The folder whose changes may mean other settings; nil if there is none.
+    var settingsFolder: String? { get }
+    /// Tells that these far sides are served now, or what is wrong with the settings.
+    func tell(_ news: AgentNews)
+    /// What a far side is told that asks for something it may not have.
+    func refusal(of request: CredentialRequest, _ objection: Forward.Objection, to forward: Forward)
+        -> ForwardedRefusal
+}
+
+/// What an agent has to tell whoever runs it.
+public enum AgentNews {
+    /// It serves these, each on a socket of its own.
+    case serving([Forward], folder: String)
+    /// The settings are wrong; those from before count on.
+    case unreadable(any Error)
+    /// No socket can be made for this one.
+    case noSocket(Forward, reason: String)
+}
+
+/// Answers far sides: one socket each, one request a connection, all on one thread.
+///
+/// It gives what was answered before at once. For all else it starts a process a request, which ends with the connection: so one
+/// that hangs, or asks the person, costs nobody else anything. What one far side may use up is bounded.
+public final class Agent<Duties: AgentDuties> {
+    private var duties: Duties
+    private let folder: AgentFolder
+    private var doors: [Door] = []
+    private var connections: [Connection] = []
+    /// Processes that are ending, and when they are killed if they don't.
+    private var ending: [(process: pid_t, deadline: Int)] = []
+    private let signals: (read: CInt, write: CInt)
+    private var watch: CInt = -1
+
+    /// Makes the agent of this user.
+    ///
+    /// - Throws: `AgentFolder.Problem`, as if there is one already.
+    public init(_ duties: Duties, in place: String) throws(AgentFolder.Problem) {
+        var ends: [CInt] = [-1, -1]
+        guard lanyard_pipe(&ends, 1) == 0 else { throw .unusable("no pipe can be made") }
+        signals = (ends[0], ends[1])
+        self.duties = duties
+        folder = try AgentFolder(place)
+    }
+
+    /// Serves until a signal ends it, and removes its sockets; gives the signal's number.
+    public func run() -> CInt {
+        signal(SIGPIPE, SIG_IGN)
+        lanyard_signals_to(signals.write)
+        // Threads that aren't the program's first have them blocked.
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        watchSettings()
+        reload()
+        while true {
+            if let number = turn() {
+                close()
+                return number
+            }
+        }
+    }
+
+    // MARK: The loop
+
+    /// One round: waits until something happens, and does what it takes; gives the number of a signal that ends it.
+    private func turn() -> CInt? {
+        let now = Uptime.now
+        for index in doors.indices { doors[index].refill(now) }
+        startWorkers(now)
+        var entries = [pollfd(fd: signals.read, events: Int16(POLLIN), revents: 0)]
+        entries.append(pollfd(fd: watch, events: Int16(POLLIN), revents: 0))
+        let isFull = connections.count >= Limit.connections
+        for door in doors {
+            let isOpen = !isFull && door.mayTake(among: connections)
+            entries.append(pollfd(fd: isOpen ? door.listener : -1, events: Int16(POLLIN), revents: 0))
+        }
+        let first = entries.count
+        for connection in connections { entries += connection.pollEntries }
+        _ = poll(&entries, nfds_t(entries.count), CInt(pause(from: now)))
+        if entries[0].revents != 0, let number = takeSignals() { return number }
+        serve(entries[first...].map(\.revents))
+        // Last, for it changes which doors there are.
+        let ready = doors.indices.filter { entries[2 + $0].revents != 0 }
+        for index in ready { accept(at: index) }
+        reap()
+        if entries[1].revents != 0 { drainWatch() }
+        return nil
+    }
+
+    /// How long nothing needs to be done unless something happens, in milliseconds.
+    private func pause(from now: Int) -> Int {
+        var next = now + 3_600_000
+        for connection in connections { next = min(next, connection.deadline) }
+        if !ending.isEmpty { next = min(next, now + 50) }
+        if doors.contains(where: \.isThrottled) { next = min(next, now + 20) }
+        if connections.contains(where: \.isQueued) { next = min(next, now + 100) }
+        return max(0, next - now)
+    }
+
+    private func takeSignals() -> CInt? {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(signals.read, &bytes, bytes.count)
+        var hangsUp = false
+        for byte in bytes[..<max(0, count)] {
+            switch CInt(byte) {
+            case SIGINT, SIGTERM: return CInt(byte)
+            case SIGHUP: hangsUp = true
+            default: break
+            }
+        }
+        if hangsUp { reload() }
+        return nil
+    }
+
+    // MARK: Settings
+
+    private func watchSettings() {
+        guard let path = duties.settingsFolder else { return }
+        let made = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
+        guard made >= 0 else { return }
+        watch = made
+        inotify_add_watch(made, path, UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE))
+    }
+
+    private func drainWatch() {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while read(watch, &bytes, bytes.count) > 0 {}
+        reload()
+    }
+
+    /// Makes the sockets what the settings say.
+    private func reload() {
+        let forwards: [Forward]
+        do { forwards = try duties.forwards() } catch { return duties.tell(.unreadable(error)) }
+        let before = doors.map(\.forward)
+        guard forwards != before || doors.isEmpty else { return }
+        for door in doors where !forwards.contains(where: { $0.name == door.forward.name }) {
+            dismiss(door.forward.name)
+            Glibc.close(door.listener)
+            folder.remove(door.forward.name)
+        }
+        doors = forwards.compactMap { forward in
+            if var door = doors.first(where: { $0.forward.name == forward.name }) {
+                door.forward = forward
+                return door
+            }
+            let listener = folder.listen(as: forward.name)
+            guard listener >= 0 else {
+                duties.tell(.noSocket(forward, reason: Errno(rawValue: -listener).description))
+                return nil
+            }
+            return Door(forward: forward, listener: listener)
+        }
+        folder.removeOthers(than: doors.map(\.forward.name))
+        duties.tell(.serving(doors.map(\.forward), folder: folder.path))
+    }
+
+    /// Ends what came through a door that is closed.
+    private func dismiss(_ name: String) {
+        for index in connections.indices.reversed() where connections[index].door == name { drop(index) }
+    }
+
+    // MARK: Connections
+
+    private func accept(at index: Int) {
+        let descriptor = lanyard_socket_accept(doors[index].listener)
+        guard descriptor >= 0 else { return }
+        let peer = lanyard_socket_peer(descriptor)
+        guard peer == 0 || peer == Int64(geteuid()) else {
+            Glibc.close(descriptor)
+            return
+        }
+        doors[index].spendConnection()
+        connections.append(Connection(descriptor, door: doors[index].forward.name, now: Uptime.now))
+    }
+
+    /// Goes on with the connections that something happened to.
+    private func serve(_ events: [Int16]) {
+        let now = Uptime.now
+        var next = events.startIndex
+        var finished: [Int] = []
+        for index in connections.indices {
+            let count = connections[index].pollEntries.count
+            let mine = Array(events[next..<(next + count)])
+            next += count
+            switch connections[index].take(mine, now: now) {
+            case .goOn: break
+            case .end: finished.append(index)
+            case .request(let block): answer(block, index, now)
+            case .reply(let reply):
+                if case .refused(let refusal) = reply, refusal.code == .person { rest(connections[index].door, now) }
+                finishWorker(index, hasReplied: true)
+                connections[index].reply(reply, now: now)
+            }
+        }
+        for index in finished.reversed() { drop(index) }
+    }
+
+    /// The person has just said no to this far side: it doesn't get them asked again at once.
+    private func rest(_ name: String, _ now: Int) {
+        guard let index = doors.firstIndex(where: { $0.forward.name == name }) else { return }
+        doors[index].quietUntil = now + Limit.restAfterNo
+    }
+
+    private func answer(_ block: Attributes, _ index: Int, _ now: Int) {
+        guard let door = doors.first(where: { $0.forward.name == connections[index].door }) else {
+            return connections[index].reply(.nothing, now: now)
+        }
+        var request: ForwardedRequest
+        do throws(ForwardedRequest.Fault) {
+            request = try ForwardedRequest(block)
+        } catch {
+            return connections[index].reply(.refused(.init(error)), now: now)
+        }
+        if let objection = door.forward.objection(to: request.wanted) {
+            let refusal = duties.refusal(of: request.wanted, objection, to: door.forward)
+            return connections[index].reply(.refused(refusal), now: now)
+        }
+        if !door.forward.confirms, let known = duties.remembered(request.wanted) {
+            return connections[index].reply(.credential(known), now: now)
+        }
+        request.forward = door.forward.name
+        if now < door.quietUntil { request.wanted.isUnattended = true }
+        connections[index].queue(request, now: now)
+    }
+
+    private func drop(_ index: Int) {
+        finishWorker(index)
+        connections[index].hangUp()
+        connections.remove(at: index)
+    }
+
+    // MARK: Workers
+
+    private func startWorkers(_ now: Int) {
+        var running = connections.count(where: \.isWorking)
+        for index in connections.indices {
+            guard running < Limit.workers, case .queued(let request) = connections[index].state,
+                let door = doors.firstIndex(where: { $0.forward.name == connections[index].door })
+            else { continue }
+            let own = connections.count { $0.isWorking && $0.door == connections[index].door }
+            guard own < Limit.workersOfDoor, doors[door].spendWorker() else { continue }
+            let worker = duties.worker
+            guard let block = try? request.block().encoded,
+                let started = Worker(worker.program, worker.arguments, worker.environment, input: block + [0x0A])
+            else {
+                connections[index].reply(.refused(.init(.other, "the agent cannot start a process")), now: now)
+                continue
+            }
+            connections[index].work(started, isUnattended: request.wanted.isUnattended, now: now)
+            running += 1
+        }
+    }
+
+    /// Takes a connection's process from it, and sees to it that it ends; what has replied does so by itself.
+    private func finishWorker(_ index: Int, hasReplied: Bool = false) {
+        guard case .working(let worker) = connections[index].state else { return }
+        worker.end(isAsked: !hasReplied)
+        ending.append((worker.process, Uptime.now + (hasReplied ? Limit.unattended : Limit.patienceToEnd)))
+    }
+
+    private func reap() {
+        let now = Uptime.now
+        ending.removeAll { process, deadline in
+            if now >= deadline { kill(process, SIGKILL) }
+            var status: CInt = 0
+            let found = waitpid(process, &status, WNOHANG)
+            return found != 0
+        }
+    }
+
+    /// Ends all that it began.
+    private func close() {
+        for index in connections.indices.reversed() { drop(index) }
+        for door in doors {
+            Glibc.close(door.listener)
+            folder.remove(door.forward.name)
+        }
+        let deadline = Uptime.now + Limit.patienceToEnd
+        for index in ending.indices { ending[index].deadline = min(ending[index].deadline, deadline) }
+        while !ending.isEmpty, Uptime.now <= deadline + 100 {
+            reap()
+            usleep(10_000)
+        }
+    }
+}
+
+/// What far sides may use up; times in milliseconds.
+enum Limit {
+    /// Connections at a time, and those of one far side.
+    static let (connections, connectionsOfDoor) = (64, 32)
+    /// Connections that wait to be taken, of one far side.
+    static let backlog: CInt = 16
+    /// Processes at a time, and those for one far side.
+    static let (workers, workersOfDoor) = (16, 8)
+    /// How many connections one far side may make at once, and how many each second.
+    static let (connectionBurst, connectionRate) = (1000, 200)
+    /// How many processes may be started for one far side at once, and how many each second.
+    static let (workerBurst, workerRate) = (100, 5)
+    /// How long a request or a reply may take on its way.
+    static let transfer = 10_000
+    /// How long an answer may take if nobody is asked, and if somebody is.
+    static let (unattended, attended) = (60_000, 3_600_000)
+    /// How long a process may take to end.
+    static let patienceToEnd = 5_000
+    /// For how long nobody is asked for a far side after the person said no.
+    static let restAfterNo = 30_000
+}
+
+/// A far side's socket, and what it may still use up.
+struct Door {
+    var forward: Forward
+    let listener: CInt
+    /// Until when nobody is asked.
+    var quietUntil = 0
+    private var connectionsLeft = Double(Limit.connectionBurst)
+    private var workersLeft = Double(Limit.workerBurst)
+    private var refilled = Uptime.now
+
+    init(forward: Forward, listener: CInt) {
+        self.forward = forward
+        self.listener = listener
+    }
+
+    /// Whether it takes no connection now because there were too many.
+    var isThrottled: Bool { connectionsLeft < 1 }
+
+    func mayTake(among connections: [Connection]) -> Bool {
+        !isThrottled && connections.count { $0.door == forward.name } < Limit.connectionsOfDoor
+    }
+
+    mutating func refill(_ now: Int) {
+        let seconds = Double(now - refilled) / 1000
+        refilled = now
+        connectionsLeft = min(connectionsLeft + seconds * Double(Limit.connectionRate), Double(Limit.connectionBurst))
+        workersLeft = min(workersLeft + seconds * Double(Limit.workerRate), Double(Limit.workerBurst))
+    }
+
+    mutating func spendConnection() { connectionsLeft -= 1 }
+
+    mutating func spendWorker() -> Bool {
+        guard workersLeft >= 1 else { return false }
+        workersLeft -= 1
+        return true
+    }
+}
+
+extension ForwardedRefusal {
+    /// What is said of a request that can't be read.
+    public init(_ fault: ForwardedRequest.Fault) {
+        switch fault {
+        case .version:
+            self.init(
+                .invalid, "the other lanyard asks in another version of the format",
+                remedies: ["install the same version of lanyard on both sides"])
+        case .verb: self.init(.invalid, "an agent only gives credentials; it neither stores nor erases any")
+        case .invalid(let key): self.init(.invalid, "the request's `\(key.displayable(limit: 60))` is not valid")
+        }
+    }
+}

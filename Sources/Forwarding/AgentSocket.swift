@@ -1,0 +1,139 @@
+internal import CLinux
+internal import Glibc
+internal import Rules
+internal import Secrets
+internal import SystemPackage
+
+/// The socket of an agent, as whoever asks it sees it.
+///
+/// It blocks the thread: an answer that is there takes less time than starting another.
+public struct AgentSocket: Sendable {
+    /// Where it is.
+    public let path: String
+
+    /// Names a socket.
+    public init(_ path: String) {
+        self.path = path
+    }
+
+    /// Why an agent doesn't answer.
+    public enum Problem: Error, Sendable, Equatable {
+        /// Nothing can be reached there, for this reason.
+        case unreachable(String)
+        /// It belongs to another user, who would be told what is asked for and could answer anything.
+        case foreign
+        /// What it sends is no answer.
+        case garbled
+        /// It ended the connection without an answer.
+        case hungUp
+        /// It didn't answer in time.
+        case silent
+        /// The request can't be sent.
+        case unwritable
+    }
+
+    /// How long to go on trying while the agent has as many connections waiting as it takes.
+    private static let patienceToConnect = 5_000
+    /// How long an answer may take if nobody is asked, and if somebody is: milliseconds.
+    private static let (unattendedPatience, attendedPatience) = (60_000, 3_600_000)
+
+    /// Asks, and waits for the answer.
+    ///
+    /// The connection stays open while it waits: to close it takes the request back.
+    ///
+    /// - Parameters:
+    ///   - request: what is asked.
+    ///   - limit: the seconds that whoever asks waits at most, if there is such a limit.
+    ///   - waiting: called once if the answer takes longer than a second.
+    /// - Returns: what the agent says.
+    /// - Throws: `Problem` if it says nothing.
+    public func ask(
+        _ request: ForwardedRequest, within limit: Int? = nil, waiting: () -> Void
+    ) throws(Problem) -> ForwardedReply {
+        guard let block = try? request.block().encoded else { throw .unwritable }
+        let descriptor = try connect()
+        defer { close(descriptor) }
+        let peer = lanyard_socket_peer(descriptor)
+        // Root may use anybody's: in a container, that is who runs there, and the host's user whose socket it is.
+        guard peer == 0 || peer == Int64(geteuid()) || geteuid() == 0 else { throw .foreign }
+        let patience =
+            limit.map { $0 * 1000 } ?? (request.wanted.isUnattended ? Self.unattendedPatience : Self.attendedPatience)
+        let deadline = Uptime.now + patience
+        try send(block + [0x0A], to: descriptor, until: deadline)
+        return try receive(from: descriptor, until: deadline, waiting)
+    }
+
+    private func connect() throws(Problem) -> CInt {
+        let deadline = Uptime.now + Self.patienceToConnect
+        while true {
+            let descriptor = lanyard_socket_connect(path)
+            if descriptor >= 0 { return descriptor }
+            guard -descriptor == EAGAIN, Uptime.now < deadline else {
+                throw .unreachable(Errno(rawValue: -descriptor).description)
+            }
+            usleep(20_000)
+        }
+    }
+
+    private func send(_ bytes: [UInt8], to descriptor: CInt, until deadline: Int) throws(Problem) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                guard Uptime.wait(for: POLLOUT, at: descriptor, until: deadline) else { throw .silent }
+            } else if errno != EINTR {
+                // It may have said why before it hung up.
+                return
+            }
+        }
+    }
+
+    private func receive(
+        from descriptor: CInt, until deadline: Int, _ waiting: () -> Void
+    ) throws(Problem) -> ForwardedReply {
+        var parser = AttributeParser(longestInput: ForwardedReply.longest)
+        var hasTold = false
+        while true {
+            let quiet = hasTold ? deadline : min(deadline, Uptime.now + 1000)
+            guard Uptime.wait(for: POLLIN, at: descriptor, until: quiet) else {
+                guard !hasTold, Uptime.now < deadline else { throw .silent }
+                hasTold = true
+                waiting()
+                continue
+            }
+            var bytes = [UInt8](repeating: 0, count: 16 * 1024)
+            let count = read(descriptor, &bytes, bytes.count)
+            if count < 0, errno == EAGAIN || errno == EINTR { continue }
+            guard count > 0 else { throw .hungUp }
+            guard let blocks = try? parser.consume(bytes[..<count]) else { throw .garbled }
+            guard let block = blocks.first else { continue }
+            guard let reply = try? ForwardedReply(block) else { throw .garbled }
+            return reply
+        }
+    }
+}
+
+/// Milliseconds that no change of the time of day moves.
+enum Uptime {
+    static var now: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    }
+
+    /// Waits until something can be done with a descriptor, or its other end is closed; false if the time is over first.
+    static func wait(for events: Int32, at descriptor: CInt, until deadline: Int) -> Bool {
+        while true {
+            var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+            let left = deadline - now
+            guard left > 0 else { return false }
+            let count = poll(&entry, 1, CInt(min(left, Int(CInt.max))))
+            if count > 0 { return true }
+            if count < 0, errno != EINTR { return true }
+        }
+    }
+}

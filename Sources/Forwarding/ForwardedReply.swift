@@ -1,0 +1,195 @@
+import Rules
+public import Secrets
+
+/// What an agent says to a request: one block of lines in git's format, as docs/forwarding.md has it.
+public enum ForwardedReply: Sendable, Equatable {
+    /// This is what was asked for.
+    case credential(ForwardedCredential)
+    /// There is none, and nobody objects to another source.
+    case nothing
+    /// There is none, for this reason.
+    case refused(ForwardedRefusal)
+
+    /// The longest reply that is read, in bytes.
+    public static let longest = 256 * 1024
+
+    /// The reply as a block; what can't be written in it becomes a refusal.
+    public var block: Attributes {
+        do throws(ProtocolError) {
+            return try written()
+        } catch {
+            let refusal = ForwardedRefusal(.other, "what is stored for this cannot be forwarded")
+            return (try? Self.refused(refusal).written()) ?? Attributes()
+        }
+    }
+
+    /// The block as bytes, with the blank line that ends it.
+    public var bytes: [UInt8] { block.encoded + [0x0A] }
+
+    /// Reads a block.
+    ///
+    /// What isn't known is skipped: an agent may come to say more.
+    ///
+    /// - Throws: `Unreadable` if it is no reply, or none of this version.
+    public init(_ block: Attributes) throws(Unreadable) {
+        guard block["version"] == ForwardedRequest.version else { throw Unreadable() }
+        guard !block.lines.contains(where: { $0.value.hasControlCharacter }) else { throw Unreadable() }
+        switch block["reply"] {
+        case "credential": self = .credential(try ForwardedCredential(block))
+        case "nothing": self = .nothing
+        case "refused": self = .refused(ForwardedRefusal(block))
+        default: throw Unreadable()
+        }
+    }
+
+    /// It is no reply.
+    public struct Unreadable: Error {}
+
+    private func written() throws(ProtocolError) -> Attributes {
+        var lines = Attributes()
+        try lines.append("version", ForwardedRequest.version)
+        switch self {
+        case .credential(let credential):
+            try lines.append("reply", "credential")
+            try credential.write(to: &lines)
+        case .nothing: try lines.append("reply", "nothing")
+        case .refused(let refusal):
+            try lines.append("reply", "refused")
+            try refusal.write(to: &lines)
+        }
+        return lines
+    }
+}
+
+/// What a far side gets: what a server takes, and never what gets more of it.
+public struct ForwardedCredential: Sendable, Equatable {
+    /// What sort of secret it is.
+    public enum Kind: Sendable, Equatable {
+        /// An access token, or what one was exchanged for.
+        case token
+        /// A user's password.
+        case password
+        /// What follows this scheme in an `Authorization` header; all of it if the scheme is empty.
+        case authorization(scheme: String)
+    }
+
+    /// What sort of secret it is.
+    public var kind: Kind
+    /// The token, password or authorization.
+    public var secret: Secret
+    /// Whose it is.
+    public var username: String?
+    /// When it ends, in seconds since 1970.
+    public var expiresOn: Int?
+    /// The only user name that servers take a token with as a password.
+    public var basicUsername: String?
+    /// Whether servers take a token as such, too.
+    public var takesBearer = true
+    /// The tenant that a token is for.
+    public var realm: String?
+    /// The parts of a credential that has several.
+    public var fields: [String: Secret] = [:]
+
+    /// Makes a credential.
+    public init(_ kind: Kind, _ secret: Secret, username: String?, expiresOn: Int?) {
+        self.kind = kind
+        self.secret = secret
+        self.username = username
+        self.expiresOn = expiresOn
+    }
+
+    func write(to lines: inout Attributes) throws(ProtocolError) {
+        switch kind {
+        case .token:
+            try lines.append("authtype", "Bearer")
+            try lines.append("credential", secret.reveal())
+            try lines.append("ephemeral", "1")
+        case .password: try lines.append("password", secret.reveal())
+        case .authorization(let scheme):
+            try lines.append("authtype", scheme)
+            try lines.append("credential", secret.reveal())
+        }
+        if let username { try lines.append("username", username) }
+        if let expiresOn { try lines.append("password_expiry_utc", String(expiresOn)) }
+        if let basicUsername { try lines.append("basic_username", basicUsername) }
+        if !takesBearer { try lines.append("bearer", "0") }
+        if let realm { try lines.append("tenant", realm) }
+        for (name, value) in fields { try lines.append("field[]", "\(name)=\(value.reveal())") }
+    }
+
+    init(_ block: Attributes) throws(ForwardedReply.Unreadable) {
+        if let password = block["password"] {
+            kind = .password
+            secret = Secret(password)
+        } else {
+            guard let credential = block["credential"], let scheme = block["authtype"] else {
+                throw ForwardedReply.Unreadable()
+            }
+            kind = block["ephemeral"] == "1" ? .token : .authorization(scheme: scheme)
+            secret = Secret(credential)
+        }
+        username = block["username"]
+        expiresOn = block["password_expiry_utc"].flatMap { Int($0) }
+        basicUsername = block["basic_username"]
+        takesBearer = block["bearer"] != "0"
+        realm = block["tenant"]
+        for line in block.list("field[]") {
+            guard let equals = line.utf8.firstIndex(of: UInt8(ascii: "=")) else { throw ForwardedReply.Unreadable() }
+            fields[String(line[..<equals])] = Secret(String(line[line.utf8.index(after: equals)...]))
+        }
+    }
+}
+
+/// Why an agent gives nothing, in words for people.
+public struct ForwardedRefusal: Error, Sendable, Equatable {
+    /// What lies behind it, as far as far sides do something about it.
+    public enum Code: String, Sendable {
+        /// The far side may not ask for this.
+        case notAllowed = "not-allowed"
+        /// In the keyring, which can't be used now.
+        case keyring
+        /// In the person, who said no or gave no answer.
+        case person
+        /// In the authority, which can't be reached or has too much to do now.
+        case authority
+        /// Only the person can go on, and nobody can be asked.
+        case nobody
+        /// The agent has too much to do.
+        case busy
+        /// The request can't be read, or is of another version.
+        case invalid
+        /// Anything else.
+        case other
+    }
+
+    /// What lies behind it.
+    public var code: Code
+    /// What is wrong.
+    public var message: String
+    /// What can be done about it, on the agent's side.
+    public var remedies: [String]
+
+    /// Says why; nothing in it is secret.
+    public init(_ code: Code, _ message: String, remedies: [String] = []) {
+        self.code = code
+        self.message = message
+        self.remedies = remedies
+    }
+
+    /// The most remedies, and what of a text is read.
+    private static let (mostRemedies, longestText) = (8, 1000)
+
+    func write(to lines: inout Attributes) throws(ProtocolError) {
+        try lines.append("error", code.rawValue)
+        try lines.append("message", message.displayable(limit: Self.longestText))
+        for remedy in remedies.prefix(Self.mostRemedies) {
+            try lines.append("hint[]", remedy.displayable(limit: Self.longestText))
+        }
+    }
+
+    init(_ block: Attributes) {
+        code = block["error"].flatMap(Code.init) ?? .other
+        message = (block["message"] ?? "there is no credential").displayable(limit: Self.longestText)
+        remedies = block.list("hint[]").prefix(Self.mostRemedies).map { $0.displayable(limit: Self.longestText) }
+    }
+}

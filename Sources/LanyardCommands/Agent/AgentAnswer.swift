@@ -1,0 +1,88 @@
+import ConsumerProtocols
+import Dispatch
+import Forwarding
+import Glibc
+import Rules
+import Secrets
+import SystemPackage
+import Terminal
+
+/// The process that answers one request for the agent, which is on stdin; the reply goes to stdout.
+///
+/// stdin stays open for as long as the answer is wanted. Its end ends this process as SIGTERM does, with all that it began, however
+/// the agent ended.
+struct AgentAnswer {
+    private let context: CommandContext
+
+    init(_ context: CommandContext) {
+        self.context = context
+    }
+
+    func run() async throws {
+        guard let block = readRequest() else { throw Failure("the agent's request cannot be read") }
+        endWithInput()
+        let request: ForwardedRequest
+        do throws(ForwardedRequest.Fault) { request = try ForwardedRequest(block) } catch {
+            return context.console.write(ForwardedReply.refused(ForwardedRefusal(error)).bytes)
+        }
+        // The settings may have changed since the agent read them.
+        let forwards = try Session(context).configuration.forwards
+        guard let forward = forwards.first(where: { $0.name == request.forward }) else {
+            return context.console.write(ForwardedReply.nothing.bytes)
+        }
+        if let refusal = await refusal(of: request, to: forward) {
+            return context.console.write(ForwardedReply.refused(refusal).bytes)
+        }
+        var context = context
+        context.requester = Requester(forward: forward.name, name: request.requester)
+        var run = ConsumerRun(ForwardedConsumer(request), in: context)
+        _ = await run.toTheEnd()
+    }
+
+    private func refusal(of request: ForwardedRequest, to forward: Forward) async -> ForwardedRefusal? {
+        if let objection = forward.objection(to: request.wanted) {
+            return ForwardedRefusal(request.wanted, objection, to: forward)
+        }
+        guard forward.confirms else { return nil }
+        let requester = Requester(forward: forward.name, name: request.requester)
+        return await Confirmation(context, requester).refusal(of: request.wanted)
+    }
+
+    private func readRequest() -> Attributes? {
+        var parser = AttributeParser(longestInput: 2 * ForwardedRequest.longest)
+        while true {
+            var bytes = [UInt8](repeating: 0, count: 8192)
+            guard let count = try? bytes.withUnsafeMutableBytes({ try context.input.read(into: $0) }), count > 0,
+                let blocks = try? parser.consume(bytes[..<count])
+            else { return nil }
+            if let block = blocks.first { return block }
+        }
+    }
+
+    private func endWithInput() {
+        let input = context.input.rawValue
+        DispatchQueue(label: "lanyard.agent").async {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(input, &byte, 1)
+                if count < 0, errno == EINTR { continue }
+                guard count <= 0 else { continue }
+                kill(getpid(), SIGTERM)
+                return
+            }
+        }
+    }
+}
+
+/// The far side on whose behalf a command runs.
+struct Requester: Sendable {
+    /// The forward's name, which the person chose.
+    let forward: String
+    /// What the far side calls itself, fit to show; nobody has checked it.
+    let name: String
+
+    /// Who it is, in a sentence.
+    var text: String {
+        name.isEmpty || name == forward ? forward : "\(forward) (which calls itself \(name))"
+    }
+}

@@ -1,0 +1,137 @@
+import ArgumentParser
+import ConsumerProtocols
+import CredentialEngine
+import Files
+import Forwarding
+import Glibc
+import Rules
+import Secrets
+import SettingsFile
+import Terminal
+import TokenStore
+
+struct AgentCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "agent", abstract: "Answer remote hosts and containers with this machine's credentials.",
+        discussion: """
+            Serves each [[forward]] of the configuration on a socket of its own, until it is interrupted. Remote hosts and \
+            containers that reach such a socket get access tokens and passwords for the URLs that the forward lists; people sign \
+            in here. Refresh tokens stay here.
+            """)
+
+    static let examples: KeyValuePairs = [
+        "Let a development machine ask for an organisation's repositories": """
+        lanyard forward add devbox \(Example.url)
+        lanyard configure ssh devbox
+        lanyard agent
+        """
+    ]
+
+    /// The agent's own process number, for the processes that it starts.
+    @Option(help: .hidden)
+    var answerFor: Int32?
+
+    mutating func run(in context: CommandContext) async throws {
+        guard answerFor == nil else { return try await AgentAnswer(context).run() }
+        let duties = try LocalDuties(context)
+        let console = context.console
+        do throws(AgentFolder.Problem) {
+            let agent = try Agent(duties, in: try Self.place(context))
+            _ = agent.run()
+        } catch {
+            switch error {
+            case .taken:
+                throw Failure(
+                    "there is an agent already",
+                    hints: [Hint("if systemd runs it, look at it", run: "systemctl --user status lanyard-agent")])
+            case .unusable(let reason):
+                throw Failure("the folder of the agent's sockets cannot be used: \(reason)")
+            }
+        }
+        console.note("the agent has ended")
+    }
+
+    /// The folder of the sockets.
+    static func place(_ context: CommandContext) throws(AgentFolder.Problem) -> String {
+        guard let folder = SingleFlight(environment: context.environment).directories.first else {
+            throw .unusable("neither XDG_RUNTIME_DIR nor HOME is set")
+        }
+        return "\(folder)/agents"
+    }
+}
+
+/// What an agent needs of this machine.
+struct LocalDuties: AgentDuties {
+    let worker: (program: String, arguments: [String], environment: [String: String])
+    let settingsFolder: String?
+    private let context: CommandContext
+
+    /// - Throws: `Failure` if this machine is a far side itself, or the configuration is wrong.
+    init(_ context: CommandContext) throws(Failure) {
+        var context = context
+        // An agent's process that was started before lanyard was upgraded runs what is installed now.
+        let deleted = " (deleted)"
+        if context.executable.hasSuffix(deleted) {
+            context.executable = String(context.executable.dropLast(deleted.utf8.count))
+        }
+        self.context = context
+        worker = (context.executable, ["agent", "--answer-for", String(getpid())], context.environment)
+        settingsFolder = Configuration.userFile(environment: context.environment).map(FileTrust.parent(of:))
+        let configuration = try Session(context).configuration
+        guard configuration.agent == nil else {
+            throw Failure(
+                "this machine asks an agent itself, and has nothing of its own to forward",
+                hints: ["forward that agent's socket instead; see docs/forwarding.md"])
+        }
+    }
+
+    mutating func forwards() throws -> [Forward] { try Configuration.load(environment: context.environment).forwards }
+
+    func remembered(_ request: CredentialRequest) -> ForwardedCredential? {
+        guard let credential = CachedCredential(request, in: context.surroundings)?.credential,
+            credential.fields.isEmpty
+        else { return nil }
+        return credential.forwarded
+    }
+
+    func tell(_ news: AgentNews) {
+        let console = context.console
+        switch news {
+        case .serving([], _):
+            console.note(Hint("nothing is forwarded yet; to begin", run: "lanyard forward add NAME URL"))
+        case .serving(let forwards, let folder):
+            for forward in forwards {
+                let urls = forward.urls.map { $0.text.displayable(limit: 200) }.joined(separator: ", ")
+                console.note("\(forward.name) may ask for \(urls), at \(context.short("\(folder)/\(forward.name)"))")
+            }
+        case .unreadable(let error):
+            let failure = (error as? SettingsError).map { Failure($0) } ?? Failure("the settings can't be read")
+            console.report(failure)
+            console.note("what was forwarded before still is")
+        case .noSocket(let forward, let reason):
+            console.error("no socket can be made for \(forward.name): \(reason)")
+        }
+    }
+
+    func refusal(
+        of request: CredentialRequest, _ objection: Forward.Objection, to forward: Forward
+    ) -> ForwardedRefusal { ForwardedRefusal(request, objection, to: forward) }
+}
+
+extension ForwardedRefusal {
+    /// What a far side is told that asks for something it may not have.
+    init(_ request: CredentialRequest, _ objection: Forward.Objection, to forward: Forward) {
+        switch objection {
+        case .notListed:
+            let place = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
+            let url = request.wish.isEmpty ? request.place : nil
+            let command = ShellCommand(words: ["lanyard", "forward", "add", forward.name, url ?? "URL"])
+            self.init(
+                .notAllowed, "the forward \(forward.name) does not list \(place)",
+                remedies: [Hint("list it", run: command).line])
+        case .namesToken:
+            self.init(.invalid, "the forward \(forward.name) is for URLs, and not for tokens by name")
+        case .noPlace: self.init(.invalid, "the request names no URL")
+        }
+    }
+}

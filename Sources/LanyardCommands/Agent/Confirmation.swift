@@ -1,0 +1,132 @@
+import Addresses
+import Forwarding
+import Rules
+import Secrets
+import Subprocess
+import SystemPackage
+import Terminal
+import TokenStore
+
+/// Asks the person whether a far side may have what it asks for: at the terminal that the agent runs at, else by a notification.
+struct Confirmation {
+    private let context: CommandContext
+    private let requester: Requester
+
+    init(_ context: CommandContext, _ requester: Requester) {
+        self.context = context
+        self.requester = requester
+    }
+
+    /// How long the person has, in seconds.
+    private static let patience = 60
+
+    /// Why it may not; nil if it may.
+    func refusal(of request: CredentialRequest) async -> ForwardedRefusal? {
+        let what = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
+        let question = "may \(requester.text) use your credential for \(what)?"
+        let answer: Bool??
+        do {
+            // One question at a time, whoever asks.
+            answer = try await SingleFlight(environment: context.environment).withLock(
+                key: "agent's question", deadline: Double(Self.patience)
+            ) { await ask(question, what) }
+        } catch {
+            answer = .some(nil)
+        }
+        switch answer {
+        case .some(true): return nil
+        case .some(false): return ForwardedRefusal(.person, "the use of the credential for \(what) was declined")
+        case .some(nil): return ForwardedRefusal(.person, "nobody confirmed the use of the credential for \(what)")
+        case nil:
+            return ForwardedRefusal(
+                .nobody, "each use has to be confirmed, and nobody can be asked",
+                remedies: ["run `lanyard agent` at a terminal, or install notify-send 0.8 or later"])
+        }
+    }
+
+    /// What the person says; nil inside if they say nothing, and nil if they can't be asked.
+    private func ask(_ question: String, _ what: String) async -> Bool?? {
+        if let prompt = Prompt(context) {
+            return .some(await within(Self.patience) { await prompt.decision(question, suggesting: false) })
+        }
+        return await Notification(context)?.answer(to: "\(requester.forward) asks for a credential", question)
+    }
+
+    private func within(_ seconds: Int, _ body: @escaping @Sendable () async -> Bool?) async -> Bool? {
+        await withTaskGroup(of: Bool?.self) { group in
+            group.addTask { await body() }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(seconds))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+}
+
+extension Requester {
+    /// Says who asks for a sign-in before a page opens: on the agent's terminal, and by a notification if it has none.
+    func announce(_ url: String?, in context: CommandContext) async {
+        let text = "\(self.text) asks for a sign-in\(url.map { " to \($0.displayable(limit: 300))" } ?? "")"
+        context.console.note(text)
+        guard !ControllingTerminal.isThere else { return }
+        await Notification(context)?.show("\(forward) asks for a sign-in", text)
+    }
+}
+
+/// A notification on the person's desktop, by notify-send.
+struct Notification: Sendable {
+    private let program: String
+    /// How long one stays that asks something, in seconds.
+    private static let patience = 60
+
+    /// Nil if there is no such program, or no screen.
+    init?(_ context: CommandContext) {
+        guard context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil,
+            let program = context.program("notify-send")
+        else { return nil }
+        self.program = program
+    }
+
+    /// Shows one, and doesn't wait for the person.
+    func show(_ title: String, _ text: String) async { _ = await run(["--app-name=lanyard"], title, text, within: 2) }
+
+    /// What the person chooses: nil inside if they don't, and nil if they can't be asked so.
+    func answer(to title: String, _ question: String) async -> Bool?? {
+        let options = [
+            "--app-name=lanyard", "--urgency=critical", "--wait", "--expire-time=\(Self.patience * 1000)",
+            "--action=allow=Allow", "--action=deny=Deny",
+        ]
+        guard let ended = await run(options, title, question, within: Self.patience) else { return .some(nil) }
+        guard ended.isDone else { return nil }
+        switch ended.output.trimmed() {
+        case "allow": return .some(true)
+        case "deny": return .some(false)
+        default: return .some(nil)
+        }
+    }
+
+    /// Nil if it takes too long.
+    private func run(
+        _ options: [String], _ title: String, _ text: String, within seconds: Int
+    ) async -> (isDone: Bool, output: String)? {
+        // Notifications have markup.
+        let escaped = text.replacing(bytes: "&", with: "&amp;").replacing(bytes: "<", with: "&lt;")
+        let arguments = options + ["--", title, escaped]
+        return await withTaskGroup(of: (isDone: Bool, output: String)?.self) { group in
+            group.addTask {
+                let ended = try? await Subprocess.run(
+                    .path(FilePath(program)), arguments: Arguments(arguments), input: .none,
+                    output: .string(limit: 4096), error: .discarded)
+                return (ended?.terminationStatus.isSuccess ?? false, ended?.standardOutput ?? "")
+            }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(seconds))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+}

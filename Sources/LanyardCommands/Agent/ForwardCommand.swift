@@ -1,0 +1,165 @@
+import ArgumentParser
+import JSON
+import Rules
+import Secrets
+import SettingsFile
+import Terminal
+
+struct ForwardCommand: AsyncParsableCommand, WithExamples {
+    static let configuration = CommandConfiguration(
+        commandName: "forward", abstract: "Manage what remote hosts and containers may ask the agent for.",
+        subcommands: [ForwardAddCommand.self, ForwardListCommand.self, ForwardRemoveCommand.self],
+        aliases: ["forwards"])
+
+    static let examples: KeyValuePairs = ["See who may ask for what": "lanyard forward list"]
+}
+
+struct ForwardAddCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Let a remote host or a container ask for URLs.",
+        discussion: """
+            A forward of the name that is there already gets the URLs besides its own. An agent that is running takes them over at \
+            once.
+            """)
+
+    static let examples: KeyValuePairs = [
+        "Let a host ask for an organisation's repositories": "lanyard forward add devbox \(Example.url)",
+        "Be asked before each use": "lanyard forward add --confirm devbox \(Example.url)",
+    ]
+
+    @Argument(help: "The name: letters, digits, '.', '_' and '-'.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("What it may ask for; all below counts too.", valueName: "url"))
+    var urls: [String] = []
+
+    @Flag(help: "Ask you each time before it gets something.")
+    var confirm = false
+
+    @OptionGroup var place: RulePlaceOptions
+
+    mutating func validate() throws {
+        guard Forward.isName(name) else {
+            throw ValidationError("a forward's name is a short word of letters, digits, '.', '_' and '-'")
+        }
+        guard !urls.isEmpty else { throw ValidationError("name the URLs that \(name) may ask for") }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, of: place.scope, isToBeWritten: true)
+        let added = try urls.map { url throws(Failure) in try URLPattern(typed: url) }
+        let confirms = confirm
+        let name = name
+        let result = try session.changeForwards { file throws(SettingsError) in
+            let old = file.tables.first { $0.name == name }
+            var forward = old ?? Forward(name: name, urls: [], confirms: confirms)
+            forward.urls += added.filter { url in !forward.urls.contains { $0.means(url) } }
+            forward.confirms = forward.confirms || confirms
+            if let old { try file.replace(old, with: forward) } else {
+                try file.add(forward, schema: InstalledFiles(context).schema)
+            }
+            return forward
+        }
+        let console = context.console
+        let all = result.urls.map { $0.text.displayable(limit: 200) }.joined(separator: ", ")
+        let question = result.confirms ? ", and you are asked each time" : ""
+        console.note("\(name) may ask for \(all)\(question); in \(context.short(session.rulesFile))")
+        console.note(Hint("to make a host of ssh's use it", run: "lanyard configure ssh \(name)"))
+    }
+}
+
+struct ForwardListCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List who may ask for what.")
+
+    static let examples: KeyValuePairs = [
+        "See each forward's name": "lanyard forward list --json | jq --raw-output '.[].name'"
+    ]
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    mutating func run(in context: CommandContext) async throws {
+        let forwards = try Session(context).configuration.forwards
+        guard !json else {
+            return context.console.print(JSONValue.array(forwards.map(\.json)).encoded(pretty: true))
+        }
+        for forward in forwards {
+            context.console.print(forward.name + (forward.confirms ? " (you are asked each time)" : ""))
+            for url in forward.urls { context.console.print("    \(url.text.displayable())") }
+        }
+    }
+}
+
+struct ForwardRemoveCommand: Command {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a forward, or some of its URLs.",
+        discussion: "An agent that is running ends what the forward had under way. Comments right above the forward go too.")
+
+    static let examples: KeyValuePairs = [
+        "Stop a host from asking": "lanyard forward remove devbox",
+        "Take one URL from it": "lanyard forward remove devbox \(Example.url)",
+    ]
+
+    @Argument(help: "The forward's name, as `lanyard forward list` shows it.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("What it may no longer ask for; everything if left out.", valueName: "url"))
+    var urls: [String] = []
+
+    @OptionGroup var place: RulePlaceOptions
+
+    mutating func run(in context: CommandContext) async throws {
+        let session = try Session(context, of: place.scope)
+        let taken = try urls.map { url throws(Failure) in try URLPattern(typed: url) }
+        let name = name
+        let left: Forward? = try session.changeForwards { file throws(SettingsError) in
+            guard let old = file.tables.first(where: { $0.name == name }) else { return nil }
+            var rest = old
+            rest.urls.removeAll { url in taken.contains { $0.means(url) } }
+            guard rest.urls.count == old.urls.count - taken.count else { return nil }
+            if taken.isEmpty { rest.urls = [] }
+            if rest.urls.isEmpty { try file.remove(old) } else { try file.replace(old, with: rest) }
+            return rest
+        }
+        let shown = name.displayable(limit: 64)
+        let file = context.short(session.rulesFile)
+        guard let left else {
+            throw Failure(
+                taken.isEmpty ? "there is no forward \(shown) in \(file)" : "no forward \(shown) in \(file) lists that",
+                hints: [Hint("see which there are", run: "lanyard forward list")])
+        }
+        context.console.note(
+            left.urls.isEmpty ? "removed the forward \(shown) from \(file)" : "\(shown) may no longer ask for that")
+    }
+}
+
+extension Session {
+    /// Changes the forwards of a file.
+    func changeForwards<Result>(
+        _ change: (TableFile<Forward>) throws(SettingsError) -> Result
+    ) throws(Failure) -> Result {
+        guard scope == .system || !configuration.isLocked("forward") else {
+            throw Failure(
+                "forwards are locked by \(Configuration.systemFile)", hints: ["ask whoever administers this machine"])
+        }
+        do throws(SettingsError) {
+            let file = try TableFile<Forward>(reading: rulesFile)
+            try file.requireWritable()
+            return try change(file)
+        } catch {
+            guard scope == .system, error.lacksPermission else { throw Failure(error) }
+            throw Failure(error.description, hints: [context.asRoot])
+        }
+    }
+}
+
+extension Forward {
+    /// For programs, as lanyard-agent(1) has it.
+    fileprivate var json: JSONValue {
+        .object([
+            "name": .string(name), "urls": JSONValue(strings: urls.map(\.text)), "confirm": .bool(confirms),
+            "file": .string(file), "line": line.map { .integer(Int64($0)) } ?? .null,
+        ])
+    }
+}

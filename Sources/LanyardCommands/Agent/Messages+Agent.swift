@@ -1,0 +1,49 @@
+import CredentialEngine
+import Forwarding
+import Rules
+import Terminal
+
+extension Failure {
+    /// An agent that can't be asked; its socket as people write it.
+    init(_ problem: AgentSocket.Problem, at socket: String) {
+        let reconnect: Hint = "connect again with the forward that `lanyard configure ssh` set up, or start the agent there"
+        switch problem {
+        case .unreachable(let reason):
+            self.init("the agent at \(socket) cannot be reached: \(reason)", hints: [reconnect])
+        case .foreign:
+            self.init(
+                "the agent at \(socket) belongs to another user",
+                hints: ["name your own in LANYARD_AGENT, or in `agent` of the configuration"])
+        case .garbled:
+            self.init("what answers at \(socket) is no agent of lanyard's", hints: ["check LANYARD_AGENT"])
+        case .hungUp: self.init("the agent at \(socket) ended the connection", hints: [reconnect])
+        case .silent: self.init("the agent at \(socket) did not answer in time", hints: [reconnect])
+        case .unwritable: self.init("the request cannot be passed on to the agent")
+        }
+    }
+
+    /// What an agent refuses; its remedies are for the machine that it runs on.
+    init(_ refusal: ForwardedRefusal) {
+        self.init(
+            "the agent refused: \(refusal.message)",
+            hints: refusal.remedies.map { Hint("on the agent's machine: \($0)") },
+            status: refusal.code == .nobody ? .interactionRequired : .failed,
+            cause: refusal.code == .person ? .cancellation : .other)
+    }
+}
+
+extension RelayTerms {
+    /// How the tools that a command serves wait for an agent; `isRefused` tells whether the tool was refused a moment ago.
+    init(
+        _ context: CommandContext, _ options: InteractionOptions.Values,
+        isRefused: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.init(
+            mayAsk: {
+                let words = ["GIT_TERMINAL_PROMPT": false, "LANYARD_INTERACTIVE": false, "CI": true]
+                return options.isInteractive && !words.contains { context.boolean($0.key) == $0.value } && !isRefused()
+            },
+            timeLimit: options.timeLimit,
+            waiting: { context.console.note("waiting for the agent; it may be asking you where it runs") })
+    }
+}

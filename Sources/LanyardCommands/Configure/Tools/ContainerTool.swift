@@ -1,0 +1,127 @@
+import Addresses
+import Forwarding
+import Glibc
+import Rules
+import Secrets
+import Terminal
+
+/// Containers: they mount the socket of a forward.
+enum ContainerTool: ConfigurableTool {
+    static let name = "container"
+    static let purpose = "tools in a container ask this machine's agent"
+    static let discussion = """
+        Mounts the agent's socket by the `devcontainer.json` or the compose file in this folder, if there is one: into `devcontainer.json`, or \
+        into `compose.override.yaml`, for the service of the forward's name. It prints what docker and podman take.
+        """
+    static let url = ToolURL.host
+    static let exampleOfURL = " devbox"
+    static let programs = ["docker", "podman"]
+    static let schemes = ["https"]
+
+    /// Where the socket is in containers.
+    private static let target = "/run/lanyard.sock"
+
+    static func requireUse(_ place: ToolPlace) throws(Failure) {
+        guard Forward.isName(forward(place)), place.pattern?.hasPath == false, place.pattern?.host.port == nil else {
+            throw Failure("name the forward that the container is to use, such as devbox", status: .usage)
+        }
+    }
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let folder = workingFolder
+        if let file = devcontainer(in: folder, place) {
+            let source = "${localEnv:XDG_RUNTIME_DIR}/lanyard/agents/\(forward(place))"
+            let mount = "\"source=\(source),target=\(target),type=bind\""
+            let mounts = ToolSetting(.json, "mounts", in: file)
+            return [
+                ToolChange(mounts, to: try list(mounts, with: mount)),
+                ToolChange(.json, "containerEnv", Configuration.agentVariable, in: file, to: "\"\(target)\""),
+            ]
+        }
+        let override = "\(folder)/compose.override.yaml"
+        // compose takes the first that there is, and no other.
+        let overrides = ["compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"]
+        guard let compose = composeFile(in: folder, place),
+            !overrides.contains(where: { place.context.isFile("\(folder)/\($0)") })
+        else { return [] }
+        if let text = try ToolPlace.text(of: override), !text.isSame(as: overriding(forward(place))) { return [] }
+        guard try services(of: compose).contains(forward(place)) else { return [] }
+        return [ToolChange(ToolSetting(.document, [], in: override), to: overriding(forward(place)))]
+    }
+
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let name = forward(place)
+        var notes: [Hint] = []
+        let forwards = try Session(place.context).configuration.forwards
+        if !forwards.contains(where: { $0.name == name }) {
+            notes.append(Hint("say what \(name) may ask for", run: "lanyard forward add \(name) URL"))
+        }
+        if let compose = composeFile(in: workingFolder, place), devcontainer(in: workingFolder, place) == nil,
+            try changes(place).isEmpty
+        {
+            let file = place.context.short(compose)
+            let text = "for a service of \(file), beside its image"
+            notes.append(Hint("\(text): volumes", write: "- ${XDG_RUNTIME_DIR}/lanyard/agents/\(name):\(target)"))
+            notes.append(Hint("\(text): environment", write: "\(Configuration.agentVariable): \(target)"))
+        }
+        return notes + [
+            Hint(
+                "with docker or podman, add these options",
+                write: "--volume \"$XDG_RUNTIME_DIR/lanyard/agents/\(name):\(target)\" "
+                    + "--env \(Configuration.agentVariable)=\(target)"),
+            Hint("the agent must run here, before the container", run: "lanyard agent"),
+        ]
+    }
+
+    static func name(ofURL url: String, _ place: ToolPlace) -> String { URLPattern(url)?.host.name ?? url }
+
+    private static func forward(_ place: ToolPlace) -> String { place.pattern?.host.name ?? "" }
+
+    private static var workingFolder: String {
+        guard let folder = getcwd(nil, 0) else { return "." }
+        defer { free(folder) }
+        return String(cString: folder)
+    }
+
+    private static func devcontainer(in folder: String, _ place: ToolPlace) -> String? {
+        [".devcontainer/devcontainer.json", ".devcontainer.json"].map { "\(folder)/\($0)" }
+            .first(where: place.context.isFile)
+    }
+
+    private static func composeFile(in folder: String, _ place: ToolPlace) -> String? {
+        ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"].map { "\(folder)/\($0)" }
+            .first(where: place.context.isFile)
+    }
+
+    /// The list that stands there, with one more element at its end.
+    private static func list(_ setting: ToolSetting, with element: String) throws(Failure) -> String {
+        guard let old = try setting.current(), let (start, _) = old.cut(atLast: "]") else { return "[\(element)]" }
+        guard !old.hasBytes(element) else { return old }
+        let elements = start.trimmed(of: " \t\r\n")
+        return elements.isSame(as: "[") ? "[\(element)]" : "\(elements), \(element)]"
+    }
+
+    /// The names of a compose file's services, as far as they are written in the usual way: two blanks before each.
+    private static func services(of file: String) throws(Failure) -> [String] {
+        let lines = (try ToolPlace.text(of: file) ?? "").pieces(between: "\n").map(String.init)
+        let below = lines.drop { $0.trimmed(of: " \t\r") != "services:" }.dropFirst()
+        return below.prefix { $0.hasPrefix(" ") || $0.hasPrefix("#") }.compactMap { line in
+            guard line.hasPrefix("  "), !line.hasPrefix("   "), let (name, rest) = line.cut(at: ":"),
+                rest.trimmed(of: " \r").isEmpty
+            else { return nil }
+            return String(name.trimmed(of: " \"'"))
+        }
+    }
+
+    private static func overriding(_ service: String) -> String {
+        """
+        services:
+          \(service):
+            volumes:
+              - ${XDG_RUNTIME_DIR}/lanyard/agents/\(service):\(target)
+            environment:
+              \(Configuration.agentVariable): \(target)
+
+        """
+    }
+}

@@ -1,0 +1,107 @@
+import Addresses
+import Forwarding
+import Glibc
+import Rules
+import Secrets
+import Terminal
+
+/// ssh: the socket of a forward goes to the host of the same name.
+enum SSHTool: ConfigurableTool {
+    static let name = "ssh"
+    static let purpose = "tools on a host that you reach by ssh ask this machine's agent"
+    static let discussion = """
+        Adds a file to `~/.ssh` that forwards the agent's socket for the host, and includes it first in `~/.ssh/config`. It says what to do \
+        on the host.
+        """
+    static let url = ToolURL.host
+    static let exampleOfURL = " devbox"
+    static let schemes = ["https"]
+
+    static func requireUse(_ place: ToolPlace) throws(Failure) {
+        let host = host(place)
+        guard Forward.isName(host), place.pattern?.hasPath == false, place.pattern?.host.port == nil else {
+            throw Failure(
+                "a forward can't have the name \(host.displayable(limit: 200))",
+                hints: ["give the host a short name in ~/.ssh/config, and take that"], status: .usage)
+        }
+        for path in [try socket(place), remoteSocket(place)] where !path.isPlainPath {
+            throw Failure("ssh takes no such path: \(path.displayable(limit: 300))")
+        }
+    }
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let (host, folder) = (host(place), "\(place.home)/.ssh")
+        let file = "lanyard-\(host).conf"
+        let remote = remoteSocket(place)
+        var lines = ["Host \(host)", "RemoteForward \(remote) \(try socket(place))"]
+        // ssh takes the first `SetEnv` that it reads, and no other.
+        if !(try setsVariables(place)) { lines.append("SetEnv \(Configuration.agentVariable)=\(remote)") }
+        let include = "Include \(file)"
+        return lines.map { ToolChange(.line, $0, in: "\(folder)/\(file)", to: $0) }
+            + [ToolChange(.firstLine, include, in: "\(folder)/config", to: include)]
+    }
+
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let host = host(place)
+        let remote = remoteSocket(place)
+        var notes: [Hint] = []
+        let forwards = try Session(place.context).configuration.forwards
+        if !forwards.contains(where: { $0.name == host }) {
+            notes.append(Hint("say what \(host) may ask for", run: "lanyard forward add \(host) URL"))
+        }
+        return notes + [
+            Hint(
+                "on \(host), unless its sshd accepts \(Configuration.agentVariable) (AcceptEnv)",
+                run: "lanyard config set agent \(remote)"),
+            Hint(
+                "for its sshd_config, so that a new connection takes the socket over",
+                write: "StreamLocalBindUnlink yes"),
+            Hint("the agent must run here", run: "lanyard agent"),
+        ]
+    }
+
+    static func name(ofURL url: String, _ place: ToolPlace) -> String { URLPattern(url)?.host.name ?? url }
+
+    private static func host(_ place: ToolPlace) -> String { place.pattern?.host.name ?? "" }
+
+    private static func socket(_ place: ToolPlace) throws(Failure) -> String {
+        do throws(AgentFolder.Problem) { return "\(try AgentCommand.place(place.context))/\(host(place))" } catch {
+            throw Failure("there is no folder for the agent's sockets", hints: ["set XDG_RUNTIME_DIR or HOME"])
+        }
+    }
+
+    /// Where the socket is on the host: a path of this user's on this machine, so that several can use the host.
+    private static func remoteSocket(_ place: ToolPlace) -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        gethostname(&buffer, buffer.count - 1)
+        let machine = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
+        return "/tmp/lanyard-\("\(user)-\(machine)".wordForFile).sock"
+    }
+
+    private static func setsVariables(_ place: ToolPlace) throws(Failure) -> Bool {
+        let text = try ToolPlace.text(of: "\(place.home)/.ssh/config") ?? ""
+        return text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r").lowercased().hasPrefix("setenv") }
+    }
+}
+
+extension String {
+    /// Whether neither ssh nor a shell takes anything in it for more than a path's letter.
+    fileprivate var isPlainPath: Bool { hasPrefix("/") && utf8.allSatisfy(\.isPlain) }
+
+    /// What of it can be part of a file's name anywhere.
+    fileprivate var wordForFile: String {
+        String(decoding: utf8.filter { $0.isPlain && $0 != UInt8(ascii: "/") }.prefix(48), as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isPlain: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: "+"):
+            true
+        default: false
+        }
+    }
+}

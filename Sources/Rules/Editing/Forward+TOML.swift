@@ -1,0 +1,19 @@
+import Addresses
+
+extension Forward {
+    /// The far side as a `[[forward]]` table, to be shown or written.
+    public var toml: String {
+        var lines = ["[[forward]]", "name = \(name.inTOML)", "urls = \(urls.map(\.text).inTOML)"]
+        if confirms { lines.append("confirm = true") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension Forward: ConfigurationTable {
+    /// `forward`.
+    public static var key: String { "forward" }
+    /// `forwards`.
+    public static var plural: String { "forwards" }
+    /// The far sides.
+    public static var member: WritableKeyPath<Configuration, [Forward]> { \.forwards }
+}

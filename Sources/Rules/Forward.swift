@@ -1,0 +1,99 @@
+import Addresses
+import Secrets
+import SettingsFile
+
+/// A far side that may ask the agent on this machine: a host that was reached with ssh, or a container.
+public struct Forward: Sendable, Equatable {
+    /// What people call the far side; its socket has the same name.
+    public var name: String
+    /// Which URLs it may ask for.
+    public var urls: [URLPattern]
+    /// Whether the person is asked each time before it gets something.
+    public var confirms = false
+    /// The file that holds its table; empty for one that is yet to be written.
+    public var file = ""
+    /// The line that the table begins at, from 1.
+    public var line: Int?
+
+    /// The keys of a forward.
+    public static let keys = ["name", "urls", "confirm"]
+
+    /// Describes a far side that is to be written.
+    public init(name: String, urls: [URLPattern], confirms: Bool) {
+        self.name = name
+        self.urls = urls
+        self.confirms = confirms
+    }
+
+    /// Reads a `[[forward]]` table.
+    ///
+    /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
+    init(_ table: SettingsTable) throws(SettingsError) {
+        try table.allow(only: Self.keys, of: "forward")
+        guard let name = try table.string("name") else { throw table.error(nil, "a forward needs `name`") }
+        guard Self.isName(name) else {
+            throw table.error(
+                "name", "`name` must be a short word of letters, digits, `.`, `_` and `-`", hint: "such as \"devbox\"")
+        }
+        let texts = try table.strings("urls") ?? []
+        guard !texts.isEmpty else {
+            throw table.error(
+                "urls", "a forward needs `urls`: what it may ask for", hint: "such as urls = [\"\(Example.url)\"]")
+        }
+        var urls: [URLPattern] = []
+        for (index, text) in texts.enumerated() {
+            guard let pattern = URLPattern(text), !pattern.hasPassword else {
+                throw table.error(
+                    "urls", element: index, "this is not a URL: \(text.displayable(limit: 200))",
+                    hint: "write it like \"\(Example.url)\"")
+            }
+            urls.append(pattern)
+        }
+        self.init(name: name, urls: urls, confirms: try table.boolean("confirm") ?? false)
+        file = table.file
+        line = table.line
+    }
+
+    /// Whether a text can name a far side: as an identity's name, but not `.` first, for it names a file.
+    public static func isName(_ text: String) -> Bool {
+        Identity.isName(text) && text.utf8.first != UInt8(ascii: ".")
+    }
+}
+
+extension Forward {
+    /// Why a far side isn't given what it asks for.
+    public enum Objection: Sendable, Equatable {
+        /// No pattern of its list matches.
+        case notListed
+        /// It asks for a token by more than its place, which a list of URLs says nothing about.
+        case namesToken
+        /// It names no place.
+        case noPlace
+    }
+
+    /// Why this far side isn't given what it asks for; nil if it may have it.
+    ///
+    /// A token by scopes counts as one for the URLs of the resources whose default scopes they are: SDKs ask so.
+    public func objection(to request: CredentialRequest) -> Objection? {
+        var wish = request.wish
+        (wish.scopes, wish.tenant) = ([], nil)
+        guard wish.isEmpty else { return .namesToken }
+        guard request.scheme != nil || request.host != nil else {
+            guard !request.wish.scopes.isEmpty else { return .noPlace }
+            return request.wish.scopes.allSatisfy(covers(scope:)) ? nil : .notListed
+        }
+        guard request.wish.isEmpty else { return .namesToken }
+        guard request.scheme != nil, request.host != nil else { return .noPlace }
+        return covers(request) ? nil : .notListed
+    }
+
+    private func covers(_ request: CredentialRequest) -> Bool { urls.contains { $0.fit(request) != nil } }
+
+    private func covers(scope: String) -> Bool {
+        let end = "/.default"
+        guard scope.isScopeToken, scope.hasSuffix(end), let url = try? RequestURL(String(scope.dropLast(end.utf8.count))),
+            url.username == nil
+        else { return false }
+        return covers(CredentialRequest(url))
+    }
+}

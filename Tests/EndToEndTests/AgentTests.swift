@@ -1,0 +1,334 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `lanyard agent`, and a far side that has nothing but its socket.
+@Suite struct AgentTests {
+    private static let path = "common/hello.git"
+    private static let alice = "alice@contoso.example"
+
+    /// A world with a forward for all of the sandbox's resources, and its agent with a browser in which Alice signs in.
+    private static func withAgent(
+        _ further: String = "", _ body: @Sendable (World, FarSide) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox", further)
+            try await world.withAgent(world.browser(as: alice)) { far in try await body(world, far) }
+        }
+    }
+
+    @Test func `a clone signs in on the near side, and nothing of it stays on the far side`() async throws {
+        try await Self.withAgent { world, far in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let clone = try await far.run("/usr/bin/git", ["clone", "--quiet", url, "hello"])
+            #expect(clone.status == 0, "\(clone)")
+            #expect(FileManager.default.fileExists(atPath: far.folder + "/work/hello/README.md"))
+            #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+            // Now it needs nobody.
+            try await world.sandbox.clearLog()
+            let fetch = try await far.run("/usr/bin/git", ["-C", "hello", "fetch"])
+            #expect(fetch.status == 0 && fetch.errors.isEmpty, "\(fetch)")
+            #expect(try await world.sandbox.authorityRequests().isEmpty)
+            let got = try await far.get(url)
+            let token = try #require(got.value("password"), "\(got)")
+            #expect(got.value("username") == Self.alice)
+            #expect(far.files(holding: token).isEmpty)
+            let secrets = try await Self.refreshTokens(world)
+            #expect(!secrets.isEmpty)
+            for secret in secrets { #expect(!got.output.contains(secret) && far.files(holding: secret).isEmpty) }
+            #expect(try await far.lanyard(["token", url]).lines == [token])
+            let run = try await far.lanyard(["exec", url, "--", "printenv", "LANYARD_ACCESS_TOKEN"])
+            #expect(run.lines == [token], "\(run)")
+        }
+    }
+
+    /// What the near side stores, and nobody else may have.
+    static func refreshTokens(_ world: World) async throws -> [String] {
+        let exported = try await world.lanyard(["export"])
+        let cache = try JSONSerialization.jsonObject(with: Data(exported.output.utf8)) as? [String: Any]
+        let records = cache?["RefreshToken"] as? [String: [String: Any]] ?? [:]
+        return records.values.compactMap { $0["secret"] as? String }
+    }
+
+    @Test func `docker's and pip's helpers ask there too, with a page of the near side's browser`() async throws {
+        try await Self.withAgent { world, far in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let keyring = try await far.run("\(far.folder)/bin/keyring", ["get", url, "--mode", "creds"])
+            #expect(keyring.status == 0 && keyring.lines.count == 2, "\(keyring)")
+            let token = try #require(keyring.lines.last)
+            let docker = try await far.run("\(far.folder)/bin/docker-credential-lanyard", ["get"], input: url)
+            #expect(docker.output.contains(token), "\(docker)")
+            for verb in ["store", "erase"] {
+                let input = verb == "store" ? #"{"ServerURL":"\#(url)","Username":"u","Secret":"s3cr3t"}"# : url
+                let done = try await far.run("\(far.folder)/bin/docker-credential-lanyard", [verb], input: input)
+                #expect(done.status == 0, "\(verb) \(done)")
+            }
+            let list = try await far.run("\(far.folder)/bin/docker-credential-lanyard", ["list"])
+            #expect(list.output == "{}\n")
+            #expect(far.files(holding: "s3cr3t").isEmpty)
+        }
+    }
+
+    @Test func `what isn't listed is refused with the command that lists it, and tools go on`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox", urls: ["\(world.sandbox.resource)/common"])
+            let other = "\(world.sandbox.resource)/contoso/hello.git"
+            for url in [other, "https://elsewhere.example"] {
+                let lines = "url=\(url)\nusername=u\npassword=s3cr3t\n"
+                #expect(try await world.lanyard(["store"], input: lines).status == 0)
+            }
+            try await world.withAgent(world.browser(as: Self.alice)) { far in
+                for url in [other, "https://elsewhere.example/x"] {
+                    let got = try await far.get(url)
+                    #expect(got.output.isEmpty, "\(got)")
+                    #expect(got.errors.contains("the forward devbox does not list \(url)"), "\(got)")
+                    #expect(got.errors.contains("lanyard forward add devbox \(url)"), "\(got)")
+                }
+                let docker = try await far.run(
+                    "\(far.folder)/bin/docker-credential-lanyard", ["get"], input: "https://elsewhere.example")
+                #expect(docker.output == "credentials not found in native keychain\n", "\(docker)")
+                // The list counts, and nothing that goes with it.
+                for line in ["authority=https://login.example", "scope[]=x", "account=bob", "claims={}"] {
+                    let got = try await far.get("\(world.sandbox.resource)/\(Self.path)", lines: line + "\n")
+                    #expect(got.status == 1 && got.output.isEmpty, "\(line) \(got)")
+                }
+            }
+        }
+    }
+
+    @Test func `a stored password crosses, and the refresh token that it came with doesn't`() async throws {
+        try await World.with { world in
+            let host = "https://passwords.example"
+            try world.configure(forward: "devbox", urls: [host])
+            let lines = "url=\(host)\nusername=u\npassword=p4ss\noauth_refresh_token=r3fresh\n"
+            #expect(try await world.lanyard(["store"], input: lines).status == 0)
+            #expect(try await world.lanyard(["get"], input: "url=\(host)\n").value("oauth_refresh_token") == "r3fresh")
+            try await world.withAgent { far in
+                let got = try await far.get(host, lines: "capability[]=authtype\n")
+                #expect(got.value("password") == "p4ss" && !got.output.contains("r3fresh"), "\(got)")
+                let raw = try LocalConnection(to: world.agentSocket())
+                raw.send("version=1\nverb=get\nprotocol=https\nhost=passwords.example\n\n")
+                let reply = try #require(raw.rest(within: 30))
+                #expect(reply.contains("p4ss") && !reply.contains("r3fresh"))
+            }
+        }
+    }
+
+    @Test func `a token that the server refused is dropped and replaced where the agent runs`() async throws {
+        try await Self.withAgent { world, far in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let first = try #require(try await far.get(url).value("password"))
+            // Somebody else's refused password is nothing to the agent.
+            let lines = "url=\(url)\nusername=u\npassword="
+            #expect(try await far.lanyard(["erase"], input: "\(lines)wrong\n").status == 0)
+            #expect(try await far.get(url).value("password") == first)
+            let erased = try await far.lanyard(["erase"], input: "\(lines)\(first)\n")
+            #expect(erased.status == 0 && erased.errors.isEmpty, "\(erased)")
+            let second = try #require(try await far.get(url).value("password"))
+            #expect(second != first)
+            // It was renewed, and nobody was asked.
+            #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+            let third = try await far.get(
+                url, lines: "capability[]=authtype\ncapability[]=state\nstate[]=\(try await state(far, url))\n")
+            let credential = try #require(third.value("credential"), "\(third)")
+            #expect(credential != second)
+        }
+    }
+
+    /// What git sends back after the server refused what it got.
+    private func state(_ far: FarSide, _ url: String) async throws -> String {
+        let got = try await far.get(url, lines: "capability[]=authtype\ncapability[]=state\n")
+        return try #require(got.value("state[]"), "\(got)")
+    }
+
+    @Test func `without an agent there is an error, and nothing of this machine's answers`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            let far = try await world.farSide()
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let got = try await far.get(url)
+            #expect(got.status == 1 && got.output.isEmpty, "\(got)")
+            #expect(got.errors.contains("cannot be reached") && got.errors.contains("hint: "), "\(got)")
+            // The same by a line of its configuration, whatever rules and keyring this machine has.
+            try world.configure(before: "agent = \"\(world.agentSocket())\"")
+            let here = try await world.get(Self.path, world.browser(as: Self.alice))
+            #expect(here.status == 1 && here.errors.contains("cannot be reached"), "\(here)")
+            let login = try await world.lanyard(["login", url])
+            #expect(login.status == 1 && login.errors.contains("where the agent runs"), "\(login)")
+            let agent = try await world.lanyard(["agent"])
+            #expect(agent.status == 1 && agent.errors.contains("asks an agent itself"), "\(agent)")
+        }
+    }
+
+    @Test func `there is one agent, and the next takes over what a killed one left`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            try await world.withAgent(world.browser(as: Self.alice), endedBy: SIGKILL) { far in
+                let second = try await world.lanyard(["agent"])
+                #expect(second.status == 1 && second.errors.contains("there is an agent already"), "\(second)")
+                #expect(try await far.get(url).value("password") != nil)
+            }
+            #expect(FileManager.default.fileExists(atPath: world.agentSocket()))
+            try await world.withAgent { far in
+                let again = try await far.get(url)
+                #expect(again.value("password") != nil, "\(again)")
+            }
+            // It has been told to end this time.
+            #expect(!FileManager.default.fileExists(atPath: world.agentSocket()))
+        }
+    }
+
+    @Test func `who ends a request ends the sign-in, and so does the agent's end`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            let started = "\(world.folder)/started"
+            let browser = "\(world.folder)/bin/slow-browser"
+            try "#!/bin/sh\necho \"$1\" >>'\(started)'\nexec sleep 600\n"
+                .write(toFile: browser, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            try await world.withAgent(["BROWSER": browser], endedBy: SIGKILL) { far in
+                // Killed after three seconds.
+                let got = try await far.run(
+                    "/usr/bin/timeout", ["-s", "KILL", "5", "\(far.folder)/bin/lanyard", "get"], input: "url=\(url)\n")
+                #expect(got.status != 0 && got.output.isEmpty, "\(got)")
+                let opened = try String(contentsOfFile: started, encoding: .utf8)
+                try await Self.expectClosed(port(in: opened))
+                // The next one opens its page, and has it until the agent dies.
+                async let next = far.get(url)
+                try await Self.until { (try? String(contentsOfFile: started, encoding: .utf8)) != opened }
+                let pages = try String(contentsOfFile: started, encoding: .utf8).split(separator: "\n")
+                try FileManager.default.removeItem(atPath: started)
+                try String(pages.last ?? "").write(toFile: started, atomically: true, encoding: .utf8)
+                let agent = try #require(try await world.agentProcess())
+                kill(agent, SIGKILL)
+                let ended = try await next
+                #expect(ended.status == 1 && ended.errors.contains("ended the connection"), "\(ended)")
+            }
+            try await Self.expectClosed(port(in: try String(contentsOfFile: started, encoding: .utf8)))
+        }
+    }
+
+    private func port(in page: String) throws -> Int {
+        let text = try #require(page.removingPercentEncoding)
+        let match = try #require(text.firstMatch(of: /redirect_uri=http:\/\/(?:localhost|127\.0\.0\.1):(\d+)/))
+        return try #require(Int(match.1))
+    }
+
+    /// Waits until nothing listens at a port of the loopback.
+    private static func expectClosed(_ port: Int) async throws {
+        try await until { (try? TCPPort.isOpen(port)) == false }
+    }
+
+    private static func until(_ isDone: () throws -> Bool) async throws {
+        for _ in 0..<1200 {
+            if try isDone() { return }
+            try await Task.sleep(for: .milliseconds(25))
+        }
+        Issue.record("it took too long")
+    }
+
+    @Test func `far sides that flood, stall or lie are closed, and cost nobody else anything`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            try world.configure(forward: "other")
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            try await world.withAgent(world.browser(as: Self.alice)) { far in
+                #expect(try await far.get(url).value("password") != nil)
+                // As many as it takes, and more, which say nothing.
+                let silent = (0..<40).compactMap { _ in try? LocalConnection(to: world.agentSocket()) }
+                let other = try await far.get(url, ["LANYARD_AGENT": world.agentSocket("other")])
+                #expect(other.value("password") != nil, "\(other)")
+                for connection in silent.prefix(32) { #expect(connection.rest(within: 60) == "") }
+                for connection in silent { connection.close() }
+                let place = "version=1\nverb=get\nprotocol=https\nhost=x.example\n"
+                let endless = place + "path=" + String(repeating: "a", count: 100_000)
+                for text in [endless, "garbage\n\n", "\0\0\0\n\n", place + "\n" + place + "\n", "\n"] {
+                    let connection = try LocalConnection(to: world.agentSocket())
+                    connection.send(text)
+                    let reply = connection.rest(within: 60)
+                    #expect(reply == "" || reply?.contains("reply=refused") == true, "\(text.prefix(40)) \(reply ?? "-")")
+                    connection.close()
+                }
+                for verb in ["store", "erase", "list", "capability"] {
+                    let connection = try LocalConnection(to: world.agentSocket())
+                    connection.send(place.replacing("=get", with: "=\(verb)") + "username=u\npassword=p\n\n")
+                    #expect(connection.rest(within: 60)?.contains("error=invalid") == true, "\(verb)")
+                    connection.close()
+                }
+                #expect(try await far.get(url).value("password") != nil)
+            }
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func `another user can't use the socket, even if they can reach it`() async throws {
+        try await Self.withAgent { world, far in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            #expect(try await far.get(url).value("password") != nil)
+            let socket = world.agentSocket()
+            let attributes = try FileManager.default.attributesOfItem(atPath: socket)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let folder = (socket as NSString).deletingLastPathComponent
+            #expect(try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
+            let asNobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", Self.ask]
+            let variables = ["SOCKET": socket, "HOST": String(world.sandbox.resource.dropFirst("https://".count))]
+            let kept = try await far.run("/usr/bin/setpriv", asNobody, variables)
+            #expect(kept.output == "PermissionError\n", "\(kept)")
+            // Even if somebody opens all doors, the agent looks who is there.
+            var path = socket
+            while path.hasPrefix(world.folder) {
+                let mode = path == socket ? 0o777 : 0o755
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+                path = (path as NSString).deletingLastPathComponent
+            }
+            let reached = try await far.run("/usr/bin/setpriv", asNobody, variables)
+            #expect(reached.output == "''\n", "\(reached)")
+            #expect(try await far.get(url).value("password") != nil)
+        }
+    }
+
+    /// Asks an agent for a credential, and prints what it says.
+    private static let ask = """
+        import os, socket
+        s = socket.socket(socket.AF_UNIX)
+        try:
+            s.connect(os.environ["SOCKET"])
+            s.sendall(f"version=1\\nverb=get\\nprotocol=https\\nhost={os.environ['HOST']}\\n\\n".encode())
+            print(repr(s.makefile().read()))
+        except (ConnectionResetError, BrokenPipeError):
+            print("''")
+        except Exception as e:
+            print(type(e).__name__)
+        """
+
+    @Test func `forwards are listed, changed and taken back while the agent runs`() async throws {
+        try await World.with { world in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let added = try await world.lanyard(["forward", "add", "devbox", world.sandbox.resource + "/contoso"])
+            #expect(added.status == 0, "\(added)")
+            try await world.withAgent(world.browser(as: Self.alice)) { far in
+                #expect(try await far.get(url).output.isEmpty)
+                let more = try await world.lanyard(["forward", "add", "devbox", url])
+                #expect(more.status == 0, "\(more)")
+                try await Self.until { try world.configText().contains("common/hello") }
+                var got = try await far.get(url)
+                for _ in 0..<100 where got.output.isEmpty {
+                    try await Task.sleep(for: .milliseconds(50))
+                    got = try await far.get(url)
+                }
+                #expect(got.value("password") != nil, "\(got)")
+                let list = try await world.lanyard(["forward", "list"])
+                #expect(list.output == "devbox\n    \(world.sandbox.resource)/contoso\n    \(url)\n", "\(list)")
+                #expect(try await world.lanyard(["forward", "remove", "devbox", url]).status == 0)
+                #expect(try await world.lanyard(["forward", "remove", "devbox", url]).status == 1)
+                #expect(try await world.lanyard(["forward", "remove", "devbox"]).status == 0)
+                for _ in 0..<200 where World.isServed(world.agentSocket()) {
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                #expect(!World.isServed(world.agentSocket()))
+            }
+        }
+    }
+}

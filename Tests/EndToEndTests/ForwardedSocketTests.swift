@@ -1,0 +1,115 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The agent's socket at the far end of ssh, and in a container.
+@Suite struct ForwardedSocketTests {
+    private static let alice = "alice@contoso.example"
+
+    @Test(.enabled(if: SSHServer.isInstalled, "there is no sshd"))
+    func `a clone at the far end of ssh signs in at the near end`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            try await world.withAgent(world.browser(as: Self.alice)) { far in
+                try await SSHServer.with("StreamLocalBindUnlink yes", in: world.folder) { server in
+                    let socket = far.folder + "/forwarded.sock"
+                    let options = ["-o", "ExitOnForwardFailure=yes", "-R", "\(socket):\(world.agentSocket())"]
+                    let url = "\(world.sandbox.resource)/common/hello.git"
+                    let variables = far.environment.merging(["LANYARD_AGENT": socket]) { $1 }
+                        .map { "\($0)='\($1)'" }.joined(separator: " ")
+                    let inside = "cd '\(far.folder)/work' && exec env -i \(variables)"
+                    let clone = try await server.run("\(inside) git clone --quiet \(url) hello", options)
+                    #expect(clone.status == 0, "\(clone)")
+                    #expect(FileManager.default.fileExists(atPath: far.folder + "/work/hello/README.md"))
+                    #expect(try await world.sandbox.authorityRequests().count(grant: "authorization_code") == 1)
+                    // The socket of the last connection, if it is still there, doesn't stand in the way.
+                    let again = try await server.run("\(inside) git -C hello fetch", options)
+                    #expect(again.status == 0 && again.errors.isEmpty, "\(again)")
+                    let got = try await server.run("\(inside) \(far.folder)/bin/lanyard token \(url)", options)
+                    let token = try #require(got.lines.first, "\(got)")
+                    #expect(far.files(holding: token).isEmpty)
+                    // Without a connection there is nothing.
+                    let left = try await far.get(url, ["LANYARD_AGENT": socket])
+                    #expect(left.status == 1 && left.errors.contains("cannot be reached"), "\(left)")
+                }
+            }
+        }
+    }
+
+    @Test(.enabled(if: SSHServer.isInstalled, "there is no sshd"))
+    func `when ssh dies the sign-in ends at both ends`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            let started = "\(world.folder)/started"
+            let browser = "\(world.folder)/bin/slow-browser"
+            try "#!/bin/sh\necho $$ >'\(started)'\nexec sleep 600\n"
+                .write(toFile: browser, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
+            try await world.withAgent(["BROWSER": browser]) { far in
+                try await SSHServer.with("StreamLocalBindUnlink yes", in: world.folder) { server in
+                    let socket = far.folder + "/forwarded.sock"
+                    let connection = server.arguments(["-N", "-R", "\(socket):\(world.agentSocket())"])
+                    let environment = ["PATH": "/usr/bin:/bin", "HOME": far.folder]
+                    let url = "\(world.sandbox.resource)/common/hello.git"
+                    let waiting = try await with("/usr/bin/ssh", connection, environment: environment) {
+                        try await World.wait(for: socket)
+                        let task = Task { try await far.get(url, ["LANYARD_AGENT": socket]) }
+                        for _ in 0..<1200 where !FileManager.default.fileExists(atPath: started) {
+                            try await Task.sleep(for: .milliseconds(25))
+                        }
+                        return task
+                    }.result
+                    // ssh has been killed.
+                    let ended = try await waiting.value
+                    #expect(ended.status == 1 && ended.errors.contains("ended the connection"), "\(ended)")
+                    // Somebody else's sign-in isn't waited for.
+                    let near = try await world.get("common/hello.git", world.browser(as: Self.alice))
+                    #expect(near.value("password") != nil, "\(near)")
+                    _ = try await with("/usr/bin/ssh", connection, environment: environment) {
+                        try await World.wait(for: socket)
+                        let got = try await far.get(url, ["LANYARD_AGENT": socket])
+                        #expect(got.value("password") == near.value("password"), "\(got)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether this user may have namespaces of users and of mounts, as containers have them.
+    private static let hasNamespaces: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/unshare")
+        process.arguments = ["--user", "--map-root-user", "--mount", "true"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    @Test(.enabled(if: hasNamespaces, "there are no user namespaces"))
+    func `a container that mounts the socket gets what its forward lists`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            try await world.withAgent(world.browser(as: Self.alice)) { far in
+                let socket = far.folder + "/run/mounted.sock"
+                try "".write(toFile: socket, atomically: true, encoding: .utf8)
+                // The container sees nothing of the near side's home.
+                let script = """
+                    mount --bind '\(world.agentSocket())' '\(socket)'
+                    for hidden in home run config cache data; do mount -t tmpfs none '\(world.folder)'/$hidden; done
+                    exec "$@"
+                    """
+                let url = "\(world.sandbox.resource)/common/hello.git"
+                let container = ["--user", "--map-root-user", "--mount", "/bin/sh", "-ec", script, "sh"]
+                let clone = try await far.run(
+                    "/usr/bin/unshare", container + ["git", "clone", "--quiet", url, "hello"], ["LANYARD_AGENT": socket])
+                #expect(clone.status == 0, "\(clone)")
+                #expect(FileManager.default.fileExists(atPath: far.folder + "/work/hello/README.md"))
+                let other = try await far.run(
+                    "/usr/bin/unshare", container + ["\(far.folder)/bin/lanyard", "token", "https://other.example"],
+                    ["LANYARD_AGENT": socket])
+                #expect(other.status == 1 && other.errors.contains("does not list"), "\(other)")
+            }
+        }
+    }
+}

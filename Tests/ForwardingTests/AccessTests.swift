@@ -1,0 +1,77 @@
+import Rules
+import SettingsFile
+import Testing
+
+/// What a far side may ask for.
+@Suite struct AccessTests {
+    private static func forward(_ urls: [String]) throws -> Forward {
+        Forward(name: "devbox", urls: try urls.map { try #require(URLPattern($0)) }, confirms: false)
+    }
+
+    @Test(arguments: [
+        ("https://dev.azure.com/contoso", "https://dev.azure.com/contoso/app/_git/app", true),
+        ("https://dev.azure.com/contoso", "https://dev.azure.com/contoso2/app", false),
+        ("https://dev.azure.com/contoso", "https://dev.azure.com/", false),
+        ("https://dev.azure.com/contoso", "https://dev.azure.com/contoso/../other", false),
+        ("https://dev.azure.com/contoso", "http://dev.azure.com/contoso", false),
+        ("https://git.example", "https://git.example:443/x", true),
+        ("https://git.example", "https://git.example:8443/x", false),
+        ("https://git.example", "https://git.example.evil.example/x", false),
+        ("https://*.example", "https://git.example/x", true), ("https://*.example", "https://a.b.example/x", false),
+    ])
+    func `a URL is matched as a rule's`(_ listed: String, _ asked: String, _ isAllowed: Bool) throws {
+        let request = CredentialRequest(try RequestURL(asked))
+        #expect(try Self.forward([listed]).objection(to: request) == (isAllowed ? nil : .notListed))
+    }
+
+    @Test func `a token by more than its place isn't covered by a list of URLs`() throws {
+        let forward = try Self.forward(["https://management.azure.com", "https://git.example"])
+        var request = CredentialRequest(try RequestURL("https://git.example/"))
+        request.wish.scopes = ["https://graph.microsoft.com/.default"]
+        #expect(forward.objection(to: request) == .namesToken)
+        var wish = CredentialRequest()
+        #expect(forward.objection(to: wish) == .noPlace)
+        wish.wish.scopes = ["https://management.azure.com/.default"]
+        wish.wish.tenant = "contoso.com"
+        #expect(forward.objection(to: wish) == nil)
+        for scope in ["https://graph.microsoft.com/.default", "https://management.azure.com/user", "api://x/.default"] {
+            wish.wish.scopes = ["https://management.azure.com/.default", scope]
+            #expect(forward.objection(to: wish) == .notListed, "\(scope)")
+        }
+        wish.wish.scopes = ["https://management.azure.com/.default"]
+        for change in [\CredentialRequest.TokenWish.account, \.authority, \.clientID, \.identity, \.claims] {
+            var other = wish
+            other.wish[keyPath: change] = "x"
+            #expect(forward.objection(to: other) == .namesToken)
+        }
+    }
+
+    @Test(arguments: [
+        ("name = \"a/b\"\nurls = [\"https://x.example\"]", "`name` must be"),
+        ("name = \".a\"\nurls = [\"https://x.example\"]", "`name` must be"), ("name = \"a\"", "needs `urls`"),
+        ("name = \"a\"\nurls = []", "needs `urls`"), ("urls = [\"https://x.example\"]", "needs `name`"),
+        ("name = \"a\"\nurls = [\"x\"]", "not a URL"), ("name = \"a\"\nurls = [\"https://u:p@x.example\"]", "not a URL"),
+        ("name = \"a\"\nurls = [\"https://x.example\"]\nurl = \"y\"", "unknown key"),
+        ("name = \"a\"\nurls = [\"https://x.example\"]\nconfirm = 1", "true or false"),
+        ("name = \"a\"\nurls = [\"https://x.example\"]\n[[forward]]\nname = \"a\"\nurls = [\"https://x.example\"]", "two"),
+    ])
+    func `a forward that is wrong is an error`(_ text: String, _ message: String) {
+        var configuration = Configuration()
+        do throws(SettingsError) {
+            try configuration.apply(SettingsTable(file: "f", text: "[[forward]]\n\(text)"), isSystem: false)
+            Issue.record("no error")
+        } catch {
+            #expect(error.message.contains(message), "\(error)")
+        }
+    }
+
+    @Test func `a forward is written as it is read`() throws {
+        var forward = try Self.forward(["https://dev.azure.com/contoso", "https://*.git.example"])
+        forward.confirms = true
+        var configuration = Configuration()
+        try configuration.apply(SettingsTable(file: "f", text: forward.toml), isSystem: false)
+        var read = try #require(configuration.forwards.first)
+        (read.file, read.line) = ("", nil)
+        #expect(read == forward)
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+/// A real sshd on a port of the loopback, with keys and settings of its own, which lets this user in.
+package struct SSHServer: Sendable {
+    /// The folder with its files.
+    package let folder: String
+    private let port: Int
+    /// Where sshd is; it has to be run by its whole path.
+    package static let program = "/usr/sbin/sshd"
+
+    /// Whether sshd and ssh are there, and sshd can run.
+    package static let isInstalled: Bool = {
+        let files = FileManager.default
+        if geteuid() == 0 { try? files.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true) }
+        return files.isExecutableFile(atPath: program) && files.isExecutableFile(atPath: "/usr/bin/ssh")
+            && (geteuid() != 0 || files.fileExists(atPath: "/run/sshd"))
+    }()
+
+    /// Runs the body while a server serves; `further` are lines of its settings.
+    package static func with(
+        _ further: String = "", in parent: String, _ body: @Sendable (SSHServer) async throws -> Void
+    ) async throws {
+        let folder = parent + "/sshd"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        for key in ["host", "user"] {
+            let made = try await TestSupport.run(
+                "/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", "\(folder)/\(key)"],
+                environment: ["PATH": "/usr/bin:/bin", "HOME": folder])
+            guard made.status == 0 else { throw SSHFailure(text: made.description) }
+        }
+        try FileManager.default.copyItem(atPath: "\(folder)/user.pub", toPath: "\(folder)/authorized_keys")
+        // Another may take the port before sshd does: then another is tried.
+        for _ in 0..<20 {
+            let port = Int.random(in: 20_000..<60_000)
+            try """
+            ListenAddress 127.0.0.1
+            Port \(port)
+            HostKey \(folder)/host
+            AuthorizedKeysFile \(folder)/authorized_keys
+            PidFile none
+            StrictModes no
+            UsePAM no
+            PermitRootLogin yes
+            PasswordAuthentication no
+            LogLevel ERROR
+            \(further)
+            """.write(toFile: "\(folder)/sshd_config", atomically: true, encoding: .utf8)
+            try """
+            Host devbox
+                HostName 127.0.0.1
+                Port \(port)
+                User \(NSUserName())
+                IdentityFile \(folder)/user
+                IdentitiesOnly yes
+                UserKnownHostsFile \(folder)/known_hosts
+                StrictHostKeyChecking accept-new
+                LogLevel ERROR
+                BatchMode yes
+            """.write(toFile: "\(folder)/ssh_config", atomically: true, encoding: .utf8)
+            let arguments = ["-D", "-e", "-f", "\(folder)/sshd_config"]
+            let isServed = try await TestSupport.with(
+                program, arguments, environment: ["PATH": "/usr/bin:/bin"], endedBy: SIGTERM
+            ) {
+                let server = SSHServer(folder: folder, port: port)
+                for _ in 0..<200 {
+                    if try TCPPort.isOpen(port) {
+                        // It is ours, and lets us in.
+                        guard try await server.run("true").status == 0 else { return false }
+                        try await body(server)
+                        return true
+                    }
+                    try await Task.sleep(for: .milliseconds(25))
+                }
+                return false
+            }.result
+            if isServed { return }
+        }
+        throw SSHFailure(text: "sshd does not serve")
+    }
+
+    /// The arguments of ssh for the host `devbox`, before the command.
+    package func arguments(_ options: [String]) -> [String] { ["-F", "\(folder)/ssh_config"] + options + ["devbox"] }
+
+    /// Runs a shell's command there.
+    package func run(_ command: String, _ options: [String] = []) async throws -> Ended {
+        try await TestSupport.run(
+            "/usr/bin/ssh", arguments(options) + [command], environment: ["PATH": "/usr/bin:/bin", "HOME": folder])
+    }
+}
+
+/// Why there is no sshd.
+struct SSHFailure: Error {
+    let text: String
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Glibc
+
+extension World {
+    /// Adds a `[[forward]]` for the sandbox's resources, or for these URLs, to the user's configuration.
+    package func configure(forward name: String = "devbox", urls: [String]? = nil, _ further: String = "") throws {
+        let list = (urls ?? [sandbox.resource]).map { "\"\($0)\"" }.joined(separator: ", ")
+        try configure(after: "[[forward]]\nname = \"\(name)\"\nurls = [\(list)]\n\(further)\n")
+    }
+
+    /// Where a forward's socket is.
+    package func agentSocket(_ name: String = "devbox") -> String {
+        "\(environment["XDG_RUNTIME_DIR"] ?? folder)/lanyard/agents/\(name)"
+    }
+
+    /// Runs the agent while the body does; gives what it printed for people, and its status.
+    ///
+    /// `extra` are its variables, such as a browser.
+    package func withAgent(
+        _ extra: [String: String] = [:], endedBy signal: CInt = SIGTERM, waitingFor name: String = "devbox",
+        _ body: @Sendable (FarSide) async throws -> Void
+    ) async throws {
+        let words = (kernelKeysCommand ?? []) + ["\(folder)/bin/lanyard", "agent"]
+        _ = try await TestSupport.with(
+            words[0], Array(words.dropFirst()), environment: environment.merging(extra) { $1 }, endedBy: signal
+        ) {
+            try await Self.wait(for: agentSocket(name))
+            try await body(try FarSide(self, socket: agentSocket(name)))
+        }
+    }
+
+    /// Waits until something listens at a socket.
+    package static func wait(for socket: String) async throws {
+        for _ in 0..<1200 {
+            if isServed(socket) { return }
+            try await Task.sleep(for: .milliseconds(25))
+        }
+        throw NotServed(socket: socket)
+    }
+
+    /// Whether something listens at a socket.
+    package static func isServed(_ socket: String) -> Bool {
+        guard let connection = try? LocalConnection(to: socket) else { return false }
+        connection.close()
+        return true
+    }
+}
+
+/// Nothing listens there.
+struct NotServed: Error {
+    let socket: String
+}
+
+/// A remote host or a container, as far as programs see one: a home and variables of its own, no keyring and no bus, and nothing of the
+/// near side's but a socket.
+package struct FarSide: Sendable {
+    /// The folder that everything is in.
+    package let folder: String
+    /// What programs run in.
+    package let environment: [String: String]
+
+    init(_ world: World, socket: String) throws {
+        folder = world.folder + "/far-\(UInt32.random(in: .min ... .max))"
+        let files = FileManager.default
+        for name in ["home", "bin", "run", "work"] {
+            try files.createDirectory(
+                atPath: "\(folder)/\(name)", withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+        for name in ["lanyard", "git-credential-lanyard", "docker-credential-lanyard", "keyring"] {
+            try files.createSymbolicLink(atPath: "\(folder)/bin/\(name)", withDestinationPath: Built.lanyard)
+        }
+        try """
+        [credential]
+            helper = lanyard
+            useHttpPath = true
+        [http]
+            sslCAInfo = \(world.sandbox.caFile)
+        """.write(toFile: "\(folder)/home/.gitconfig", atomically: true, encoding: .utf8)
+        environment = [
+            "PATH": "\(folder)/bin:/usr/bin:/bin", "HOME": "\(folder)/home", "XDG_RUNTIME_DIR": "\(folder)/run",
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "1", "LANYARD_AGENT": socket,
+        ]
+    }
+
+    /// Runs a program there.
+    @discardableResult
+    package func run(
+        _ program: String, _ arguments: [String], _ extra: [String: String] = [:], input: String = "",
+        timeout: Duration = .seconds(90)
+    ) async throws -> Ended {
+        try await TestSupport.run(
+            program, arguments, input: input, environment: environment.merging(extra) { $1 }, folder: folder + "/work",
+            timeout: timeout)
+    }
+
+    /// Runs lanyard there.
+    @discardableResult
+    package func lanyard(
+        _ arguments: [String], _ extra: [String: String] = [:], input: String = ""
+    ) async throws -> Ended { try await run("\(folder)/bin/lanyard", arguments, extra, input: input) }
+
+    /// `lanyard get` for a URL.
+    package func get(_ url: String, _ extra: [String: String] = [:], lines: String = "") async throws -> Ended {
+        try await lanyard(["get"], extra, input: "url=\(url)\n\(lines)")
+    }
+
+    /// The files there that hold a text.
+    package func files(holding text: String) -> [String] {
+        let all = FileManager.default.enumerator(atPath: folder)?.allObjects.compactMap { $0 as? String } ?? []
+        return all.filter { path in
+            guard let data = FileManager.default.contents(atPath: "\(folder)/\(path)") else { return false }
+            return data.range(of: Data(text.utf8)) != nil
+        }
+    }
+}
+
+/// A connection to a socket in the file system, for what lanyard itself would never send.
+package final class LocalConnection: Sendable {
+    private let descriptor: CInt
+
+    /// Connects.
+    package init(to path: String) throws {
+        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw NotServed(socket: path) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
+        }
+        guard result == 0 else {
+            Glibc.close(descriptor)
+            throw NotServed(socket: path)
+        }
+    }
+
+    /// Sends bytes; false if the other end has closed.
+    @discardableResult
+    package func send(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    /// What comes until the other end closes; nil if it doesn't within some seconds.
+    package func rest(within seconds: Int) -> String? {
+        var text: [UInt8] = []
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        while true {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = recv(descriptor, &bytes, bytes.count, 0)
+            if count < 0 { return errno == ECONNRESET ? String(decoding: text, as: UTF8.self) : nil }
+            if count == 0 { return String(decoding: text, as: UTF8.self) }
+            text += bytes[..<count]
+        }
+    }
+
+    /// Closes it.
+    package func close() { Glibc.close(descriptor) }
+}
+
+extension World {
+    /// A far side of an agent that isn't running.
+    package func farSide() async throws -> FarSide { try FarSide(self, socket: agentSocket()) }
+
+    /// The agent's process, which holds the lock of its folder.
+    package func agentProcess() async throws -> Int32? {
+        let folder = "\(environment["XDG_RUNTIME_DIR"] ?? folder)/lanyard/agents"
+        for entry in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+            guard let process = Int32(entry),
+                let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline"),
+                words.split(separator: 0).last.map({ String(decoding: $0, as: UTF8.self) }) == "agent"
+            else { continue }
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
+            let isOurs = files.contains { file in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(file)"))?
+                    .hasPrefix(folder) == true
+            }
+            if isOurs { return process }
+        }
+        return nil
+    }
+
+    /// The user's configuration.
+    package func configText() throws -> String { try String(contentsOfFile: configFile, encoding: .utf8) }
+}
+
+/// Ports of the loopback.
+package enum TCPPort {
+    /// Whether something listens there.
+    package static func isOpen(_ port: Int) throws -> Bool {
+        let made = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        defer { close(made) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(made, $0, size) == 0 }
+        }
+    }
+}
