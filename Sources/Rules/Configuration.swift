@@ -78,7 +78,8 @@ public struct Configuration: Sendable, Equatable {
     /// The top-level keys of a file.
     public static let keys = [
         "account", "agent", "answer-cache", "authority", "browser", "ca-file", "client", "client-id",
-        "default-identity", "device-mode", "flow", "forward", "group", "identity", "known-authorities", "policy", "rule",
+        "default-identity", "device-mode", "flow", "forward", "group", "identity", "known-authorities", "policy",
+        "rule",
         "timeout",
     ]
 

@@ -91,7 +91,8 @@ extension Forward {
 
     private func covers(scope: String) -> Bool {
         let end = "/.default"
-        guard scope.isScopeToken, scope.hasSuffix(end), let url = try? RequestURL(String(scope.dropLast(end.utf8.count))),
+        guard scope.isScopeToken, scope.hasSuffix(end),
+            let url = try? RequestURL(String(scope.dropLast(end.utf8.count))),
             url.username == nil
         else { return false }
         return covers(CredentialRequest(url))

@@ -30,7 +30,9 @@ public enum SettingValue: Sendable, Equatable {
 
 extension Configuration {
     /// The keys that are no tables.
-    public static var settingKeys: [String] { keys.filter { !["client", "forward", "identity", "policy", "rule"].contains($0) } }
+    public static var settingKeys: [String] {
+        keys.filter { !["client", "forward", "identity", "policy", "rule"].contains($0) }
+    }
 
     /// What is in effect for a key; nil if nothing is.
     public func value(of key: String) -> SettingValue? {

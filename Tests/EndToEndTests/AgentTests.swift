@@ -248,7 +248,8 @@ import Testing
                     let connection = try LocalConnection(to: world.agentSocket())
                     connection.send(text)
                     let reply = connection.rest(within: 60)
-                    #expect(reply == "" || reply?.contains("reply=refused") == true, "\(text.prefix(40)) \(reply ?? "-")")
+                    #expect(
+                        reply == "" || reply?.contains("reply=refused") == true, "\(text.prefix(40)) \(reply ?? "-")")
                     connection.close()
                 }
                 for verb in ["store", "erase", "list", "capability"] {
@@ -272,7 +273,9 @@ import Testing
             #expect(attributes[.posixPermissions] as? Int == 0o600)
             let folder = (socket as NSString).deletingLastPathComponent
             #expect(try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
-            let asNobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", Self.ask]
+            let asNobody = [
+                "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", Self.ask,
+            ]
             let variables = ["SOCKET": socket, "HOST": String(world.sandbox.resource.dropFirst("https://".count))]
             let kept = try await far.run("/usr/bin/setpriv", asNobody, variables)
             #expect(kept.output == "PermissionError\n", "\(kept)")
@@ -328,6 +331,62 @@ import Testing
                     try await Task.sleep(for: .milliseconds(50))
                 }
                 #expect(!World.isServed(world.agentSocket()))
+            }
+        }
+    }
+
+    @Test func `each use is confirmed by a notification, and without an answer there is nothing`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox", "confirm = true")
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            #expect(try await world.get(Self.path, world.browser(as: Self.alice)).value("password") != nil)
+            // Says what the file says, and notes what it was asked.
+            let notify = "\(world.folder)/bin/notify-send"
+            try "#!/bin/sh\necho \"$*\" >>'\(world.folder)/notes'\ncat '\(world.folder)/choice'\n"
+                .write(toFile: notify, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: notify)
+            @Sendable func choose(_ text: String) throws {
+                try text.write(toFile: "\(world.folder)/choice", atomically: true, encoding: .utf8)
+            }
+            try await world.withAgent(["DISPLAY": ":0"]) { far in
+                for _ in 0..<2 {
+                    try choose("allow\n")
+                    let allowed = try await far.get(url)
+                    #expect(allowed.value("password") != nil, "\(allowed)")
+                }
+                for (choice, words) in [("deny\n", "was declined"), ("", "nobody confirmed")] {
+                    try choose(choice)
+                    let refused = try await far.get(url)
+                    #expect(refused.value("password") == nil && refused.errors.contains(words), "\(refused)")
+                }
+            }
+            let notes = try String(contentsOfFile: "\(world.folder)/notes", encoding: .utf8).split(separator: "\n")
+            #expect(notes.count == 4)
+            for note in notes { #expect(note.contains("devbox") && note.contains(url), "\(note)") }
+            // Nobody can be asked: neither a terminal nor a screen.
+            try await world.withAgent { far in
+                let refused = try await far.get(url)
+                #expect(
+                    refused.value("password") == nil && refused.errors.contains("nobody can be asked"), "\(refused)")
+            }
+        }
+    }
+
+    @Test func `an answer that is remembered comes from the agent itself`() async throws {
+        try await World.with(ownKernelKeys: true) { world in
+            try world.configure(forward: "devbox")
+            #expect(try await world.get(Self.path, world.browser(as: Self.alice)).value("password") != nil)
+            let near = try await world.get(Self.path)
+            try await world.withAgent { far in
+                let url = "\(world.sandbox.resource)/\(Self.path)"
+                let first = try await far.get(url)
+                #expect(first.value("password") == near.value("password"), "\(first)")
+                guard CachedAnswerTests.hasKernelKeyring else { return }
+                // The keyring hangs, and nobody notices.
+                try await world.keyring.suspendProvider()
+                let second = try await far.get(url)
+                #expect(second.output == first.output, "\(second)")
+                try await world.keyring.resumeProvider()
             }
         }
     }

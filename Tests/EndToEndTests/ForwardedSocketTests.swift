@@ -102,7 +102,8 @@ import Testing
                 let url = "\(world.sandbox.resource)/common/hello.git"
                 let container = ["--user", "--map-root-user", "--mount", "/bin/sh", "-ec", script, "sh"]
                 let clone = try await far.run(
-                    "/usr/bin/unshare", container + ["git", "clone", "--quiet", url, "hello"], ["LANYARD_AGENT": socket])
+                    "/usr/bin/unshare", container + ["git", "clone", "--quiet", url, "hello"], ["LANYARD_AGENT": socket]
+                )
                 #expect(clone.status == 0, "\(clone)")
                 #expect(FileManager.default.fileExists(atPath: far.folder + "/work/hello/README.md"))
                 let other = try await far.run(

@@ -50,10 +50,14 @@ import Testing
         ("name = \"a/b\"\nurls = [\"https://x.example\"]", "`name` must be"),
         ("name = \".a\"\nurls = [\"https://x.example\"]", "`name` must be"), ("name = \"a\"", "needs `urls`"),
         ("name = \"a\"\nurls = []", "needs `urls`"), ("urls = [\"https://x.example\"]", "needs `name`"),
-        ("name = \"a\"\nurls = [\"x\"]", "not a URL"), ("name = \"a\"\nurls = [\"https://u:p@x.example\"]", "not a URL"),
+        ("name = \"a\"\nurls = [\"x\"]", "not a URL"),
+        ("name = \"a\"\nurls = [\"https://u:p@x.example\"]", "not a URL"),
         ("name = \"a\"\nurls = [\"https://x.example\"]\nurl = \"y\"", "unknown key"),
         ("name = \"a\"\nurls = [\"https://x.example\"]\nconfirm = 1", "true or false"),
-        ("name = \"a\"\nurls = [\"https://x.example\"]\n[[forward]]\nname = \"a\"\nurls = [\"https://x.example\"]", "two"),
+        (
+            "name = \"a\"\nurls = [\"https://x.example\"]\n[[forward]]\nname = \"a\"\nurls = [\"https://x.example\"]",
+            "two"
+        ),
     ])
     func `a forward that is wrong is an error`(_ text: String, _ message: String) {
         var configuration = Configuration()

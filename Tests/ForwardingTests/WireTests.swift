@@ -34,7 +34,8 @@ import Testing
     private static let wrong: [(String, ForwardedRequest.Fault)] = [
         ("version=2\nverb=get", .version), ("verb=get", .version),
         ("version=1\nverb=store", .verb), ("version=1\nverb=erase", .verb), ("version=1", .verb),
-        ("\(place)\naccount=bob", .invalid("account")), ("\(place)\nauthority=https://evil.example", .invalid("authority")),
+        ("\(place)\naccount=bob", .invalid("account")),
+        ("\(place)\nauthority=https://evil.example", .invalid("authority")),
         ("\(place)\nclaims={}", .invalid("claims")), ("\(place)\nhost=a b", .invalid("host")),
         ("\(place)\nprotocol=1", .invalid("protocol")), ("\(place)\npath=a\u{1B}[31m", .invalid("path")),
         ("\(place)\nreach=everywhere", .invalid("reach")), ("\(place)\nscope[]=a b", .invalid("scope[]")),
@@ -61,7 +62,8 @@ import Testing
         token.takesBearer = false
         token.fields = ["key": Secret("a=b")]
         let password = ForwardedCredential(.password, Secret("p=w"), username: "bob", expiresOn: nil)
-        let header = ForwardedCredential(.authorization(scheme: "Negotiate"), Secret("x"), username: nil, expiresOn: nil)
+        let header = ForwardedCredential(
+            .authorization(scheme: "Negotiate"), Secret("x"), username: nil, expiresOn: nil)
         let refusal = ForwardedRefusal(.nobody, "nobody has signed in", remedies: ["sign in: lanyard login"])
         let replies: [ForwardedReply] = [
             .credential(token), .credential(password), .credential(header), .nothing, .refused(refusal),

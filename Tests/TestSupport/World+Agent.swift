@@ -20,7 +20,8 @@ extension World {
         _ extra: [String: String] = [:], endedBy signal: CInt = SIGTERM, waitingFor name: String = "devbox",
         _ body: @Sendable (FarSide) async throws -> Void
     ) async throws {
-        let words = (kernelKeysCommand ?? []) + ["\(folder)/bin/lanyard", "agent"]
+        // Without a terminal, whoever runs the tests.
+        let words = ["/usr/bin/setsid"] + (kernelKeysCommand ?? []) + ["\(folder)/bin/lanyard", "agent"]
         _ = try await TestSupport.with(
             words[0], Array(words.dropFirst()), environment: environment.merging(extra) { $1 }, endedBy: signal
         ) {

@@ -100,7 +100,7 @@ struct Notification: Sendable {
         ]
         guard let ended = await run(options, title, question, within: Self.patience) else { return .some(nil) }
         guard ended.isDone else { return nil }
-        switch ended.output.trimmed() {
+        switch ended.output.trimmed(of: " \t\r\n") {
         case "allow": return .some(true)
         case "deny": return .some(false)
         default: return .some(nil)

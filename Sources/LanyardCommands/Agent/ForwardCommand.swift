@@ -55,7 +55,9 @@ struct ForwardAddCommand: Command {
             var forward = old ?? Forward(name: name, urls: [], confirms: confirms)
             forward.urls += added.filter { url in !forward.urls.contains { $0.means(url) } }
             forward.confirms = forward.confirms || confirms
-            if let old { try file.replace(old, with: forward) } else {
+            if let old {
+                try file.replace(old, with: forward)
+            } else {
                 try file.add(forward, schema: InstalledFiles(context).schema)
             }
             return forward
@@ -94,7 +96,9 @@ struct ForwardListCommand: Command {
 struct ForwardRemoveCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a forward, or some of its URLs.",
-        discussion: "An agent that is running ends what the forward had under way. Comments right above the forward go too.")
+        discussion: """
+            An agent that is running ends what the forward had under way. The comment right above the forward goes too.
+            """)
 
     static let examples: KeyValuePairs = [
         "Stop a host from asking": "lanyard forward remove devbox",

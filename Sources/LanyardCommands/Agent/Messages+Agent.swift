@@ -6,7 +6,7 @@ import Terminal
 extension Failure {
     /// An agent that can't be asked; its socket as people write it.
     init(_ problem: AgentSocket.Problem, at socket: String) {
-        let reconnect: Hint = "connect again with the forward that `lanyard configure ssh` set up, or start the agent there"
+        let reconnect: Hint = "start the agent on the other machine, and connect again"
         switch problem {
         case .unreachable(let reason):
             self.init("the agent at \(socket) cannot be reached: \(reason)", hints: [reconnect])

@@ -284,8 +284,8 @@ extension String {
     /// The lines of ssh's settings that count for every host, trimmed.
     fileprivate var linesBeforeHosts: [Substring] {
         pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.prefix { line in
-            let word = line.prefix { $0 != " " && $0 != "\t" && $0 != "=" }.lowercased()
-            return word != "host" && word != "match"
+            let word = Substring(line.utf8.prefix { ![0x20, 0x09, UInt8(ascii: "=")].contains($0) })
+            return !["host", "match"].contains(word.lowercased())
         }.map { $0 }
     }
 }

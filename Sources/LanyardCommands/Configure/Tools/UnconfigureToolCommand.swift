@@ -9,7 +9,8 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: Tool.name, abstract: "Undo `lanyard configure \(Tool.name)`.",
-            usage: "lanyard unconfigure \(Tool.name) [<options>]\(Tool.url == .none ? "" : " [<url>]")",
+            usage: "lanyard unconfigure \(Tool.name) [<options>]"
+                + (Tool.url == .none ? "" : Tool.url == .host ? " [<host>]" : " [<url>]"),
             discussion: """
                 Takes back only what lanyard wrote, and puts back what stood there before. What was changed since stays, and so do rules, \
                 tokens and passwords.

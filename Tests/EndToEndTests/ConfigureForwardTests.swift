@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `configure ssh` and `configure container`: what brings an agent's socket to the other side.
+@Suite struct ConfigureForwardTests {
+    @Test func `ssh forwards the socket for one host, and is as it was afterwards`() async throws {
+        try await Home.with { home in
+            let folder = home.folder + "/home/.ssh"
+            let before = "Host devbox\n    User alice\n\nHost *\n    Compression yes"
+            try home.write(before, to: folder + "/config")
+            let shown = try await home.lanyard(["configure", "ssh", "devbox", "--dry-run"])
+            #expect(shown.status == 0 && shown.errors.contains("RemoteForward /tmp/lanyard-"), "\(shown)")
+            #expect(try home.text(folder + "/config") == before)
+            let done = try await home.lanyard(["configure", "ssh", "devbox", "--yes"])
+            #expect(done.status == 0, "\(done)")
+            for part in [
+                "lanyard forward add devbox URL", "lanyard config set agent /tmp/", "StreamLocalBindUnlink yes",
+            ] {
+                #expect(done.errors.contains(part), "\(done)")
+            }
+            #expect(try home.text(folder + "/config") == "Include lanyard-devbox.conf\n\(before)")
+            let settings = try await home.ssh(["-F", folder + "/lanyard-devbox.conf", "-G", "devbox"])
+            let socket = (home.environment["XDG_RUNTIME_DIR"] ?? "") + "/lanyard/agents/devbox"
+            #expect(
+                settings.isEmpty || settings.contains { $0.hasPrefix("remoteforward /tmp/") && $0.hasSuffix(socket) })
+            #expect(settings.isEmpty || settings.contains { $0.hasPrefix("setenv LANYARD_AGENT=/tmp/lanyard-") })
+            let again = try await home.lanyard(["configure", "ssh", "devbox", "--yes"])
+            #expect(again.errors.contains("nothing has to be changed"), "\(again)")
+            let undone = try await home.lanyard(["unconfigure", "ssh", "--yes"])
+            #expect(undone.status == 0, "\(undone)")
+            #expect(try home.text(folder + "/config") == before)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["config"])
+        }
+    }
+
+    @Test func `a SetEnv of the person's own stays the one that counts`() async throws {
+        try await Home.with { home in
+            let folder = home.folder + "/home/.ssh"
+            try home.write("Host *\n  SetEnv A=b\n", to: folder + "/config")
+            #expect(try await home.lanyard(["configure", "ssh", "devbox", "--yes"]).status == 0)
+            #expect(try !home.text(folder + "/lanyard-devbox.conf").contains("SetEnv"))
+        }
+    }
+
+    @Test(arguments: ["dev box", "devbox:22", "https://devbox/path", "-v", "[::1]", ""])
+    func `what is no host's name is refused`(_ host: String) async throws {
+        try await Home.with { home in
+            let ended = try await home.lanyard(["configure", "ssh", "--yes", host])
+            #expect(ended.status == 64, "\(ended)")
+            #expect(!FileManager.default.fileExists(atPath: home.folder + "/home/.ssh"))
+        }
+    }
+
+    @Test func `a dev container mounts the socket besides what it mounts already`() async throws {
+        try await Home.with { home in
+            let file = home.folder + "/home/.devcontainer/devcontainer.json"
+            let before = """
+                {
+                  "image": "debian",
+                  "mounts": ["source=a,target=/a,type=volume"],
+                  "containerEnv": { "A": "b" }
+                }
+
+                """
+            try home.write(before, to: file)
+            let done = try await home.lanyard(["configure", "container", "devbox", "--yes"])
+            #expect(done.status == 0 && done.errors.contains("--volume"), "\(done)")
+            let json = try #require(
+                try JSONSerialization.jsonObject(with: Data(home.text(file).utf8)) as? [String: Any])
+            #expect((json["containerEnv"] as? [String: String])?["LANYARD_AGENT"] == "/run/lanyard.sock")
+            let mounts = try #require(json["mounts"] as? [String])
+            #expect(mounts.count == 2 && mounts[1].contains("/lanyard/agents/devbox,target=/run/lanyard.sock"))
+            #expect(try await home.lanyard(["unconfigure", "container", "--yes"]).status == 0)
+            #expect(try home.text(file) == before)
+        }
+    }
+
+    @Test func `a compose project gets an override for the service of the name`() async throws {
+        try await Home.with { home in
+            let folder = home.folder + "/home"
+            try home.write(
+                "services:\n  devbox:\n    image: debian\n  db:\n    image: x\n", to: folder + "/compose.yaml")
+            let other = try await home.lanyard(["configure", "container", "web", "--yes"])
+            #expect(other.status == 0 && other.errors.contains("volumes: - ${XDG_RUNTIME_DIR}"), "\(other)")
+            #expect(!FileManager.default.fileExists(atPath: folder + "/compose.override.yaml"))
+            let done = try await home.lanyard(["configure", "container", "devbox", "--yes"])
+            #expect(done.status == 0, "\(done)")
+            #expect(
+                try home.text(folder + "/compose.override.yaml") == """
+                    services:
+                      devbox:
+                        volumes:
+                          - ${XDG_RUNTIME_DIR}/lanyard/agents/devbox:/run/lanyard.sock
+                        environment:
+                          LANYARD_AGENT: /run/lanyard.sock
+
+                    """)
+            #expect(try await home.lanyard(["unconfigure", "container", "--yes"]).status == 0)
+            #expect(!FileManager.default.fileExists(atPath: folder + "/compose.override.yaml"))
+        }
+    }
+}
+
+extension Home {
+    /// What ssh prints, by lines; nothing if there is no ssh.
+    fileprivate func ssh(_ arguments: [String]) async throws -> [String] {
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/ssh") else { return [] }
+        return try await run("/usr/bin/ssh", arguments, environment: environment).lines
+    }
+}
