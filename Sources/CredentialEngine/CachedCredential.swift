@@ -56,16 +56,17 @@ public struct CachedCredential: Sendable {
         /// Getting it anew was itself a change, which replaced the key: only another look at the keyring tells what counts
         /// since. After a sign-in it is taken at once, because the person has chosen an account as well, and after an exchange,
         /// because docker and skopeo ask several times for one command; what a renewal brought is left to the next request, which
-        /// looks anyway.
+        /// looks anyway, unless it was ahead of time, which nobody waits for.
         func keep(
-            _ token: AcquiredToken, at issuer: PluginIssuer?, for wanted: TokenRequest, from sources: CredentialSources
+            _ token: AcquiredToken, at issuer: PluginIssuer?, for wanted: TokenRequest, from sources: CredentialSources,
+            isAhead: Bool = false
         ) {
             let now = remembered.surroundings.now
             guard sources.configuration.answerCache, wanted.claims == nil, token.freshUntil(now: now) > now
             else { return }
             switch token.source {
             case .cache: remembered.write(token, at: issuer, by: wanted.variables(in: sources), key)
-            case .renewed where !token.isExchanged: return
+            case .renewed where !token.isExchanged && !isAhead: return
             case .renewed, .signedIn, .authenticated, .broker: keepStored(wanted, at: issuer, from: sources)
             }
         }

@@ -24,6 +24,8 @@ public struct Credential: Sendable, Equatable {
     public var username: String?
     /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
     public var expiresOn: Int?
+    /// From when on it is renewed ahead of time though it is handed out, in seconds since 1970; nil for never.
+    public var dueOn: Int?
     /// The only user name that servers take a token with as a password; nil if any will do.
     public var basicUsername: String?
     /// Whether servers take a token as such, too (RFC 6750).
@@ -48,6 +50,13 @@ public struct Credential: Sendable, Equatable {
 
     /// What tells a token from others without giving it away.
     public var fingerprint: String { secret.fingerprint }
+
+    /// The same for a credential of several parts.
+    public var mark: String {
+        guard !fields.isEmpty else { return fingerprint }
+        let parts = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.reveal())" }
+        return ([secret.reveal()] + parts).joined(separator: "\0").shortDigest
+    }
 }
 
 extension Credential {
@@ -56,6 +65,7 @@ extension Credential {
         let username = token.account?.username ?? ""
         self.init(
             .accessToken, token.accessToken, username: username.isEmpty ? nil : username, expiresOn: token.expiresOn)
+        dueOn = token.dueOn
         realm = token.realm.isEmpty ? nil : token.realm
         // What a token was exchanged for is no token of the issuer's any more.
         let issuer = token.isExchanged ? nil : issuer
@@ -88,6 +98,7 @@ extension Credential {
             try lines.append("token", secret.reveal())
             if let username { try lines.append("username", username) }
             try lines.append("expires_on", expiresOn.map { String($0) } ?? Self.never)
+            if let dueOn { try lines.append("due_on", String(dueOn)) }
             if let realm { try lines.append("realm", realm) }
             if let basicUsername { try lines.append("basic_username", basicUsername) }
             if !takesBearer { try lines.append("bearer", "0") }
@@ -115,6 +126,7 @@ extension Credential {
             guard variables.digest.isSame(as: digest) else { return nil }
         }
         self.init(.accessToken, Secret(token), username: lines["username"], expiresOn: expiresOn)
+        dueOn = lines["due_on"].flatMap { Int($0) }
         realm = lines["realm"]
         basicUsername = lines["basic_username"]
         takesBearer = lines["bearer"] == nil

@@ -14,6 +14,8 @@ struct CommandContext: Sendable {
     var executable: String
     /// The far side on whose behalf the agent runs this; nil for the person themselves.
     var requester: Requester?
+    /// What this process has others renew.
+    let renewals = DueRenewals()
 
     /// The process's own.
     static func ofProcess() -> CommandContext {

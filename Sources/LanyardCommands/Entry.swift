@@ -27,41 +27,41 @@ public enum Lanyard {
         // A consumer that stops reading must not kill us in the middle of a write to the store.
         signal(SIGPIPE, SIG_IGN)
         let context = CommandContext.ofProcess()
-        if let hidden { leave(hidden.run(in: context), context.console) }
+        if let hidden { leave(hidden.run(in: context), context) }
         if let verb { serve(GitConsumer(verb), in: context) }
         if let tool { serve(tool.consumer(context.environment), in: context) }
         guard program == "git-credential-lanyard" else {
-            finish(context.console) { await LanyardCommand.run(rest, in: context) }
+            finish(context) { await LanyardCommand.run(rest, in: context) }
         }
         guard let last = rest.last else {
             context.console.report(.noVerb)
-            leave(ExitStatus.usage.rawValue, context.console)
+            leave(ExitStatus.usage.rawValue, context)
         }
         let isOption = last.hasPrefix("-")
         guard isOption || GitConsumer.Verb(rawValue: last) != nil else {
-            leave(ExitStatus.done.rawValue, context.console)
+            leave(ExitStatus.done.rawValue, context)
         }
         // Options come before the verb where they stand in credential.helper.
         let words = isOption ? rest : [last] + rest.dropLast()
-        finish(context.console) { await LanyardCommand.run(words, in: context) }
+        finish(context) { await LanyardCommand.run(words, in: context) }
     }
 
     /// Serves a tool, with threads only if it comes to that.
     private static func serve(_ consumer: any Consumer, in context: CommandContext) -> Never {
         var run = ConsumerRun(consumer, in: context)
         switch run.untilOthersAreNeeded() {
-        case .end(let status): leave(status, context.console)
-        case .needsOthers(let pending): finish(context.console) { [run] in await run.goingOn(with: pending) }
+        case .end(let status): leave(status, context)
+        case .needsOthers(let pending): finish(context) { [run] in await run.goingOn(with: pending) }
         }
     }
 
     /// Does what takes more than one thread; starting them alone takes longer than most answers.
-    private static func finish(_ console: Console, _ body: sending @escaping () async -> Int32) -> Never {
+    private static func finish(_ context: CommandContext, _ body: sending @escaping () async -> Int32) -> Never {
         Task {
             let status = await body()
             // A sign-in was interrupted and has been cleaned up after; now the signal does what it would have done at once.
             if let number = Interruption.signal { end(by: number) }
-            leave(status, console)
+            leave(status, context)
         }
         dispatchMain()
     }
@@ -69,11 +69,14 @@ public enum Lanyard {
     /// Ends the process at once: a thread may still be at work on the keyring, which nothing must be taken from.
     ///
     /// A result that is not all there is a failure, even if the work was done: whoever reads it must not trust it.
-    private static func leave(_ status: Int32, _ console: Console) -> Never {
+    private static func leave(_ status: Int32, _ context: CommandContext) -> Never {
         fflush(nil)
-        guard status == ExitStatus.done.rawValue, let reason = console.undelivered else { _exit(status) }
+        guard status == ExitStatus.done.rawValue, let reason = context.console.undelivered else {
+            context.renewals.start(in: context)
+            _exit(status)
+        }
         let failure = Failure(undelivered: reason)
-        console.report(failure)
+        context.console.report(failure)
         _exit(failure.status.rawValue)
     }
 
@@ -126,7 +129,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 subcommands: [
                     GetCommand.self, StoreCommand.self, EraseCommand.self, CapabilityCommand.self, GoAuthCommand.self,
                     KubectlCommand.self, PnpmCommand.self, AWSCommand.self, GoogleCommand.self, AzureCLICommand.self,
-                    AzureDeveloperCLICommand.self, CompleteCommand.self,
+                    AzureDeveloperCLICommand.self, CompleteCommand.self, RenewCommand.self,
                 ]),
         ])
 

@@ -1,6 +1,7 @@
 public import ArgumentParser
 public import Rules
 import Terminal
+import TokenAcquisition
 
 /// The options of every command that may ask the person.
 struct InteractionOptions: ParsableArguments {
@@ -39,6 +40,8 @@ struct InteractionOptions: ParsableArguments {
         var isAskedFor = false
         /// How many seconds whoever asked waits for an answer; nil if they wait for the person.
         var timeLimit: Int?
+        /// When tokens are renewed that can still be handed out.
+        var timing = RenewalTiming.whenDue
     }
 
     var values: Values {

@@ -66,11 +66,13 @@ struct Session: Sendable {
             environment: scope == .system ? [:] : context.environment, executable: context.executable)
         let acquirer = TokenAcquirer(
             store: store, clientSecrets: clientSecrets, plugins: plugins,
-            host: PluginRunner(context, patience: configuration.timeout, timeLimit: options.timeLimit),
+            host: PluginRunner(
+                context, patience: configuration.timeout, timeLimit: options.timeLimit,
+                KeptMemos(environment: context.environment, isShared: isShared)),
             singleFlight: SingleFlight(environment: context.environment),
             notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
             selection: selection, remembered: RememberedTokens(context.answers), environment: context.environment,
-            patience: options.timeLimit.map { Double($0) / 2 }, clock: { Int(context.now) },
+            patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing, clock: { Int(context.now) },
             tell: context.console.tell)
         sources = CredentialSources(
             configuration: configuration, plugins: plugins, passwords: PasswordStore(configuration: keyring),
@@ -175,14 +177,20 @@ extension Configuration {
 
 extension PluginRunner {
     /// What runs plugins for a person who has so many seconds, and a tool that perhaps has fewer.
-    fileprivate init(_ context: CommandContext, patience: Int, timeLimit: Int?) {
+    fileprivate init(_ context: CommandContext, patience: Int, timeLimit: Int?, _ memos: KeptMemos) {
         var timeouts = PluginTimeouts()
         // The other half is for other processes that use the plugin for the same.
         if let timeLimit { timeouts.silence = .seconds(timeLimit) / 2 }
         timeouts.person = .seconds(patience)
         // Once the person is done there is still time for the rest.
         timeouts.conversation = max(timeouts.conversation, timeouts.person * 3)
-        self.init(environment: context.environment, timeouts: timeouts, trace: context.trace)
+        let keeper = PluginMemos { subject in
+            memos.memo(about: subject, now: Int(context.now))
+        } keep: { memo, subject in
+            guard let memo else { return memos.forget(subject) }
+            memos.keep(memo.text, about: subject, now: Int(context.now), for: memo.expiresIn)
+        }
+        self.init(environment: context.environment, timeouts: timeouts, memos: keeper, trace: context.trace)
     }
 }
 

@@ -65,7 +65,8 @@ package struct IdentityClient: Sendable {
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         let refreshToken = try request.requiredRefreshToken()
         return try await connector.connected(request) { transport throws(PluginError) in
-            let session = try await AuthoritySession.open(request, profile: profile, over: transport, home: true)
+            let session = try await AuthoritySession.open(
+                request, profile: profile, over: transport, home: true, recalling: true)
             return try await session.renew(with: refreshToken)
         }
     }

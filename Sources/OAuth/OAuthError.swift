@@ -60,6 +60,8 @@ package struct OAuthError: Error, Sendable, Equatable {
     package var retryAfter: Int?
     /// Whether this is what the authority's servers answered, though they gave no answer to work with.
     package var wasAnswered = false
+    /// Whether nobody answers there for what was asked, as if it had moved; so it was asked in vain.
+    package var hasMoved = false
 
     /// Makes an error.
     package init(_ kind: Kind, _ message: String, hint: String? = nil) {

@@ -44,7 +44,7 @@ package struct IssuerPlugin: AuthorityPlugin {
     package func renew(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
         let refreshToken = try request.requiredRefreshToken()
         return try await connector.connected(request) { transport throws(PluginError) in
-            try await IssuerSession.open(request, over: transport).renew(with: refreshToken)
+            try await IssuerSession.open(request, over: transport, recalling: true).renew(with: refreshToken)
         }
     }
 

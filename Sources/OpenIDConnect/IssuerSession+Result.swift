@@ -1,4 +1,5 @@
 import OAuth
+import PluginOAuth
 import PluginWire
 import Secrets
 
@@ -19,6 +20,7 @@ extension IssuerSession {
         result.declinedScopes = tokens.declined
         result.refreshToken = response.refreshToken
         result.idToken = response.idToken
+        result.memo = memo.memo
         return result
     }
 

@@ -14,16 +14,21 @@ struct IssuerSession: Sendable {
     let traits: IssuerTraits
     var metadata: IssuerMetadata
     let transport: Transport
+    /// What the issuer and others said; this time, if `isRecalled` is false.
+    var memo = MetadataMemo(nil)
+    /// Whether the issuer wasn't asked, because what it said before is remembered.
+    var isRecalled = false
 
     /// Finds out what must be known before anything is asked of the person.
     ///
     /// - Parameters:
     ///   - request: the host's request.
     ///   - transport: the way to the issuer.
+    ///   - recalling: whether what the issuer said before will do.
     /// - Returns: a session whose endpoints may be sent codes and tokens.
     /// - Throws: as `IssuerMetadata.discover`; `invalid-request` for a request that lacks something.
     static func open(
-        _ request: PluginRequest, over transport: Transport
+        _ request: PluginRequest, over transport: Transport, recalling: Bool = false
     ) async throws(PluginError) -> IssuerSession {
         guard let address = try? HTTPSAddress(request.authority) else {
             throw PluginError(
@@ -36,13 +41,41 @@ struct IssuerSession: Sendable {
                 hint: "register an application there and put its id into the rule as client-id")
         }
         let traits = IssuerTraits(kind: request.kind, authority: address)
+        var memo = MetadataMemo(request.memo)
+        if recalling, let metadata = recalled(memo, request, traits, at: address) {
+            return IssuerSession(
+                request: request, address: address, traits: traits, metadata: metadata, transport: transport,
+                memo: memo, isRecalled: true)
+        }
         do throws(OAuthError) {
             let metadata = try await metadata(request, traits, over: transport)
+            if let said = metadata.said {
+                memo.note(said.metadata, isOpenID: said.isOpenID, by: request.authority)
+            }
             return IssuerSession(
-                request: request, address: address, traits: traits, metadata: metadata, transport: transport)
+                request: request, address: address, traits: traits, metadata: metadata, transport: transport,
+                memo: memo)
         } catch {
             throw error.pluginError(of: request, traits)
         }
+    }
+
+    /// What the issuer is by what it said before, checked as it was then; nil if that isn't known, or leads to another host.
+    ///
+    /// An issuer may have its endpoints anywhere, and only its own word is to be taken for that: what is remembered must not send a
+    /// token to a host that nobody has named.
+    private static func recalled(
+        _ memo: MetadataMemo, _ request: PluginRequest, _ traits: IssuerTraits, at address: HTTPSAddress
+    ) -> IssuerMetadata? {
+        guard let said = memo.said(by: request.authority),
+            var found = try? IssuerMetadata(
+                said.metadata, isOpenID: said.isOpenID, of: request.authority, accepting: traits.accepts)
+        else { return nil }
+        for endpoint in [found.endpoints.token, found.endpoints.userinfo].compactMap(\.self) {
+            guard (try? HTTPSAddress(endpoint))?.environment == address.environment else { return nil }
+        }
+        found.endpoints = found.endpoints.overlaid(request.endpoints)
+        return found
     }
 
     /// What the issuer is by the request's endpoints; by its own word if they don't suffice.
@@ -123,12 +156,28 @@ struct IssuerSession: Sendable {
     }
 
     /// Redeems a refresh token.
+    ///
+    /// If what is remembered of the issuer turns out to be of the past, the issuer is asked for it anew.
     func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
+        let tokens: TokenResponse
+        do throws(OAuthError) {
+            tokens = try await client.redeem(.refreshToken(refreshToken))
+        } catch {
+            guard isRecalled, error.hasMoved else { throw pluginError(error) }
+            return try await Self.open(request, over: transport).renew(with: refreshToken)
+        }
         let result: PluginResult
         do throws(OAuthError) {
-            result = try await self.result(try await client.redeem(.refreshToken(refreshToken)), nonce: nil)
+            result = try await self.result(tokens, nonce: nil)
         } catch {
-            throw pluginError(error)
+            guard isRecalled else { throw pluginError(error) }
+            let session = try await Self.open(request, over: transport)
+            // The refresh token has been redeemed, and the next one must not get lost: it is looked at once more.
+            do throws(OAuthError) {
+                result = try await session.result(tokens, nonce: nil)
+            } catch {
+                throw pluginError(error)
+            }
         }
         guard let account = request.account, let owner = result.account, account.lowercased() != owner.homeAccountID
         else { return result }

@@ -25,6 +25,8 @@ public struct AcquiredToken: Sendable, Equatable {
     public var expiresOn: Int?
     /// When the authority wants it renewed though it still lives, in seconds since 1970.
     public var refreshOn: Int?
+    /// From when on it is renewed ahead of time though it is handed out, in seconds since 1970; nil for never.
+    public var dueOn: Int?
     /// The scopes it is good for.
     public var scopes: [String]
     /// The tenant it is for.
@@ -87,7 +89,8 @@ extension AcquiredToken {
     ///
     /// A token without a known end is looked up again each day, so that what became of it elsewhere is noticed.
     public func freshUntil(now: Int) -> Int {
-        min(expiresOn.map { $0 - SilentSelection.expiryBuffer } ?? now + Self.longestTrust, refreshOn ?? .max)
+        let end = expiresOn.map { $0 - SilentSelection.expiryBuffer } ?? now + Self.longestTrust
+        return dueOn == nil ? min(end, refreshOn ?? .max) : end
     }
 
     /// Seconds for which an answer with a token that has no known end is given without looking.

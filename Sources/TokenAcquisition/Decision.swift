@@ -49,6 +49,16 @@ public struct Decision: Sendable {
     public var step: Step
     /// What is stored for the account.
     var found: SilentAccount?
+
+    /// What is stored and was last handed out, if it is to be replaced now, without anybody's help.
+    public var replaced: AcquiredToken? {
+        switch step {
+        case .renew, .authenticate, .exchange: break
+        case .answer, .askPerson, .refuse: return nil
+        }
+        if let exchanged { return AcquiredToken(exchanged, account: account, source: .cache) }
+        return accessToken.map { AcquiredToken($0, account: account, source: .cache) }
+    }
 }
 
 /// How the account for a request was chosen.
@@ -102,7 +112,7 @@ extension TokenAcquirer {
             {
                 let stored = SilentSelection(
                     records, place: authority.place, account: meant.account, request: request,
-                    renewsLate: authority.match.issuer?.revokesOnRenewal ?? false, now: clock())
+                    renewsLate: authority.match.issuer?.revokesOnRenewal ?? false, timing: timing, now: clock())
                 decision.settle(on: meant, SilentAccount(account: meant.account, selection: stored, records: records))
                 if request.exchange != nil { decision.exchange(stored) }
                 decision.isKnown = known.isKnown(meant.account)
@@ -147,7 +157,9 @@ extension Decision {
     mutating func exchange(_ stored: SilentSelection) {
         exchanged = stored.exchanged
         if let result = stored.freshExchanged {
-            step = .answer(AcquiredToken(result, account: account, source: .cache))
+            var acquired = AcquiredToken(result, account: account, source: .cache)
+            acquired.dueOn = stored.dueOn(result)
+            step = .answer(acquired)
         } else if case .answer(let token) = step {
             step = .exchange(token)
         }

@@ -12,7 +12,9 @@ struct SilentAccount: Sendable {
     /// A token that can be handed out as it is; one that the authority wants renewed only if that may wait.
     func usable(renewsEarly: Bool) -> AcquiredToken? {
         guard let token = selection.freshToken, !renewsEarly || !selection.shouldRenew(token) else { return nil }
-        return AcquiredToken(token, account: account, source: .cache)
+        var acquired = AcquiredToken(token, account: account, source: .cache)
+        acquired.dueOn = selection.redeemable.isEmpty ? nil : selection.dueOn(token)
+        return acquired
     }
 
     /// The token that serves while the authority is down.

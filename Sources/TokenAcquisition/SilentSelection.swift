@@ -13,20 +13,22 @@ public struct SilentSelection: Sendable {
     private let account: AccountRecord
     private let request: TokenRequest
     private let renewsLate: Bool
+    private let timing: RenewalTiming
     private let now: Int
 
     /// Looks among records on behalf of a request and an account, at a time in seconds since 1970.
     ///
-    /// With `renewsLate` no token is renewed before it must be.
+    /// With `renewsLate` no token is renewed before it must be, whatever the timing.
     public init(
         _ records: StoredRecords, place: AuthorityPlace, account: AccountRecord, request: TokenRequest,
-        renewsLate: Bool = false, now: Int
+        renewsLate: Bool = false, timing: RenewalTiming = .whenDue, now: Int
     ) {
         self.records = records
         self.place = place
         self.account = account
         self.request = request
         self.renewsLate = renewsLate
+        self.timing = renewsLate ? .whenDue : timing
         self.now = now
     }
 
@@ -37,13 +39,22 @@ public struct SilentSelection: Sendable {
     private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
         guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
         let buffer = renewsLate ? Self.lateExpiryBuffer : Self.expiryBuffer
-        return candidates.first { $0.lives(after: now + buffer) && $0.cachedAt <= now + Self.expiryBuffer }
+        return candidates.first { token in
+            token.lives(after: now + buffer) && token.cachedAt <= now + Self.expiryBuffer
+                && (timing != .ahead || token.aheadOn.map { $0 > now } ?? true)
+        }
     }
 
     /// Whether the authority wants the token renewed though it lives on (`refresh_in`).
     public func shouldRenew(_ token: AccessTokenRecord) -> Bool {
-        !renewsLate && token.refreshOn.map { $0 <= now } ?? false
+        !renewsLate && timing == .whenDue && token.refreshOn.map { $0 <= now } ?? false
     }
+
+    /// From when on a token is renewed ahead of time, in seconds since 1970; nil for never.
+    func dueOn(_ token: AccessTokenRecord) -> Int? { timing == .whenDue ? nil : token.aheadOn }
+
+    /// The same for what a token was exchanged for.
+    func dueOn(_ result: ExchangedRecord) -> Int? { timing == .whenDue ? nil : result.aheadOn }
 
     /// The access token that still serves while the authority is down: unexpired, or of extended lifetime.
     public var lastResort: AccessTokenRecord? {
@@ -72,7 +83,7 @@ public struct SilentSelection: Sendable {
     /// What a token was exchanged for, to be handed out; nil if it must be exchanged anew.
     var freshExchanged: ExchangedRecord? {
         guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
-        return exchanged.flatMap { $0.isFresh(at: now) ? $0 : nil }
+        return exchanged.flatMap { $0.isFresh(at: now, timing) ? $0 : nil }
     }
 
     /// What a token of the client, account, realm and scopes was last exchanged for, on behalf of the request's host.
@@ -160,9 +171,30 @@ extension ExchangedRecord {
     }
 
     /// Whether it is handed out without a thought of renewing it.
-    func isFresh(at now: Int) -> Bool {
+    func isFresh(at now: Int, _ timing: RenewalTiming) -> Bool {
         let buffer = SilentSelection.expiryBuffer
-        return lives(after: now + buffer) && cachedAt <= now + buffer && refreshOn.map { $0 > now } ?? true
+        guard lives(after: now + buffer), cachedAt <= now + buffer else { return false }
+        return switch timing {
+        case .whenDue: refreshOn.map { $0 > now } ?? true
+        case .byAnother: true
+        case .ahead: aheadOn.map { $0 > now } ?? true
+        }
+    }
+
+    /// From when on it is renewed ahead of time, in seconds since 1970; nil if it has no end.
+    fileprivate var aheadOn: Int? { RenewalTiming.aheadOn(cachedAt, expiresOn, refreshOn) }
+}
+
+extension AccessTokenRecord {
+    /// From when on it is renewed ahead of time, in seconds since 1970; nil if it has no end.
+    fileprivate var aheadOn: Int? { RenewalTiming.aheadOn(cachedAt, expiresOn, refreshOn) }
+}
+
+extension RenewalTiming {
+    /// In the last quarter of a life, or earlier if the authority wants that.
+    fileprivate static func aheadOn(_ cachedAt: Int, _ expiresOn: Int?, _ refreshOn: Int?) -> Int? {
+        let quarter = expiresOn.map { LastQuarter.start(from: cachedAt, to: $0) }
+        return [quarter, refreshOn].compactMap(\.self).min()
     }
 }
 

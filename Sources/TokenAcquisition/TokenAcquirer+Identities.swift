@@ -25,10 +25,13 @@ extension TokenAcquirer {
             let record = remembered?.record(of: RememberedTokens.Owner(needed, place), now: now)
             if let record { records.append(record) }
         }
-        let selection = SilentSelection(records, place: place, account: nobody, request: request, now: now)
+        let selection = SilentSelection(
+            records, place: place, account: nobody, request: request, timing: timing, now: now)
         decision.accessToken = selection.freshToken ?? selection.lastResort
         if let token = selection.freshToken, !selection.shouldRenew(token) {
-            decision.step = .answer(AcquiredToken(token, account: nil, source: .cache))
+            var acquired = AcquiredToken(token, account: nil, source: .cache)
+            acquired.dueOn = selection.dueOn(token)
+            decision.step = .answer(acquired)
         }
         if request.exchange != nil { decision.exchange(selection) }
         return decision

@@ -19,8 +19,10 @@ extension TokenAcquirer {
         _ key: String, insists: Bool = true, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
         let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
+        // Whoever has the lock does what is to be done ahead of time.
+        let patience = timing == .ahead && insists ? 0 : longestWait
         do {
-            return try await singleFlight.withLock(key: key, deadline: longestWait, waiting: waiting) {
+            return try await singleFlight.withLock(key: key, deadline: patience, waiting: waiting) {
                 try await body()
             }
         } catch let error as AcquisitionError {

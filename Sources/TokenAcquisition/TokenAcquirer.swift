@@ -44,6 +44,8 @@ public struct TokenAcquirer: Sendable {
     let remembered: RememberedTokens?
     /// The variables of the process, which identities may be found and proved by.
     let environment: [String: String]
+    /// When tokens are renewed that can still be handed out.
+    let timing: RenewalTiming
     /// Seconds to wait for another process: longer than a person has, who may be signing in there.
     var longestWait: Double
     let clock: @Sendable () -> Int
@@ -53,13 +55,13 @@ public struct TokenAcquirer: Sendable {
     ///
     /// `clientSecrets` is where clients' secrets are kept, `selection` where chosen accounts are and `remembered` where identities'
     /// tokens are if there is no keyring, nil for nowhere; `environment` has the process's variables; `patience`
-    /// is how many seconds another process may take, nil for as long as a person; `clock` gives seconds since 1970; `tell` is told
+    /// is how many seconds another process may take, nil for as long as a person; `timing` says whether others renew tokens; `clock` gives seconds since 1970; `tell` is told
     /// what may take long, before it does.
     public init(
         store: any RecordStore, clientSecrets: ClientSecretStore? = nil, plugins: InstalledPlugins, host: PluginRunner,
         singleFlight: SingleFlight, notes: SharedNotes, configuration: Configuration, selection: SelectionFile? = nil,
         remembered: RememberedTokens? = nil, environment: [String: String] = [:], patience: Double? = nil,
-        clock: @escaping @Sendable () -> Int,
+        timing: RenewalTiming = .whenDue, clock: @escaping @Sendable () -> Int,
         tell: @escaping @Sendable (AcquisitionProgress) -> Void = { _ in }
     ) {
         self.store = store
@@ -76,6 +78,7 @@ public struct TokenAcquirer: Sendable {
         self.selection = selection
         self.remembered = configuration.answerCache ? remembered : nil
         self.environment = environment
+        self.timing = timing
         self.clock = clock
         self.tell = tell
     }

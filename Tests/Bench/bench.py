@@ -15,7 +15,8 @@ from world import World
 
 PASSWORD = "protocol=https\nhost=example.com\nusername=somebody\n"
 MISSING = "protocol=https\nhost=nothing.example.com\n"
-ROWS = ["cached", "token", "password", "miss", "store", "memory", "consumers", "calls", "stampede", "growth", "size"]
+ROWS = ["cached", "due", "token", "password", "miss", "store", "memory", "consumers", "renewal", "calls", "stampede",
+        "growth", "size"]
 MANY = 64
 # What clusters' certificates are as long as.
 CERTIFICATE = "QUJD" * 500
@@ -24,10 +25,11 @@ CERTIFICATE = "QUJD" * 500
 class Bench:
     """The rows, each of which prints its lines of the table."""
 
-    def __init__(self, world, runs, az):
+    def __init__(self, world, runs, az, msal):
         self.world = world
         self.runs = runs
         self.az = az
+        self.msal = msal
         self.failed = False
         resource = world.sandbox["resource"]
         self.token = self.file("token", f"url={resource}/contoso/hello.git\n")
@@ -51,11 +53,16 @@ class Bench:
 
     # --- Measuring
 
-    def pairs(self, *what, verb="get"):
-        """Median milliseconds of each of the (program, request, environment), run in turn; arguments may follow."""
+    def pairs(self, *what, verb="get", before=None):
+        """Median milliseconds of each of the (program, request, environment), run in turn; arguments may follow.
+
+        `before` is called before each run.
+        """
         times = [[] for _ in what]
         for number in range(self.runs + 3):
             for index, (program, request, environment, *arguments) in enumerate(what):
+                if before:
+                    before()
                 elapsed = milliseconds(program, request, environment, *(arguments or [verb]))
                 if number >= 3:
                     times[index].append(elapsed)
@@ -66,9 +73,9 @@ class Bench:
         verdict = "" if limit == "" else "ok" if fine else "over"
         print(f"| {figure} | {lanyard} | {peer} | {measured} | {limit} | {verdict} |", flush=True)
 
-    def compare(self, figure, ours, theirs, limit=None):
+    def compare(self, figure, ours, theirs, limit=None, before=None):
         """A row of two programs, each as `pairs` takes them; without a limit it only tells."""
-        ours, theirs = self.pairs(ours, theirs)
+        ours, theirs = self.pairs(ours, theirs, before=before)
         ratio = ours / theirs
         self.row(figure, f"{ratio:.2f}", "" if limit is None else f"≤ {limit}", limit is None or ratio <= limit,
                  f"{ours:.1f} ms", f"{theirs:.1f} ms")
@@ -84,6 +91,47 @@ class Bench:
 
     def cached(self):
         self.ratio("cached token", self.token, self.world.environment, 0.35)
+
+    def due(self):
+        """What git waits for a token in its last quarter: only where no process may be left behind, none renews it."""
+        world = self.world
+        world.control("POST", "settings", {"refresh_in": 0})
+        world.run(world.lanyard, "logout", "--all")
+        self.sign_in()
+        # It stays the same, however often it is renewed.
+        world.control("POST", "faults", {"path": "/token", "status": 400, "body": "{}"})
+        due = (world.lanyard, self.token, world.environment)
+        plain = (world.lanyard, self.token, world.environment | {"CI": "true"})
+        self.compare("token in its last quarter, against a cached one", due, plain, 1.1, world.until_renewed)
+
+        def anew():
+            world.until_renewed()
+            shutil.rmtree(world.folder / "run/lanyard/notes", ignore_errors=True)
+        self.compare("the same, starting its renewal, once a minute", due, plain, 1.5, anew)
+        world.until_renewed()
+        world.control("DELETE", "faults")
+        world.control("POST", "settings", {"refresh_in": None})
+        world.run(world.lanyard, "logout", "--all")
+        self.sign_in()
+
+    def renewal(self):
+        """A renewal as a whole process, from what is stored to the token."""
+        world = self.world
+        if not self.msal:
+            print("bench: MSAL for Python can't be fetched: not compared", file=sys.stderr)
+            return
+        world.control("POST", "settings", {"access_token_lifetime": 200})
+        world.run(world.lanyard, "logout", "--all")
+        self.sign_in()
+        cache = self.file("msal.json", world.run(world.lanyard, "export").stdout)
+        sandbox = world.sandbox
+        script = pathlib.Path(__file__).with_name("msal_renewal.py")
+        theirs = (self.msal, os.devnull, world.environment, str(script), f"{sandbox['authority']}/contoso.example",
+                  sandbox["client_id"], "api://sandbox-git/.default", sandbox["ca_file"], str(cache))
+        self.compare("renewal, against MSAL for Python's", (world.lanyard, self.token, world.environment), theirs, 0.25)
+        world.control("POST", "settings", {"access_token_lifetime": 3600})
+        world.run(world.lanyard, "logout", "--all")
+        self.sign_in()
 
     def token_row(self):
         self.ratio("stored token, answer cache off", self.token, self.uncached, 1.20)
@@ -246,10 +294,11 @@ def main():
     parser.add_argument("binaries", help=argparse.SUPPRESS)
     parser.add_argument("--runs", type=int, default=40, help="runs of each program in a row")
     parser.add_argument("--az", default="az", metavar="PATH", help="the Azure CLI to compare with")
+    parser.add_argument("--msal", default="", metavar="PATH", help="a Python that has MSAL")
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS, metavar="NAME", help="only these rows")
     options = parser.parse_args()
     with World(options.binaries) as world:
-        bench = Bench(world, options.runs, options.az)
+        bench = Bench(world, options.runs, options.az, options.msal)
         print("| figure | lanyard | the other | measured | must be | |\n|---|---|---|---|---|---|")
         for name in ROWS:
             if name in options.rows:

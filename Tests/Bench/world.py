@@ -139,6 +139,11 @@ class World:
         """What the authority was asked since the log was cleared."""
         return [entry for entry in self.control("GET", "log") if entry["host"] == "authority"]
 
+    def until_renewed(self):
+        """Waits until no process of lanyard's renews anything."""
+        self.until(lambda: not any(
+            line.startswith(self.lanyard.encode()) and line.endswith(b"\0renew\0") for line in command_lines()))
+
     def run(self, program, *arguments, input="", environment=None):
         return subprocess.run(
             [program, *arguments], input=input, env=environment or self.environment, text=True, capture_output=True)
@@ -152,6 +157,13 @@ class World:
             if time.monotonic() > end:
                 raise SystemExit("bench: error: the test world did not come up")
             time.sleep(0.02)
+
+
+def command_lines():
+    """The command lines of all processes that can be read."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            yield (process / "cmdline").read_bytes()
 
 
 def keyring_text(items):

@@ -76,6 +76,18 @@ import Vectors
         #expect(try await requests(world) == names.count)
     }
 
+    /// The token once it has been renewed, which another process does, or the same one if that isn't to be.
+    private static func settled(
+        _ world: World, after old: String, expects isNew: Bool, _ extra: [String: String]
+    ) async throws -> String {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            let new = try await token(world, as: "machine", extra)
+            if new != old || !isNew || ContinuousClock.now > end { return new }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
     private static func twoResources(_ vector: VectorCase, _ world: World) async throws {
         for path in ["contoso", "v1.0", "contoso", "v1.0"] { _ = try await token(world, as: "machine", for: path) }
         #expect(try await requests(world) == vector.expect["entries"]?.wholeNumber)
@@ -118,9 +130,15 @@ import Vectors
             #expect(asked.status == 0, "\(asked)")
             new = asked.lines.first ?? ""
         } else {
-            new = try await token(world, as: "machine", extra)
+            new = try await settled(world, after: old, expects: vector.expected("token") != "old", extra)
         }
         #expect((new == old) == (vector.expected("token") == "old"))
-        if extra.isEmpty { #expect(try await requests(world) == vector.expect["requests"]?.wholeNumber) }
+        guard extra.isEmpty, let wanted = vector.expect["requests"]?.wholeNumber else { return }
+        let end = ContinuousClock.now + .seconds(60)
+        // Whoever renews ahead of time may not be there yet.
+        while try await requests(world) < wanted, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect(try await requests(world) == wanted)
     }
 }

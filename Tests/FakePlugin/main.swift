@@ -129,6 +129,15 @@ case "error":
     say(
         "event=error\ncode=throttled\nmessage=slow \u{202E}down\nretry_after=7\nerror_code[]=50196\nreason[]=a-later-reason\nx=1\n\n"
     )
+case "remembers":
+    // Each answer has a longer memo, until a code comes that the request has for a scope.
+    let lines = hear().split(separator: "\n")
+    let memo = lines.first { $0.hasPrefix("memo=") }?.dropFirst(5) ?? ""
+    if let code = lines.first(where: { $0.hasPrefix("scope[]=fail:") })?.dropFirst(13), !memo.isEmpty {
+        say("event=error\ncode=\(code)\nmessage=no\n\n")
+    } else {
+        say(polite.replacing("\n\n", with: "\nmemo=\(memo)x\nmemo_expires_in=9\n\n"))
+    }
 case "unknown-code":
     say("event=error\ncode=x-new\nmessage=something new\n\n")
 case "late-open-url":

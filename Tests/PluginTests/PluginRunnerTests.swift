@@ -128,6 +128,42 @@ struct PluginRunnerTests {
         #expect(ContinuousClock.now - start < .seconds(2))
     }
 
+    /// What was kept, by what it is about.
+    private final class Kept: Sendable {
+        let memos = Mutex<[String: PluginMemo]>([:])
+
+        var keeper: PluginMemos {
+            PluginMemos { subject in
+                self.memos.withLock { $0[subject]?.text }
+            } keep: { memo, subject in
+                self.memos.withLock { $0[subject] = memo }
+            }
+        }
+    }
+
+    @Test func `a memo comes back with the next request to the authority, unless that fails because of it`()
+        async throws
+    {
+        let kept = Kept()
+        let match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake", arguments: ["remembers"]))
+        let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"], memos: kept.keeper)
+        var request = PluginRequest.sample()
+        for memo in ["x", "xx", "xxx"] {
+            #expect(try await host.run(request, on: match, person: FakePerson()).memo?.text == memo)
+        }
+        var other = request
+        other.authority += "/other"
+        #expect(try await host.run(other, on: match, person: FakePerson()).memo?.text == "x")
+        #expect(kept.memos.withLock { $0.count } == 2)
+        for (code, isKept) in [("interaction-required", true), ("throttled", true), ("internal", false)] {
+            request.scopes = ["fail:\(code)"]
+            await #expect(throws: PluginError.self) { try await host.run(request, on: match, person: FakePerson()) }
+            #expect(kept.memos.withLock { $0.count } == (isKept ? 2 : 1), "\(code)")
+        }
+        // Without one it goes on.
+        #expect(try await host.run(request, on: match, person: FakePerson()).memo?.text == "x")
+    }
+
     @Test func `a polite plugin's result is read, and what it says is made fit to show`() async throws {
         let person = FakePerson()
         let result = try await run("polite", person: person)

@@ -56,6 +56,37 @@ import Vectors
         }
     }
 
+    @Test(arguments: [(3600, 2700), (86_400, 64_800), (2400, 1800), (1200, 675), (300, 0), (0, -300)])
+    func `the last quarter begins before a token is no longer handed out`(_ life: Int, _ start: Int) {
+        #expect(LastQuarter.start(from: 1000, to: 1000 + life) == 1000 + start)
+    }
+
+    @Test(arguments: [(2699, false), (2701, true)], [nil, 100])
+    func `a token that is due is handed out, but to whoever renews it`(
+        _ quarter: (age: Int, isDue: Bool), refresh: Int?
+    ) {
+        var token = Self.token(["s"], lives: 3600 - quarter.age)
+        token.cachedAt = Self.now - quarter.age
+        token.refreshOn = refresh.map { Self.now + $0 - 200 }
+        let isDue = quarter.isDue || refresh != nil
+        var records = StoredRecords()
+        records.append(.accessToken(token))
+        func selection(_ timing: RenewalTiming, late: Bool = false) -> SilentSelection {
+            SilentSelection(
+                records, place: Self.place, account: Self.account, request: Self.request(["s"]), renewsLate: late,
+                timing: timing, now: Self.now)
+        }
+        #expect(selection(.byAnother).freshToken != nil && !selection(.byAnother).shouldRenew(token))
+        #expect(selection(.byAnother).dueOn(token).map { $0 <= Self.now } == isDue)
+        #expect((selection(.ahead).freshToken == nil) == isDue)
+        #expect(selection(.whenDue).dueOn(token) == nil && selection(.whenDue).shouldRenew(token) == (refresh != nil))
+        // A renewal that ends the token before waits for its end, whoever would do it.
+        for timing in [RenewalTiming.byAnother, .ahead] {
+            let late = selection(timing, late: true)
+            #expect(late.freshToken != nil && late.dueOn(token) == nil)
+        }
+    }
+
     private static func exchanging(_ name: String = "acr", for host: String = "r.example", _ path: String = "")
         -> TokenRequest
     {

@@ -41,6 +41,13 @@ int lanyard_start_apart(
 /// Opens what tells, by becoming readable, that a process has ended (pidfd_open(2), Linux 5.3).
 int lanyard_process_open(int process);
 
+/// Starts a program that nobody waits for, in a session of its own, and gives its process ID.
+///
+/// It reads these bytes from its standard input, has no other open file of this process, works in `/`, and handles all signals
+/// in the usual way. More bytes than a pipe takes are refused (-EMSGSIZE). Whoever lives on must wait for the process.
+int lanyard_detach(
+    const char *program, char *const arguments[], char *const environment[], const void *bytes, size_t count);
+
 // The terminal while a person types on it. In C, for a signal must find the way back, and no Swift may run in its handler.
 
 /// Has a terminal hand over what is typed byte by byte and unseen, until it is given back.

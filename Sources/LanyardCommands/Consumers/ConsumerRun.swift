@@ -18,6 +18,8 @@ struct ConsumerRun: Sendable {
     private let context: CommandContext
     /// What the engine refused last.
     private var refusal: Refusal?
+    /// What it was asked last.
+    private var question: Question?
 
     init(_ consumer: any Consumer, in context: CommandContext, _ options: InteractionOptions.Values = .init()) {
         self.consumer = consumer
@@ -29,6 +31,7 @@ struct ConsumerRun: Sendable {
         engine = CredentialEngine(in: context.surroundings, terms: terms) { [options] in
             var options = options
             if triesAgain, ToolRefusal(context)?.isThere == true { options.isInteractive = false }
+            options.timing = DueRenewals.timing(in: context)
             return try Session(context, options: options).sources
         }
     }
@@ -69,6 +72,7 @@ struct ConsumerRun: Sendable {
                 guard let bytes = read() else { return .end(ExitStatus.failed.rawValue) }
                 turn = consumer.take(.input(bytes))
             case .ask(let question):
+                self.question = question
                 switch engine.attempt(question) {
                 case .settled(let outcome): turn = take(outcome)
                 case .needsOthers(let pending): return .needsOthers(pending)
@@ -79,7 +83,11 @@ struct ConsumerRun: Sendable {
 
     private mutating func take(_ outcome: Outcome) -> Turn {
         switch outcome {
-        case .credential(let credential): return consumer.take(.credential(credential))
+        case .credential(let credential):
+            if case .get(let request) = question {
+                context.renewals.note(credential, for: request, now: Int(context.now))
+            }
+            return consumer.take(.credential(credential))
         case .nothing: return consumer.take(.nothing)
         case .list(let list): return consumer.take(list: list)
         case .refused(let refusal) where refusal.isAbstention:

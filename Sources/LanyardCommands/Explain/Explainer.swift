@@ -30,8 +30,9 @@ struct Explainer {
     ) throws(Failure) {
         self.isOnline = isOnline
         self.tool = tool
-        session = try Session(context)
-        quiet = try Session(context, options: .init(isInteractive: false))
+        let timing = DueRenewals.timing(in: context)
+        session = try Session(context, options: .init(timing: timing))
+        quiet = try Session(context, options: .init(isInteractive: false, timing: timing))
         let typed = try CredentialRequest(url: url)
         request = tool?.request ?? typed
         typedPath = typed.path

@@ -26,7 +26,8 @@ struct StatusCommand: Command {
     var json = false
 
     mutating func run(in context: CommandContext) async throws {
-        let status = try Status(of: url, in: Session(context, options: .init(isInteractive: false)))
+        let timing = DueRenewals.timing(in: context)
+        let status = try Status(of: url, in: Session(context, options: .init(isInteractive: false, timing: timing)))
         let console = context.console
         if json {
             console.print(status.json.encoded(pretty: true))

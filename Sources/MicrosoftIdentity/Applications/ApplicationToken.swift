@@ -59,7 +59,7 @@ struct ApplicationToken: Sendable {
     func result() async throws(PluginError) -> PluginResult {
         // First, so that no authority is asked for nothing.
         let assertion = try await fetchedAssertion()
-        let session = try await AuthoritySession.open(request, profile: profile, over: transport)
+        let session = try await AuthoritySession.open(request, profile: profile, over: transport, recalling: true)
         do throws(PluginError) {
             return try await result(session, assertion)
         } catch {
@@ -83,6 +83,7 @@ struct ApplicationToken: Sendable {
         do throws(OAuthError) {
             tokens = try EntraTokens(await client.redeem(.clientCredentials), from: session.authority.environment)
         } catch {
+            if session.isRecalled, error.hasMoved { return try await result(session.anew(), assertion) }
             throw explained(session.pluginError(error), assertion)
         }
         let token = tokens.response.accessToken
@@ -90,6 +91,7 @@ struct ApplicationToken: Sendable {
             accessToken: token, expiresIn: tokens.expiresIn, scopes: Set(request.scopes + [scope]).sorted(),
             environment: session.metadata.preferredCache,
             realm: (token.unverifiedClaims(Claims.self)?.tid ?? session.authority.tenant).lowercased(), account: nil)
+        result.memo = session.memo.memo
         result.extendedExpiresIn = tokens.extendedExpiresIn
         result.refreshIn = tokens.refreshIn ?? (tokens.expiresIn >= Self.longLife ? tokens.expiresIn / 2 : nil)
         return result

@@ -8,6 +8,8 @@ struct OpenIDConfiguration: Sendable, Equatable {
     let issuer: String
     /// By how much the authority's clock is ahead of this computer's, in seconds; nil if it didn't tell the time.
     let clockLead: Double?
+    /// All that it said.
+    let said: ProviderMetadata
 
     /// Asks the authority.
     ///
@@ -50,6 +52,7 @@ struct OpenIDConfiguration: Sendable, Equatable {
         }
         self.issuer = issuer
         clockLead = document.clockLead
+        said = document
         let authorization = try checked(document.authorizationEndpoint)
         try Self.check(token, of: authority, in: metadata)
         // B2C has no device codes; Entra has them where convention says, should its document not say so.

@@ -1,6 +1,7 @@
 import Addresses
 import Claims
 import OAuth
+import PluginOAuth
 import PluginWire
 import Secrets
 
@@ -37,6 +38,7 @@ extension AuthoritySession {
         result.refreshToken = response.refreshToken
         result.familyID = tokens.familyID?.plain(limit: 16)
         result.idToken = response.idToken
+        result.memo = memo.memo
         result.declinedScopes =
             response.scope.map {
                 Scopes.declined(requested: request.scopes, granted: ScopeText.split($0))

@@ -16,6 +16,10 @@ struct AuthoritySession: Sendable {
     let transport: Transport
     /// The claims parameter, capabilities included.
     let claims: String?
+    /// What the authority and others said; this time, if `isRecalled` is false.
+    var memo = MetadataMemo(nil)
+    /// Whether the authority wasn't asked, because what it said before is remembered.
+    var isRecalled = false
     /// The page that the browser ends at if all went well.
     var success = LoopbackPage.success
 
@@ -26,10 +30,12 @@ struct AuthoritySession: Sendable {
     ///   - profile: the plugin's.
     ///   - transport: the way to the authority.
     ///   - home: whether an audience is replaced by the account's home tenant.
+    ///   - recalling: whether what the authority said before will do.
     /// - Returns: a session whose endpoints may be sent codes and tokens.
     /// - Throws: as `OpenIDConfiguration.fetch` and `InstanceDiscovery.resolve`; `invalid-request` for the rest.
     static func open(
-        _ request: PluginRequest, profile: AuthorityProfile, over transport: Transport, home: Bool = false
+        _ request: PluginRequest, profile: AuthorityProfile, over transport: Transport, home: Bool = false,
+        recalling: Bool = false
     ) async throws(PluginError) -> AuthoritySession {
         let asked = try authority(request, profile: profile)
         guard !request.clientID.isEmpty else {
@@ -51,10 +57,21 @@ struct AuthoritySession: Sendable {
             let isPreferred = metadata.preferredNetwork == asked.environment || metadata.preferredNetwork.hasBytes(":")
             let there = isPreferred ? asked : asked.replacingHost(metadata.preferredNetwork)
             let authority = home ? homeTenant(of: there, account: request.account) : there
-            let configuration = try await OpenIDConfiguration.fetch(of: authority, in: metadata, over: transport)
+            var memo = MetadataMemo(request.memo)
+            let known = recalling ? memo.said(by: authority.url)?.metadata : nil
+            // Checked as it was then: nobody else's endpoint gets in by way of the memo.
+            let recalled = known.flatMap { try? OpenIDConfiguration($0, of: authority, in: metadata) }
+            let configuration: OpenIDConfiguration
+            if let recalled {
+                configuration = recalled
+            } else {
+                configuration = try await OpenIDConfiguration.fetch(of: authority, in: metadata, over: transport)
+                memo.note(configuration.said, by: authority.url)
+            }
             return AuthoritySession(
                 request: request, profile: profile, authority: authority, metadata: metadata,
-                configuration: configuration, transport: transport, claims: claims)
+                configuration: configuration, transport: transport, claims: claims,
+                memo: memo, isRecalled: recalled != nil)
         } catch {
             throw error.pluginError()
         }
@@ -103,15 +120,35 @@ struct AuthoritySession: Sendable {
     private static let usualRedirect = "http://localhost"
 
     /// Redeems the request's refresh token.
+    ///
+    /// If what is remembered of the authority turns out to be of the past, the authority is asked for it anew.
     func renew(with refreshToken: Secret) async throws(PluginError) -> PluginResult {
         let anchor = AnchorMailbox.header(account: request.account)
+        let tokens: TokenResponse
         do throws(OAuthError) {
-            let tokens = try await client.redeem(
+            tokens = try await client.redeem(
                 .refreshToken(refreshToken), headers: anchor.map { [(AnchorMailbox.name, $0)] } ?? [])
+        } catch {
+            guard isRecalled, error.hasMoved else { throw pluginError(error) }
+            return try await anew().renew(with: refreshToken)
+        }
+        do throws(OAuthError) {
             return try result(tokens, nonce: nil, account: request.account)
         } catch {
-            throw pluginError(error)
+            guard isRecalled else { throw pluginError(error) }
+            let session = try await anew()
+            // The refresh token has been redeemed: what came of it is looked at once more.
+            do throws(OAuthError) {
+                return try session.result(tokens, nonce: nil, account: request.account)
+            } catch {
+                throw pluginError(error)
+            }
         }
+    }
+
+    /// The session once the authority has been asked.
+    func anew() async throws(PluginError) -> AuthoritySession {
+        try await Self.open(request, profile: profile, over: transport, home: request.operation == .renew)
     }
 
     /// Signs a person in, by the first of the request's flows that can be used here.

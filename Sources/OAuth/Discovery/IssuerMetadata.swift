@@ -23,7 +23,15 @@ package struct IssuerMetadata: Sendable, Equatable {
     /// How clients may prove who they are (OpenID Connect Core 1.0, 9); the standards' usual way if it doesn't say.
     package let authenticationMethods: [String]
     /// By how much its clock is ahead of this computer's, in seconds; nil if it didn't tell the time.
-    package let clockLead: Double?
+    package private(set) var clockLead: Double?
+    /// What it said, and whether that was at OpenID Connect's place; nil if it wasn't asked.
+    package let said: Said?
+
+    /// What an issuer said of itself.
+    package struct Said: Sendable, Equatable {
+        package let metadata: ProviderMetadata
+        package let isOpenID: Bool
+    }
 
     /// An issuer whose endpoints somebody else has found out.
     package init(
@@ -38,7 +46,7 @@ package struct IssuerMetadata: Sendable, Equatable {
         namesIssuer = false
         registration = nil
         keys = nil
-        clockLead = nil
+        said = nil
     }
 
     /// Finds out about an issuer.
@@ -104,6 +112,23 @@ package struct IssuerMetadata: Sendable, Equatable {
         guard answer.status == 200, let said = answer.json(ProviderMetadata.self) else {
             throw ProviderMetadata.unreadable(from: host)
         }
+        try self.init(said, isOpenID: document.isOpenID, of: authority, accepting: accepts)
+        clockLead = answer.date?.timeIntervalSinceNow
+    }
+
+    /// Checks what an issuer says.
+    ///
+    /// - Parameters:
+    ///   - said: what it says.
+    ///   - isAtOpenID: whether it says so at OpenID Connect's place.
+    ///   - authority: the issuer's URL.
+    ///   - accepts: whether it may name an issuer that isn't the authority.
+    /// - Throws: as `discover`.
+    package init(
+        _ said: ProviderMetadata, isOpenID isAtOpenID: Bool, of authority: String,
+        accepting accepts: (String) -> Bool
+    ) throws(OAuthError) {
+        let host = (try? HTTPSAddress(authority))?.environment ?? authority.displayable(limit: 200)
         guard let issuer = said.issuer else {
             throw OAuthError(.invalidRequest, "\(host) does not say which issuer it is", hint: Self.check)
         }
@@ -115,13 +140,13 @@ package struct IssuerMetadata: Sendable, Equatable {
         self.issuer = issuer
         isConfigured = false
         endpoints = try Self.endpoints(said, of: host)
-        isOpenID = document.isOpenID || said.scopes?.contains("openid") == true
+        isOpenID = isAtOpenID || said.scopes?.contains("openid") == true
         namesIssuer = said.namesIssuer ?? false
         registration = Self.usable(said.registrationEndpoint)
         keys = Self.usable(said.keys)
         scopes = said.scopes ?? []
         authenticationMethods = said.authenticationMethods ?? ["client_secret_basic"]
-        clockLead = answer.date?.timeIntervalSinceNow
+        self.said = Said(metadata: said, isOpenID: isAtOpenID)
     }
 
     private static let check = "check the authority's URL, and that nothing else answers in its place"

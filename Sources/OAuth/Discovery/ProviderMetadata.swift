@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// What an authority says of itself (OpenID Connect Discovery 1.0, 3; RFC 8414, 2); nothing of it is checked.
-package struct ProviderMetadata: Sendable, Equatable, Decodable {
+package struct ProviderMetadata: Sendable, Equatable, Codable {
     /// The issuer, which is to be compared with the authority that was asked.
     package let issuer: String?
     /// RFC 6749, 3.1.

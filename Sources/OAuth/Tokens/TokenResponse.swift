@@ -28,6 +28,19 @@ package struct TokenResponse: Sendable, Equatable {
     ///
     /// - Throws: what the authority refused with, or `unavailable` if the answer is no JSON.
     init(_ answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
+        do throws(OAuthError) {
+            try self.init(settled: answer, from: authority, stage: stage)
+        } catch {
+            var error = error
+            error.hasMoved = Self.statusesOfNobody.contains(answer.status)
+            throw error
+        }
+    }
+
+    /// No such resource, no such method there, or somewhere else (RFC 9110, 15.4 and 15.5).
+    private static let statusesOfNobody: Set = [301, 302, 303, 307, 308, 404, 405, 410]
+
+    private init(settled answer: HTTPAnswer, from authority: String, stage: OAuthError.Stage) throws(OAuthError) {
         if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: stage) }
         if answer.status == 400, answer.body.isEmpty {
             var error = Self.unreadable(from: authority, status: answer.status)

@@ -10,6 +10,7 @@ import Secrets
 public struct PluginRunner: Sendable {
     private let environment: [String: String]
     private var timeouts: PluginTimeouts
+    private let memos: PluginMemos?
     private let trace: PluginTrace?
 
     /// Makes a host.
@@ -17,12 +18,15 @@ public struct PluginRunner: Sendable {
     /// - Parameters:
     ///   - environment: The process's environment, of which plugins get a part.
     ///   - timeouts: How long to wait for what.
+    ///   - memos: What keeps plugins' memos; nil if nothing does.
     ///   - trace: A listener to every line, secrets masked.
     public init(
-        environment: [String: String], timeouts: PluginTimeouts = PluginTimeouts(), trace: PluginTrace? = nil
+        environment: [String: String], timeouts: PluginTimeouts = PluginTimeouts(), memos: PluginMemos? = nil,
+        trace: PluginTrace? = nil
     ) {
         self.environment = environment
         self.timeouts = timeouts
+        self.memos = memos
         self.trace = trace
     }
 
@@ -128,8 +132,11 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, by plugin: PluginManifest
     ) async throws(PluginError) -> PluginCredential {
         try request.require(.exchange, to: "exchange a token")
-        let block = try await converse(request, plugin, NobodyThere())
-        return try read(block, of: plugin) { reader throws(WireFault) in try PluginCredential(reader) }
+        return try await remembering(request, plugin) { request throws(PluginError) in
+            let block = try await converse(request, plugin, NobodyThere())
+            let credential = try read(block, of: plugin) { reader throws(WireFault) in try PluginCredential(reader) }
+            return (credential, credential.memo)
+        }
     }
 
     /// Runs `register`.
@@ -168,22 +175,46 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, by plugin: PluginManifest
     ) async throws(PluginError) -> PluginProbe {
         try request.require(.probe, to: "probe an authority")
-        let block = try await converse(request, plugin, NobodyThere())
-        return try read(block, of: plugin) { reader throws(WireFault) in try PluginProbe(reader) }
+        return try await remembering(request, plugin) { request throws(PluginError) in
+            let block = try await converse(request, plugin, NobodyThere())
+            return (try read(block, of: plugin) { reader throws(WireFault) in try PluginProbe(reader) }, nil)
+        }
     }
 
     /// Runs an operation that gives tokens; they are for one of the hosts.
     private func tokens(
         _ request: PluginRequest, _ plugin: PluginManifest, at hosts: [String], _ person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
-        let block = try await converse(request, plugin, person)
-        let result = try read(block, of: plugin) { reader throws(WireFault) in
-            try PluginResult(reader, of: request.operation)
+        try await remembering(request, plugin) { request throws(PluginError) in
+            let block = try await converse(request, plugin, person)
+            let result = try read(block, of: plugin) { reader throws(WireFault) in
+                try PluginResult(reader, of: request.operation)
+            }
+            guard hosts.contains(result.environment) else {
+                throw .broken(plugin.name, "answered for another authority than it was asked about")
+            }
+            return (result, result.memo)
         }
-        guard hosts.contains(result.environment) else {
-            throw .broken(plugin.name, "answered for another authority than it was asked about")
+    }
+
+    /// Runs an operation with the memo of the last result for its authority, and keeps the one of its own.
+    private func remembering<Value: Sendable>(
+        _ request: PluginRequest, _ plugin: PluginManifest,
+        _ body: (PluginRequest) async throws(PluginError) -> (Value, PluginMemo?)
+    ) async throws(PluginError) -> Value {
+        guard let memos, let subject = PluginMemos.subject(of: request, plugin) else {
+            return try await body(request).0
         }
-        return result
+        var request = request
+        request.memo = memos.memo(about: subject)
+        do throws(PluginError) {
+            let (value, memo) = try await body(request)
+            memos.take(memo, about: subject)
+            return value
+        } catch {
+            if request.memo != nil { memos.judge(error, about: subject) }
+            throw error
+        }
     }
 
     /// Runs `sign-out`.
@@ -193,7 +224,9 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) {
         try request.require(.signOut, to: "sign out")
-        _ = try await converse(request, match.plugin, person)
+        try await remembering(request, match.plugin) { request throws(PluginError) in
+            (_ = try await converse(request, match.plugin, person), nil)
+        }
     }
 
     /// Runs `revoke`.
@@ -201,7 +234,9 @@ public struct PluginRunner: Sendable {
     /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
     public func revoke(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
         try request.require(.revoke, to: "revoke")
-        _ = try await converse(request, match.plugin, NobodyThere())
+        try await remembering(request, match.plugin) { request throws(PluginError) in
+            (_ = try await converse(request, match.plugin, NobodyThere()), nil)
+        }
     }
 
     /// Runs `describe`.

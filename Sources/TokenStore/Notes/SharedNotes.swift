@@ -24,6 +24,9 @@ public struct SharedNotes: Sendable {
         parent = runtimeDirectory.flatMap { $0.hasPrefix("/") && Folder.isOwn($0) ? $0 : nil }
     }
 
+    /// Whether there is a place for notes.
+    public var areKept: Bool { parent != nil }
+
     /// Makes notes that must be kept somewhere: in the user's cache if there is no runtime directory.
     ///
     /// They outlive a restart there, after which their times mean nothing.

@@ -1,0 +1,57 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+// What a pipe takes without a reader, on every Linux (pipe(7)).
+enum { pipe_capacity = 65536 };
+
+static int spawn(
+    pid_t *process, int input, const char *program, char *const arguments[], char *const environment[]) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error) {
+        posix_spawn_file_actions_destroy(&actions);
+        return error;
+    }
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    // Whoever waits for the end of a pipe must not wait for this process.
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
+    if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
+    if (!error) error = posix_spawnattr_setsigdefault(&attributes, &all);
+    short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    if (!error) error = posix_spawnattr_setflags(&attributes, flags);
+    if (!error) error = posix_spawn(process, program, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+int lanyard_detach(
+    const char *program, char *const arguments[], char *const environment[], const void *bytes, size_t count) {
+    if (count > pipe_capacity) return -EMSGSIZE;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) return -errno;
+    ssize_t written = write(ends[1], bytes, count);
+    int error = written < 0 ? errno : (size_t)written < count ? EMSGSIZE : 0;
+    close(ends[1]);
+    pid_t process = 0;
+    // The flag is the open file's, so that it would be the program's too.
+    if (!error && fcntl(ends[0], F_SETFL, 0) < 0) error = errno;
+    if (!error) error = spawn(&process, ends[0], program, arguments, environment);
+    close(ends[0]);
+    return error ? -error : process;
+}
