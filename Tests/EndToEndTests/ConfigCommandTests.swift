@@ -22,7 +22,7 @@ import Testing
                 "known-authorities a.example b.example \(home.configFile):5", "client-id mine LANYARD_CLIENT_ID",
                 "answer-cache true default", "authority - not set",
             ]
-            #expect(rows.isSuperset(of: expected) && list.lines.count == 13, "\(list)")
+            #expect(rows.isSuperset(of: expected) && list.lines.count == 14, "\(list)")
             let unset = try await home.lanyard(["config", "unset", "timeout"])
             #expect(unset.errors == "lanyard: timeout is no longer set in \(home.configFile)\n", "\(unset)")
             #expect(try await home.lanyard(["config", "get", "timeout"]).output == "900\n")
