@@ -12,7 +12,8 @@ let strict: [SwiftSetting] = [
 
 /// What the host's own targets are compiled with. They wait for others most of the time, so that small code is worth more than fast
 /// code. Targets of the library PluginKit can't have it: packages that depend on them would be refused.
-let compact = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+let compact =
+    strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -377,7 +378,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "OtherCachesTests",
-            dependencies: ["Addresses", "OtherCaches", "Rules", "Secrets", "TokenStore"],
+            dependencies: ["Addresses", "JSON", "OtherCaches", "Rules", "Secrets", "TokenStore", "Vectors"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .executableTarget(
             name: "ExamplePlugin", dependencies: ["PluginKit", "PluginWire", "Secrets"], path: "Tests/ExamplePlugin",

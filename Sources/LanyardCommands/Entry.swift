@@ -120,7 +120,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
                 subcommands: [
                     LoginCommand.self, LogoutCommand.self, StatusCommand.self, AccountsCommand.self, UseCommand.self,
                 ]),
-            CommandGroup(name: "Token", subcommands: [TokenCommand.self, ExecCommand.self]),
+            CommandGroup(name: "Token", subcommands: [TokenCommand.self, ExecCommand.self, ShareCommand.self]),
             CommandGroup(
                 name: "Storage",
                 subcommands: [CacheCommand.self, ExportCommand.self, ImportCommand.self, UnlockCommand.self]),

@@ -1,0 +1,153 @@
+import Addresses
+import ArgumentParser
+import Files
+import Glibc
+import JSON
+import OtherCaches
+import Rules
+import Secrets
+import Terminal
+import TokenAcquisition
+import TokenStore
+
+/// The programs that a sign-in can be shared with.
+enum SharingProgram: String, CaseIterable, ExpressibleByArgument {
+    case azureIdentity = "azure-identity"
+}
+
+struct ShareCommand: TokenNamingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "share", abstract: "Let programs of another library use a sign-in.",
+        usage: "lanyard share --with azure-identity <cache> [<url>] [<options>]",
+        discussion: """
+            Writes the account and its access tokens into the cache of that name of Azure Identity for Python, and prints the \
+            authentication record by which programs of the same client ID find it. Refresh tokens are never shared, so the \
+            programs can use the tokens until they expire.
+            """)
+
+    static let examples: KeyValuePairs = [
+        "Let a Python program use the token for a URL": """
+        lanyard share --with azure-identity my-app \(Example.url) >record.json
+        """
+    ]
+
+    @Option(help: ArgumentHelp("The library.", valueName: "library"))
+    var with: SharingProgram
+
+    @Argument(help: "The cache's name, as in TokenCachePersistenceOptions(name=…).")
+    var cache: String
+
+    @Argument(help: .tokenURL) var url: String?
+
+    @OptionGroup(title: "Token") var named: NamedTokenOptions
+    @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
+    @OptionGroup(title: "Sign-in page") var signIn: SignInOptions
+    @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
+
+    mutating func validate() throws {
+        guard AzureIdentityCache(named: cache) != nil else {
+            throw ValidationError("a cache's name has letters, digits, '-', '_' and '.', and doesn't begin with '.'")
+        }
+    }
+
+    mutating func run(in context: CommandContext) async throws {
+        guard let place = AzureIdentityCache(named: cache) else { throw ExitCode(ExitStatus.usage.rawValue) }
+        let session = try Session(context, options: interaction.values)
+        // The authority first: nobody waits for it, or for a person, while the cache is locked.
+        let (request, url) = try await request(in: session)
+        let token = try await session.token(for: request, url: url)
+        let account = try Self.account(of: token)
+        let records = try Self.records(of: account, request.clientID, in: session)
+        try SharedCacheWriter(place: place, session: session).add(records)
+        let record = SharedCache.authenticationRecord(
+            of: account, clientID: request.clientID, tenant: token.realm)
+        context.console.print(record.encoded(pretty: true))
+        let count = records.count { $0.kind == .accessToken }
+        context.console.note(
+            "\(cache) has \(count) access \(count == 1 ? "token" : "tokens") of \(account.nameForPeople); "
+                + "run this again when they have expired")
+    }
+
+    /// Whose the token is, if Azure Identity has such accounts.
+    private static func account(of token: AcquiredToken) throws(Failure) -> AccountRecord {
+        guard let account = token.account else {
+            throw Failure(
+                "an identity has no account to share", hints: ["let the program sign in as the identity by itself"])
+        }
+        guard account.authorityType.uppercased() == "MSSTS", account.policy == nil, !token.isExchanged else {
+            throw Failure("Azure Identity takes only accounts of Microsoft Entra ID, and their tokens")
+        }
+        return account
+    }
+
+    /// What is stored of an account for a client and can be used by itself: its access tokens, and the account.
+    private static func records(
+        of account: AccountRecord, _ clientID: String, in session: Session
+    ) throws(Failure) -> [CredentialRecord] {
+        let now = Int(session.context.now)
+        let own = try session.storedRecords().all.filter { record in
+            record.homeAccountID?.lowercased() == account.homeAccountID.lowercased()
+                && record.environment.lowercased() == account.environment.lowercased()
+        }
+        return own.filter { record in
+            switch record {
+            case .account: true
+            case .accessToken(let token):
+                token.clientID.lowercased() == clientID.lowercased() && token.isBearer
+                    && token.resourceIndicators == nil && token.expiresOn.map { $0 > now } ?? false
+            default: false
+            }
+        }
+    }
+}
+
+/// Writes into a cache that others share, by their rules: under their lock, what is there now and no more.
+private struct SharedCacheWriter {
+    let place: AzureIdentityCache
+    let session: Session
+
+    func add(_ records: [CredentialRecord]) throws(Failure) {
+        guard let home = session.context.variable("HOME"), home.hasPrefix("/") else {
+            throw Failure("HOME names no folder, and the cache's lock is there")
+        }
+        let item = SharedCacheItem(
+            session.store.configuration, schema: place.schema, attributes: place.attributes, label: place.label)
+        Folder.make(String("\(home)/\(place.signal)".cut(atLast: "/")?.0 ?? ""))
+        try write(records, to: item, home)
+        let written = try session.keeping { () throws(StoreError) in try item.contents() }
+        guard let written, SharedCache(written)?.has(records) == true else {
+            throw Failure(
+                "another program has replaced the cache meanwhile", hints: ["run the same command again"])
+        }
+    }
+
+    private func write(_ records: [CredentialRecord], to item: SharedCacheItem, _ home: String) throws(Failure) {
+        let lock = try lock("\(home)/\(place.lock)")
+        defer { withExtendedLifetime(lock) {} }
+        let found = try session.keeping { () throws(StoreError) in try item.contents() }
+        guard var cache = SharedCache(found ?? []), cache.add(records) else {
+            throw Failure("the cache isn't one that MSAL writes, and stays as it is")
+        }
+        let bytes = cache.bytes
+        try session.keeping { () throws(StoreError) in try item.replace(bytes) }
+        touch("\(home)/\(place.signal)")
+    }
+
+    private func lock(_ path: String) throws(Failure) -> SharedCacheLock {
+        do throws(SharedCacheLockError) {
+            if let lock = try SharedCacheLock.take(at: path) { return lock }
+        } catch {
+            throw Failure("\(path.displayable(limit: 500)) can't be made: \(error.reason)")
+        }
+        throw Failure(
+            "another program is writing to the cache", hints: [Hint("if none is, remove its lock", run: "rm \(path)")])
+    }
+
+    /// Tells other programs that the cache has changed.
+    private func touch(_ path: String) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        futimens(descriptor, nil)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,54 @@
+internal import SecretService
+
+/// The item of a cache that other programs share, in the person's own keyring.
+public struct SharedCacheItem: Sendable {
+    private let configuration: KeyringConfiguration
+    private let schema: String
+    private let attributes: [String: String]
+    private let label: String
+
+    /// Names an item by its schema and exactly these attributes; one more would make it another.
+    ///
+    /// Nobody is asked to unlock the keyring: whoever changes a shared item holds its lock.
+    public init(_ configuration: KeyringConfiguration, schema: String, attributes: [String: String], label: String) {
+        var configuration = configuration
+        configuration.collection = .default
+        configuration.mayPrompt = false
+        self.configuration = configuration
+        self.schema = schema
+        self.attributes = attributes
+        self.label = label
+    }
+
+    /// What is in it; nil if there is no such item.
+    ///
+    /// - Throws: `locked` if nobody can know.
+    public func contents() throws(StoreError) -> [UInt8]? {
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            try item(session)?.secret
+        }
+    }
+
+    /// Replaces what is in it, or makes it.
+    public func replace(_ contents: [UInt8]) throws(StoreError) {
+        try configuration.withKeyring { session throws(ServiceFailure) in
+            if let item = try item(session) {
+                return try session.replaceSecret(of: item, with: contents, contentType: "text/plain")
+            }
+            try session.create(
+                named, label: label, secret: contents, contentType: "text/plain", in: session.openForStoring(),
+                replacing: false)
+        }
+    }
+
+    private var named: [String: String] { attributes.merging(["xdg:schema": schema]) { $1 } }
+
+    private func item(_ session: borrowing KeyringSession) throws(ServiceFailure) -> KeyringItem? {
+        let items = try session.readableItems(of: named, needsSecrets: true) { $0.attributes == named }
+        guard let item = items.first(where: { !$0.isLocked }) else {
+            if items.isEmpty { return nil }
+            throw ServiceFailure(.locked)
+        }
+        return item
+    }
+}

@@ -1,0 +1,97 @@
+internal import Glibc
+
+/// The lock on a cache that programs of several languages share: a file that is there while somebody writes.
+///
+/// Python and .NET look at `flock`, Java at `fcntl`, and JavaScript only at whether the file is there. So whoever has it has made
+/// the file, has both locks on it, and is named in it; and removes it before giving up the locks. It is held for milliseconds.
+public final class SharedCacheLock: Sendable {
+    private let path: String
+    private let descriptor: CInt
+
+    /// Seconds for which others have it at most: as long as the libraries wait themselves.
+    public static let patience = 5.0
+
+    /// Waits for the lock, blocking the thread; nil if somebody else had it all the time.
+    ///
+    /// A file whose maker is gone, and that nobody has locked, is removed: it would stop JavaScript's programs for good.
+    ///
+    /// - Throws: `SharedCacheLockError` if there can be no such file.
+    public static func take(
+        at path: String, within seconds: Double = SharedCacheLock.patience
+    ) throws(SharedCacheLockError) -> SharedCacheLock? {
+        let end = now + seconds
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            if descriptor >= 0 {
+                if lock(descriptor) {
+                    return SharedCacheLock(path, descriptor)
+                }
+                // Somebody was quicker to lock what was just made; it is theirs, and theirs to remove.
+                close(descriptor)
+            } else if errno != EEXIST {
+                throw SharedCacheLockError(reason: String(cString: strerror(errno)))
+            } else {
+                removeIfLeft(path)
+            }
+            guard now < end else { return nil }
+            usleep(20_000)
+        }
+    }
+
+    private init(_ path: String, _ descriptor: CInt) {
+        self.path = path
+        self.descriptor = descriptor
+        let name = Array("\(getpid()) lanyard\n".utf8)
+        _ = write(descriptor, name, name.count)
+    }
+
+    deinit {
+        unlink(path)
+        close(descriptor)
+    }
+
+    private static func lock(_ descriptor: CInt) -> Bool {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+        var whole = Glibc.flock()
+        whole.l_type = Int16(F_WRLCK)
+        whole.l_whence = Int16(SEEK_SET)
+        return fcntl(descriptor, F_SETLK, &whole) == 0
+    }
+
+    /// Removes the file if nobody has locked it and the process that it names is gone.
+    private static func removeIfLeft(_ path: String) {
+        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard lock(descriptor), isDead(maker(descriptor)), isStill(descriptor, at: path) else { return }
+        unlink(path)
+    }
+
+    private static func maker(_ descriptor: CInt) -> pid_t? {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        let digits = bytes[..<count].prefix { (0x30...0x39).contains($0) }
+        return pid_t(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private static func isDead(_ process: pid_t?) -> Bool {
+        guard let process else { return false }
+        return kill(process, 0) != 0 && errno == ESRCH
+    }
+
+    /// Whether the file has not been removed, and made anew, meanwhile.
+    private static func isStill(_ descriptor: CInt, at path: String) -> Bool {
+        var (mine, named) = (stat(), stat())
+        guard fstat(descriptor, &mine) == 0, lstat(path, &named) == 0 else { return false }
+        return mine.st_ino == named.st_ino && mine.st_dev == named.st_dev
+    }
+
+    private static var now: Double { Double(SharedNotes.milliseconds) / 1000 }
+}
+
+/// Why there can be no lock.
+public struct SharedCacheLockError: Error, Sendable, Equatable {
+    /// In the system's words.
+    public let reason: String
+}
