@@ -10,7 +10,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// What the host's own targets are compiled with. They wait for others most of the time, so that small code is worth more than fast
+/// What the host's own targets are compiled with.
+///
+/// They wait for others most of the time, so that small code is worth more than fast
 /// code. Targets of the library PluginKit can't have it: packages that depend on them would be refused.
 let compact =
     strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]

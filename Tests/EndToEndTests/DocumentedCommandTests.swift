@@ -211,7 +211,9 @@ private struct DocumentedWorld: Sendable {
             #expect(ended.status == 0, "\(ended)")
         }
         try configure(with: Self.rules.filter { !script.adds(ruleFor: $0.url) })
-        if script.contains("forward remove") { try world.configure(forward: "devbox", urls: ["https://dev.azure.com/contoso"]) }
+        if script.contains("forward remove") {
+            try world.configure(forward: "devbox", urls: ["https://dev.azure.com/contoso"])
+        }
     }
 
     private func configure(with rules: [(url: String, scope: String)]) throws {

@@ -41,7 +41,8 @@ struct SettingKey {
 
     private static let notes = [
         "account": "the account, unless something else names one",
-        "agent": "the socket of an agent to ask instead of this machine", "answer-cache": "whether answers are remembered",
+        "agent": "the socket of an agent to ask instead of this machine",
+        "answer-cache": "whether answers are remembered",
         "authority": "the authority of hosts that plugins know", "browser": "the command that opens a browser",
         "ca-file": "PEM certificates to trust besides the system's",
         "client-id": "the application, unless a rule names one",

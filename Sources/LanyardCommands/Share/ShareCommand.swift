@@ -27,7 +27,8 @@ struct ShareCommand: TokenNamingCommand {
 
     static let examples: KeyValuePairs = [
         "Let a Python program use the token for a URL": """
-        lanyard share --with azure-identity my-app \(Example.url) >record.json
+        lanyard share --with azure-identity my-app \\
+          \(Example.url) >record.json
         """
     ]
 
