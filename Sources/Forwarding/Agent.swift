@@ -13,6 +13,8 @@ public protocol AgentDuties {
     mutating func forwards() throws -> [Forward]
     /// What was answered before to such a request and still counts.
     func remembered(_ request: CredentialRequest) -> ForwardedCredential?
+    /// Starts the processes that renew what was remembered and is due, and gives their numbers (`pid_t`); nobody waits for them.
+    func startRenewals() -> [Int32]
     /// The program that answers one request, its arguments and its variables.
     ///
     /// It gets the request on its standard input, and writes the reply.
@@ -47,6 +49,8 @@ public final class Agent<Duties: AgentDuties> {
     private var connections: [Connection] = []
     /// Processes that are ending, and when they are killed if they don't.
     private var ending: [(process: pid_t, deadline: Int)] = []
+    /// Processes that renew tokens, and go on when the agent ends.
+    private var renewing: [pid_t] = []
     private let signals: (read: CInt, write: CInt)
     private var watch: CInt = -1
 
@@ -102,6 +106,7 @@ public final class Agent<Duties: AgentDuties> {
         let ready = doors.indices.filter { entries[2 + $0].revents != 0 }
         for index in ready { accept(at: index) }
         reap()
+        renewing += duties.startRenewals()
         if entries[1].revents != 0 { drainWatch() }
         return nil
     }
@@ -285,6 +290,10 @@ public final class Agent<Duties: AgentDuties> {
             var status: CInt = 0
             let found = waitpid(process, &status, WNOHANG)
             return found != 0
+        }
+        renewing.removeAll { process in
+            var status: CInt = 0
+            return waitpid(process, &status, WNOHANG) != 0
         }
     }
 

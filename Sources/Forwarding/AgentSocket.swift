@@ -51,16 +51,30 @@ public struct AgentSocket: Sendable {
         _ request: ForwardedRequest, within limit: Int? = nil, waiting: () -> Void
     ) throws(Problem) -> ForwardedReply {
         guard let block = try? request.block().encoded else { throw .unwritable }
-        let descriptor = try connect()
+        let descriptor = try trusted()
         defer { close(descriptor) }
-        let peer = lanyard_socket_peer(descriptor)
-        // Root may use anybody's: in a container, that is who runs there, and the host's user whose socket it is.
-        guard peer == 0 || peer == Int64(geteuid()) || geteuid() == 0 else { throw .foreign }
         let patience =
             limit.map { $0 * 1000 } ?? (request.wanted.isUnattended ? Self.unattendedPatience : Self.attendedPatience)
         let deadline = Uptime.now + patience
         try send(block + [0x0A], to: descriptor, until: deadline)
         return try receive(from: descriptor, until: deadline, waiting)
+    }
+
+    /// Finds out whether somebody who may be asked listens there; nothing is asked.
+    ///
+    /// - Throws: `Problem` if not.
+    public func check() throws(Problem) { close(try trusted()) }
+
+    /// A connection to whoever may know what is asked.
+    private func trusted() throws(Problem) -> CInt {
+        let descriptor = try connect()
+        let peer = lanyard_socket_peer(descriptor)
+        // Root may use anybody's: in a container, that is who runs there, and the host's user whose socket it is.
+        guard peer == 0 || peer == Int64(geteuid()) || geteuid() == 0 else {
+            close(descriptor)
+            throw .foreign
+        }
+        return descriptor
     }
 
     private func connect() throws(Problem) -> CInt {

@@ -72,7 +72,7 @@ public enum Lanyard {
     private static func leave(_ status: Int32, _ context: CommandContext) -> Never {
         fflush(nil)
         guard status == ExitStatus.done.rawValue, let reason = context.console.undelivered else {
-            context.renewals.start(in: context)
+            context.renewals.startLast(in: context)
             _exit(status)
         }
         let failure = Failure(undelivered: reason)

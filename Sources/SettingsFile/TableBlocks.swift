@@ -46,9 +46,23 @@ public struct TableBlocks: Sendable {
         return (before + after).map { String(Substring($0)) }.joined(separator: "\n")
     }
 
+    /// The text with another table in place of one, below the lines of comment that the one has.
+    public func replacing(_ index: Int, with table: String) -> String {
+        let block = lines[index]
+        let comments = rows[block].filter(Self.isComment).map { String(Substring($0)) }
+        let carriageReturn = lineEnd == "\n" ? "" : "\r"
+        let table = table.pieces(between: "\n").map { String($0) + carriageReturn }
+        let before = rows[..<block.lowerBound].map { String(Substring($0)) }
+        let after = rows[block.upperBound...].map { String(Substring($0)) }
+        return (before + comments + table + after).joined(separator: "\n")
+    }
+
+    private var lineEnd: String {
+        text.utf8.contains(UInt8(ascii: "\r")) && rows.first?.last == UInt8(ascii: "\r") ? "\r\n" : "\n"
+    }
+
     /// The text with a table after all else.
     public func appending(_ table: String) -> String {
-        let lineEnd = text.utf8.contains(UInt8(ascii: "\r")) && rows.first?.last == UInt8(ascii: "\r") ? "\r\n" : "\n"
         let ended = text.isEmpty || text.utf8.last == UInt8(ascii: "\n") ? text : text + lineEnd
         let gap = ended.isEmpty || rows.suffix(2).allSatisfy(Self.isBlank) ? "" : lineEnd
         return ended + gap + table.pieces(between: "\n").joined(separator: lineEnd) + lineEnd

@@ -15,8 +15,8 @@ from world import World
 
 PASSWORD = "protocol=https\nhost=example.com\nusername=somebody\n"
 MISSING = "protocol=https\nhost=nothing.example.com\n"
-ROWS = ["cached", "due", "token", "password", "miss", "store", "memory", "consumers", "renewal", "calls", "stampede",
-        "growth", "size"]
+ROWS = ["cached", "due", "agent", "token", "password", "miss", "store", "memory", "consumers", "renewal", "calls",
+        "stampede", "growth", "size"]
 MANY = 64
 # What clusters' certificates are as long as.
 CERTIFICATE = "QUJD" * 500
@@ -112,6 +112,19 @@ class Bench:
         world.control("DELETE", "faults")
         world.control("POST", "settings", {"refresh_in": None})
         world.run(world.lanyard, "logout", "--all")
+        self.sign_in()
+
+    def agent(self):
+        """What a far side waits for a remembered token: its own lanyard, and the agent beside it."""
+        world = self.world
+        url = self.token.read_text().strip().removeprefix("url=")
+        world.run(world.lanyard, "forward", "add", "bench", url)
+        self.sign_in()
+        with world.agent("bench") as socket:
+            far = world.environment | {"LANYARD_AGENT": str(socket)}
+            self.compare("cached token through the agent, against one without", (world.lanyard, self.token, far),
+                         (world.lanyard, self.token, world.environment), 1.5)
+        world.run(world.lanyard, "forward", "remove", "bench")
         self.sign_in()
 
     def renewal(self):

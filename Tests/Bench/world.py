@@ -124,6 +124,16 @@ class World:
         browser = f"{self.folder}/usr/lib/lanyard/lanyard-sandbox sign-in --ca {self.sandbox['ca_file']} --as {USER}"
         self.with_browser = self.environment | {"BROWSER": browser}
 
+    @contextlib.contextmanager
+    def agent(self, forward):
+        """Runs the agent, and gives a forward's socket."""
+        process = self.start(self.lanyard, "agent")
+        socket = self.folder / "run/lanyard/agents" / forward
+        self.wait_for(socket)
+        yield socket
+        process.terminate()
+        process.wait()
+
     def control(self, method, name, body=None):
         """Asks the sandbox's control interface."""
         request = urllib.request.Request(

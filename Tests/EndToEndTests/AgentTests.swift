@@ -42,6 +42,26 @@ import Testing
         }
     }
 
+    @Test func `no memory of the far side has a refresh token`() async throws {
+        try await Self.withAgent { world, far in
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let token = try #require(try await far.get(url).value("password"))
+            let secrets = try await Self.refreshTokens(world)
+            #expect(!secrets.isEmpty)
+            // A tool's plugin stays there after it has answered.
+            let plugin = far.folder + "/bin/nuget-plugin-lanyard"
+            try FileManager.default.createSymbolicLink(atPath: plugin, withDestinationPath: Built.lanyard)
+            let request =
+                #"{"RequestId":"1","Type":"Request","Method":"GetAuthenticationCredentials","#
+                + #""Payload":{"Uri":"\#(url)","IsRetry":false}}"#
+            let searched = try await far.run(
+                Built.checkout + "/Tests/TestSupport/Scripts/search-memory", [request, plugin, "-Plugin"],
+                input: ([token] + secrets).joined(separator: "\n"))
+            // The token shows that the search finds what is there.
+            #expect(searched.lines == ["true"] + secrets.map { _ in "false" }, "\(searched)")
+        }
+    }
+
     /// What the near side stores, and nobody else may have.
     static func refreshTokens(_ world: World) async throws -> [String] {
         let exported = try await world.lanyard(["export"])
@@ -157,6 +177,33 @@ import Testing
             #expect(login.status == 1 && login.errors.contains("where the agent runs"), "\(login)")
             let agent = try await world.lanyard(["agent"])
             #expect(agent.status == 1 && agent.errors.contains("asks an agent itself"), "\(agent)")
+        }
+    }
+
+    @Test func `status, explain and doctor know who is asked`() async throws {
+        try await Self.withAgent { world, far in
+            let socket = world.agentSocket()
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let status = try await far.lanyard(["status"])
+            #expect(status.status == 0 && status.output.contains("agent at ") && status.errors.isEmpty, "\(status)")
+            #expect(try await far.lanyard(["status", "--json"]).output.contains(#""agent" : "\#(socket)""#))
+            let explained = try await far.lanyard(["explain", url])
+            #expect(explained.output.contains("get would ask the agent at "), "\(explained)")
+            #expect(!explained.output.contains("rule add"), "\(explained)")
+            let doctor = try await far.lanyard(["doctor", "--all"])
+            #expect(doctor.output.contains("which can be reached") && !doctor.output.contains("warn"), "\(doctor)")
+            #expect(try await world.lanyard(["doctor", "--all"]).output.contains("serves devbox"))
+            let report = try await world.lanyard(["doctor", "--report"])
+            #expect(report.output.contains("serves 1 forward") && !report.output.contains("devbox"), "\(report)")
+            #expect(try await world.lanyard(["status", "--json"]).output.contains(#""agent" : null"#))
+        }
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            let near = try await world.lanyard(["doctor"])
+            #expect(near.output.contains("nothing serves devbox"), "\(near)")
+            let far = try await world.farSide()
+            let doctor = try await far.lanyard(["doctor"])
+            #expect(doctor.status == 1 && doctor.output.contains("cannot be reached"), "\(doctor)")
         }
     }
 

@@ -65,6 +65,24 @@ import Testing
         }
     }
 
+    @Test func `an agent has what it remembers renewed, and goes on`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            try await world.sandbox.set(#"{"refresh_in": 0}"#)
+            try await world.withAgent(world.browser(as: Self.alice)) { far in
+                let url = "\(world.sandbox.resource)/\(Self.path)"
+                // The first is the sign-in's; from the second on the agent itself answers.
+                let token = try #require(try await far.get(url).value("password"))
+                try await world.sandbox.set(#"{"refresh_in": null}"#)
+                try await world.sandbox.clearLog()
+                #expect(try await far.get(url).value("password") == token)
+                let renewed = try await Self.untilRenewed(world, from: token) { try await far.get(url) }
+                for _ in 0..<3 { #expect(try await far.get(url).value("password") == renewed) }
+                #expect(try await world.sandbox.authorityRequests().count(grant: "refresh_token") == 1)
+            }
+        }
+    }
+
     @Test func `of many at once one has it renewed`() async throws {
         try await Self.with { world, token in
             try await withThrowingTaskGroup(of: Ended.self) { group in

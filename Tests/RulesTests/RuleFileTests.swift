@@ -51,6 +51,46 @@ import Testing
         #expect(try RuleFile(reading: path).rules.map(\.pattern.text).last == "https://d.example")
     }
 
+    @Test(arguments: ["\n", "\r\n"])
+    func `a table is replaced where it is, below its comments`(lineEnd: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/config.toml"
+        let before = """
+            flow = "browser"
+
+            # at work
+            [[forward]]
+            name = "devbox"
+            urls = [
+              # the repositories
+              "https://dev.azure.com/contoso"]
+
+            [[forward]]
+            name = "other"
+            urls = ["https://b.example"]
+            """
+        let after = """
+            flow = "browser"
+
+            # at work
+              # the repositories
+            [[forward]]
+            name = "devbox"
+            urls = ["https://dev.azure.com/contoso"]
+            confirm = true
+
+            [[forward]]
+            name = "other"
+            urls = ["https://b.example"]
+            """
+        try before.replacing("\n", with: lineEnd).write(toFile: path, atomically: true, encoding: .utf8)
+        let file = try TableFile<Forward>(reading: path)
+        var changed = file.tables[0]
+        changed.confirms = true
+        try file.replace(file.tables[0], with: changed)
+        #expect(try text(path) == after.replacing("\n", with: lineEnd))
+    }
+
     @Test func `all that a rule can say is written and read again`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/config.toml"

@@ -91,8 +91,11 @@ struct LocalDuties: AgentDuties {
         guard let credential = CachedCredential(request, in: context.surroundings)?.credential,
             credential.fields.isEmpty
         else { return nil }
+        context.renewals.note(credential, for: request, now: Int(context.now))
         return credential.forwarded
     }
+
+    func startRenewals() -> [Int32] { context.renewals.start(in: context) }
 
     func tell(_ news: AgentNews) {
         let console = context.console

@@ -32,7 +32,7 @@ struct ConfigurationChecks {
         let text =
             "\(count) \(count == 1 ? "rule" : "rules"), \(read.isEmpty ? "no file" : read.joined(separator: ", "))"
         guard count == 0, configuration.clientID == nil, configuration.clients.isEmpty,
-            configuration.defaultIdentity == nil
+            configuration.defaultIdentity == nil, configuration.agent == nil
         else {
             return .pass("configuration", text)
         }

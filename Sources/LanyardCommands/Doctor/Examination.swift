@@ -47,7 +47,9 @@ struct Examination: Sendable {
 
     /// Whether all works without a keyring, as in a pipeline: no person's token has to be kept, nor an identity's secret.
     var needsNoKeyring: Bool {
-        (isForIdentities || context.boolean("CI") == true)
+        // What an agent gives is kept where it runs.
+        guard configuration.agent == nil else { return true }
+        return (isForIdentities || context.boolean("CI") == true)
             && !configuration.identities.contains(where: \.isKeptInKeyring)
     }
 
@@ -61,10 +63,13 @@ struct Examination: Sendable {
         var findings = ConfigurationChecks(self).findings
         findings += IdentityChecks(self).findings
         findings += PluginChecks(self).findings
+        findings += AgentChecks(self, isForStrangers: isForStrangers).findings
         findings += await KeyringChecks(self).findings()
         findings += MemoryChecks(self).findings
         findings += await GitChecks(self).findings()
         findings += ToolChecks(self).findings
+        // Who has an agent asked neither signs in here nor connects to an authority.
+        guard configuration.agent == nil else { return findings }
         findings += PersonChecks(self).findings
         findings += await BrokerChecks(self, isForStrangers: isForStrangers).findings()
         findings += await NetworkChecks(self).findings()

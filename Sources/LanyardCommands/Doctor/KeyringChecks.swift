@@ -1,4 +1,5 @@
 import Addresses
+import Rules
 import Secrets
 import Terminal
 import TokenStore
@@ -31,13 +32,13 @@ struct KeyringChecks {
         return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(state)] + contents(state)
     }
 
-    /// What stands for a keyring that isn't there, where only applications and machines get tokens; nil if there is one.
+    /// What stands for a keyring that isn't there and isn't needed; nil if there is one.
     private func unneeded(_ state: KeyringState) -> Finding? {
-        switch state {
-        case .noSessionBus, .noProvider, .noDefaultCollection:
-            .pass("keyring", "there is none, and identities need none")
+        let reason = examination.configuration.agent == nil ? "identities need none" : "an agent is asked"
+        return switch state {
+        case .noSessionBus, .noProvider, .noDefaultCollection: .pass("keyring", "there is none, and \(reason)")
         case .failed where libraryError != nil:
-            .pass("keyring", "there is no libsecret for one, and identities need none")
+            .pass("keyring", "there is no libsecret for one, and \(reason)")
         default: nil
         }
     }

@@ -62,10 +62,16 @@ struct Explainer {
 
     private mutating func explain() async {
         let chosen = session.configuration.rule(for: request)
-        explanation.mapping = mapping(chosen)
-        explanation.skipped = skipped(for: chosen)
         if tool?.name.isGit ?? true { explanation.git = await gitView() }
         explanation.isTokenPlace = request.isTokenPlace
+        if let agent = session.configuration.agent {
+            explanation.agent = agent
+            let shown = session.context.short(agent)
+            explanation.next = .init(step: "ask-agent", text: "ask the agent at \(shown), where other rules count")
+            return
+        }
+        explanation.mapping = mapping(chosen)
+        explanation.skipped = skipped(for: chosen)
         explanation.server = await server()
         explanation.issuer = issuer
         explanation.offeredClient = request.host.flatMap { session.registry.resource(forHost: $0.text) }?.clients

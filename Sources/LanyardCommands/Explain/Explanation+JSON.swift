@@ -10,7 +10,7 @@ extension Explanation {
     /// The explanation for programs (docs/diagnosis.md).
     var json: JSONValue {
         var members: [String: JSONValue] = [
-            "url": .string(url), "mapping": mappingJSON,
+            "url": .string(url), "agent": agent.map(JSONValue.string) ?? .null, "mapping": mappingJSON,
             "passedOver": .array(
                 skipped.map {
                     [

@@ -35,7 +35,7 @@ extension Explanation {
     }
 
     private var facts: [(String, [String])] {
-        var facts = [("rule", [rule])]
+        var facts = agent == nil ? [("rule", [rule])] : []
         if let wanted {
             facts += origin(of: wanted)
             facts.append(("scopes", wanted.scopes.map { $0.displayable() }))
@@ -164,6 +164,7 @@ extension Explanation {
     var hints: [Hint] {
         var hints = next.hints
         guard tool?.asksNothing != true else { return hints }
+        guard agent == nil else { return hints + gitHints }
         let exchange: ShellCommand = tool?.takesFields == true ? " --exchange \(AWSConsumer.exchange)" : ""
         let add: ShellCommand = "lanyard rule add \(ruleURL) --authority URL --client-id \(offeredClient ?? "ID")"
         switch (mapping, wanted) {

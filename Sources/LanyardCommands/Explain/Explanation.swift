@@ -56,7 +56,7 @@ struct Explanation: Sendable {
 
     /// What `get` would do.
     struct Next: Sendable {
-        /// `answer`, `exchange`, `ask-broker`, `renew`, `try-renewal`, `authenticate`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
+        /// `ask-agent`, `answer`, `exchange`, `ask-broker`, `renew`, `try-renewal`, `authenticate`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
         let step: String
         /// For people, after "get would".
         let text: String
@@ -81,6 +81,8 @@ struct Explanation: Sendable {
     }
 
     let url: String
+    /// The socket of the agent that is asked instead of what follows; nil if this machine answers by itself.
+    var agent: String?
     var mapping = Mapping.nothing
     var skipped: [SkippedRule] = []
     var wanted: TokenRequest?

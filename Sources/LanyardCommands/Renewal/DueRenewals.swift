@@ -29,17 +29,24 @@ final class DueRenewals: Sendable {
         }
     }
 
-    /// Starts the processes that renew what is due.
-    func start(in context: CommandContext) {
+    /// Starts the processes that renew what is due, as the last that this one does.
+    func startLast(in context: CommandContext) {
+        guard !due.withLock(\.isEmpty) else { return }
+        // Whoever reads what this process wrote has all of it.
+        close(STDOUT_FILENO)
+        start(in: context)
+    }
+
+    /// Starts the processes that renew what is due, and gives their numbers.
+    @discardableResult
+    func start(in context: CommandContext) -> [pid_t] {
         let due = due.withLock { due in
             defer { due = [] }
             return due
         }
-        guard !due.isEmpty, Self.arePossible(in: context) else { return }
+        guard !due.isEmpty, Self.arePossible(in: context) else { return [] }
         let notes = SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR"))
-        // Whoever reads what this process wrote has all of it.
-        close(STDOUT_FILENO)
-        for renewal in due where Self.isFree(renewal, notes) { renewal.start(in: context) }
+        return due.filter { Self.isFree($0, notes) }.compactMap { $0.start(in: context) }
     }
 
     /// When tools' tokens are renewed.
@@ -66,13 +73,14 @@ final class DueRenewals: Sendable {
 }
 
 extension RenewalRequest {
-    /// Starts the process that does it; if it can't be started, whoever needs a new token later gets it.
-    fileprivate func start(in context: CommandContext) {
-        guard let bytes = encoded else { return }
+    /// Starts the process that does it, and gives its number; if it can't be started, whoever needs a new token later gets it.
+    fileprivate func start(in context: CommandContext) -> pid_t? {
+        guard let bytes = encoded else { return nil }
         let words = [context.executable, RenewCommand.name]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }
         arguments.append(nil)
         defer { arguments.forEach { free($0) } }
-        _ = lanyard_detach(context.executable, &arguments, environ, bytes, bytes.count)
+        let process = lanyard_detach(context.executable, &arguments, environ, bytes, bytes.count)
+        return process > 0 ? process : nil
     }
 }

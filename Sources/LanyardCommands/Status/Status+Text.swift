@@ -6,6 +6,10 @@ import Terminal
 extension Status {
     /// The accounts, then the rules; laid out for so many columns.
     func lines(columns: Int?) -> [String] {
+        if let agent {
+            let text = "the agent at \(context.short(agent)) is asked; the accounts and rules are where it runs"
+            return [text.wrapped(columns: columns, indent: 0, from: 0)]
+        }
         var lines: [String] = []
         if let accounts, !accounts.all.isEmpty { lines = AccountTable(accounts).lines(width: columns) }
         if !lines.isEmpty, !rules.isEmpty { lines.append("") }
@@ -15,6 +19,7 @@ extension Status {
 
     /// What is to be known besides.
     var notes: [Hint] {
+        guard agent == nil else { return [] }
         var notes: [Hint] = []
         if accounts?.all.isEmpty == true { notes.append("nobody is signed in") }
         if let keyring, rules.isEmpty { notes.append(Hint(keyring.message)) }
@@ -32,6 +37,7 @@ extension Status {
     /// For programs, as lanyard-status(1) has it.
     var json: JSONValue {
         [
+            "agent": agent.map(JSONValue.string) ?? .null,
             "accounts": accounts.map { known in JSONValue.array(known.byUse.map { $0.json(among: known) }) } ?? .null,
             "keyring": keyring.map { JSONValue.string($0.message) } ?? .null,
             "rules": .array(rules.map(\.json)),

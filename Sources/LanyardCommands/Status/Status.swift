@@ -5,6 +5,8 @@ import TokenStore
 
 /// Who is signed in, and what each rule would return.
 struct Status {
+    /// The socket of the agent that is asked instead; nil if this machine answers by itself, and all the rest counts.
+    let agent: String?
     /// Nil if the keyring can't be read.
     let accounts: KnownAccounts?
     let rules: [RuleOutlook]
@@ -18,6 +20,11 @@ struct Status {
     init(of url: String?, in session: Session) throws(Failure) {
         context = session.context
         now = Int(session.context.now)
+        agent = session.configuration.agent
+        guard agent == nil else {
+            (accounts, rules, keyring) = (nil, [], nil)
+            return
+        }
         var found: StoredRecords?
         var error: StoreError?
         do throws(StoreError) { found = try session.acquirer.allRecords() } catch let problem { error = problem }
@@ -40,6 +47,8 @@ struct Status {
     }
 
     /// 0 if all would answer silently, 2 if a person is needed, 1 if something is wrong.
+    ///
+    /// What an agent would say is its own affair.
     var exitStatus: ExitStatus {
         let all = rules.map(\.exitStatus)
         if all.contains(.failed) || keyring != nil && rules.isEmpty { return .failed }

@@ -120,17 +120,15 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
         try file.replace(with: changed, for: readers)
     }
 
-    /// Puts a table at the end of the file in place of one that it has.
+    /// Puts a table in place of one that the file has.
     ///
     /// - Throws: `SettingsError` if the file can't be changed so that nothing else changes.
     public func replace(_ table: Table, with other: Table) throws(SettingsError) {
         let hint = "change the \(Table.key) at \(file.path)\(table.line.map { ":\($0)" } ?? "") by hand"
         guard let index = tables.firstIndex(of: table), blocks.lines.count == tables.count else { throw unsure(hint) }
-        let rest = try TableBlocks(of: Table.key, file: file.path, text: blocks.removing(index))
-        let changed = rest.appending(other.toml)
+        let changed = blocks.replacing(index, with: other.toml)
         var expected = tables
-        expected.remove(at: index)
-        expected.append(other)
+        expected[index] = other
         let after = try Configuration(file.path, changed)[keyPath: Table.member]
         guard try isNothingElse(changed), after.map(\.anywhere) == expected.map(\.anywhere) else {
             throw unsure(hint)

@@ -1,0 +1,56 @@
+import Forwarding
+import Rules
+import Terminal
+
+/// Whether the agent that this machine asks can be reached, and what it forwards itself is served.
+struct AgentChecks {
+    private static let check = "agent"
+
+    private let examination: Examination
+    private let isForStrangers: Bool
+
+    /// For strangers neither a socket nor a forward is named, for people name these after machines.
+    init(_ examination: Examination, isForStrangers: Bool) {
+        self.examination = examination
+        self.isForStrangers = isForStrangers
+    }
+
+    /// None if nothing is forwarded, to here or from here.
+    var findings: [Finding] {
+        if let agent = examination.configuration.agent { return [asked(agent)] }
+        let forwards = examination.configuration.forwards
+        guard !forwards.isEmpty else { return [] }
+        guard let folder = try? AgentCommand.place(examination.context) else { return [] }
+        let unserved = forwards.filter { !Self.isServed("\(folder)/\($0.name)") }
+        guard !unserved.isEmpty else { return [.pass(Self.check, "serves \(names(of: forwards))")] }
+        return [
+            .warn(
+                Self.check, "nothing serves \(names(of: unserved))",
+                Hint("to serve what the configuration forwards", run: "lanyard agent"))
+        ]
+    }
+
+    private func names(of forwards: [Forward]) -> String {
+        guard isForStrangers else { return forwards.map(\.name).joined(separator: ", ") }
+        return "\(forwards.count) \(forwards.count == 1 ? "forward" : "forwards")"
+    }
+
+    private func asked(_ agent: String) -> Finding {
+        let shown = isForStrangers ? "its socket" : examination.context.short(agent)
+        do throws(AgentSocket.Problem) {
+            try AgentSocket(agent).check()
+            return .pass(Self.check, "everything is asked of the agent at \(shown), which can be reached")
+        } catch {
+            return .fail(Self.check, Failure(error, at: shown))
+        }
+    }
+
+    private static func isServed(_ socket: String) -> Bool {
+        do throws(AgentSocket.Problem) {
+            try AgentSocket(socket).check()
+            return true
+        } catch {
+            return false
+        }
+    }
+}
