@@ -1,22 +1,25 @@
 /// An object's JSON text, for edits of single members that leave all else as it is, byte for byte.
 public struct JSONText: Sendable {
     private let bytes: [UInt8]
+    /// The same without comments.
+    private let plain: [UInt8]
 
-    /// Takes a text; nil if it is no JSON object.
-    public init?(_ text: String) {
+    /// Takes a text, which may have comments and commas behind last elements if they are allowed; nil if it is no JSON object.
+    public init?(_ text: String, allowingComments: Bool = false) {
         bytes = Array(text.utf8)
-        guard JSONValue(bytes: bytes)?.members != nil else { return nil }
+        plain = allowingComments ? JSONComments.blanked(bytes) : bytes
+        guard JSONValue(bytes: plain)?.members != nil else { return nil }
     }
 
     /// The line, counted from 1, where a text stops being JSON; nil if it is JSON.
-    public static func faultyLine(of text: String) -> Int? {
-        let bytes = Array(text.utf8)
+    public static func faultyLine(of text: String, allowingComments: Bool = false) -> Int? {
+        let bytes = allowingComments ? JSONComments.blanked(Array(text.utf8)) : Array(text.utf8)
         return JSONReader.fault(in: bytes).map { place in 1 + bytes[..<place].count { $0 == UInt8(ascii: "\n") } }
     }
 
     /// The value at the end of a path of names, as it is written; nil if there is none.
     public func value(at path: [String]) -> String? {
-        let place = Place(path, in: bytes)
+        let place = Place(path, in: plain)
         guard place.missing.isEmpty, let value = place.value else { return nil }
         return String(decoding: bytes[value], as: UTF8.self)
     }
@@ -25,7 +28,7 @@ public struct JSONText: Sendable {
     ///
     /// Programs don't agree on which of them counts.
     public func repeated(on path: [String]) -> (name: String, line: Int)? {
-        guard let second = Place(path, in: bytes).repeated else { return nil }
+        guard let second = Place(path, in: plain).repeated else { return nil }
         return (second.name, 1 + bytes[..<second.start].count { $0 == UInt8(ascii: "\n") })
     }
 
@@ -33,7 +36,7 @@ public struct JSONText: Sendable {
     ///
     /// Objects that are missing on the way are made.
     public func setting(_ value: String, at path: [String]) -> String? {
-        let place = Place(path, in: bytes)
+        let place = Place(path, in: plain)
         if place.missing.isEmpty { return place.value.map { replacing($0, with: value) } }
         guard let object = place.object else { return nil }
         let depth = path.count - place.missing.count
@@ -44,7 +47,11 @@ public struct JSONText: Sendable {
             member = braces(around: member, depth: depth + index)
         }
         guard let last = object.members.last else {
-            return replacing(object.range, with: braces(around: member, depth: depth))
+            guard isCommented(object.range) else {
+                return replacing(object.range, with: braces(around: member, depth: depth))
+            }
+            let start = object.range.lowerBound + 1
+            return replacing(start..<start, with: "\n\(String(repeating: unit, count: depth + 1))\(member)")
         }
         // As the last member is set apart from what is before it.
         let gap = bytes[..<last.start].reversed().prefix { $0.isJSONBlank }.reversed()
@@ -54,20 +61,42 @@ public struct JSONText: Sendable {
 
     /// The text less the value at the end of a path, and less each object on the way that would be left empty, unless those are kept.
     public func removing(_ path: [String], keepingObjects isKept: Bool = false) -> String {
-        let place = Place(path, in: bytes)
+        let place = Place(path, in: plain)
         guard place.missing.isEmpty, let object = place.object,
             let index = object.members.firstIndex(where: { $0.value == place.value })
         else { return String(decoding: bytes, as: UTF8.self) }
         let members = object.members
         let member = members[index]
         if members.count == 1 {
+            let start = object.range.lowerBound + 1
+            guard !isCommented(start..<object.range.upperBound, but: member.start..<member.value.upperBound) else {
+                let isFirst = bytes[start..<member.start].allSatisfy(\.isJSONBlank)
+                let end = member.value.upperBound
+                let next = bytes[end...].firstIndex { !$0.isJSONBlank } ?? end
+                let isComma = bytes[next] == UInt8(ascii: ",")
+                return replacing((isFirst ? start : member.start)..<(isComma ? next + 1 : end), with: "")
+            }
             return path.count > 1 && !isKept ? removing(path.dropLast()) : replacing(object.range, with: "{}")
         }
-        let isLast = index == members.count - 1
-        let range =
-            isLast
-            ? members[index - 1].value.upperBound..<member.value.upperBound : member.start..<members[index + 1].start
-        return replacing(range, with: "")
+        guard index == members.count - 1 else {
+            return replacing(member.start..<startOfNext(than: index, of: members), with: "")
+        }
+        let gap = members[index - 1].value.upperBound..<member.start
+        let comments = isCommented(gap) ? gap.filter { plain[$0] != UInt8(ascii: ",") }.map { bytes[$0] } : []
+        return replacing(
+            gap.lowerBound..<member.value.upperBound, with: String(decoding: comments, as: UTF8.self))
+    }
+
+    /// Whether a part of the text has comments, or a comma behind a last element, apart from what is in another part.
+    private func isCommented(_ range: Range<Int>, but other: Range<Int> = 0..<0) -> Bool {
+        range.contains { bytes[$0] != plain[$0] && !other.contains($0) }
+    }
+
+    /// Where what doesn't go with a member begins: the next, or the comment before that.
+    private func startOfNext(than index: Int, of members: [JSONReader.Member]) -> Int {
+        let end = members[index].value.upperBound
+        let comma = plain[end...].firstIndex(of: UInt8(ascii: ",")) ?? end
+        return bytes[(comma + 1)...].firstIndex { !$0.isJSONBlank } ?? members[index + 1].start
     }
 
     private func replacing(_ range: Range<Int>, with new: String) -> String {
@@ -118,8 +147,4 @@ public struct JSONText: Sendable {
             }
         }
     }
-}
-
-extension UInt8 {
-    fileprivate var isJSONBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }

@@ -70,7 +70,40 @@ import Testing
                 try JSONSerialization.jsonObject(with: Data(home.text(file).utf8)) as? [String: Any])
             #expect((json["containerEnv"] as? [String: String])?["LANYARD_AGENT"] == "/run/lanyard.sock")
             let mounts = try #require(json["mounts"] as? [String])
-            #expect(mounts.count == 2 && mounts[1].contains("/lanyard/agents/devbox,target=/run/lanyard.sock"))
+            #expect(mounts.count == 2 && mounts[0].contains("/lanyard/agents/devbox,target=/run/lanyard.sock"))
+            #expect(try await home.lanyard(["unconfigure", "container", "--yes"]).status == 0)
+            #expect(try home.text(file) == before)
+        }
+    }
+
+    @Test(arguments: [
+        """
+        // For format details, see https://aka.ms/devcontainer.json.
+        {
+        \t"name": "app", // "quoted"
+        \t"mounts": [
+        \t\t// caches
+        \t\t"source=a,target=/a,type=volume",
+        \t],
+        \t/* "containerEnv": {}, */
+        \t"image": "debian", // the last
+        }
+
+        """,
+        "{\n  \"image\": \"debian\",\n  \"containerEnv\": { // none yet\n  },\n  \"mounts\": [],\n}\n",
+        "{ /* nothing */ }\n",
+    ])
+    func `a dev container's comments stay where they are`(before: String) async throws {
+        try await Home.with { home in
+            let file = home.folder + "/home/.devcontainer.json"
+            try home.write(before, to: file)
+            let done = try await home.lanyard(["configure", "container", "devbox", "--yes"])
+            #expect(done.status == 0, "\(done)")
+            let after = try home.text(file)
+            #expect(after.contains("/lanyard/agents/devbox,target=/run/lanyard.sock,type=bind\""), "\(after)")
+            #expect(after.contains("\"LANYARD_AGENT\": \"/run/lanyard.sock\""), "\(after)")
+            let again = try await home.lanyard(["configure", "container", "devbox", "--yes"])
+            #expect(again.errors.contains("configured already"), "\(again)")
             #expect(try await home.lanyard(["unconfigure", "container", "--yes"]).status == 0)
             #expect(try home.text(file) == before)
         }

@@ -64,6 +64,35 @@ import Testing
         #expect(JSONText(text)?.removing(path) == after)
     }
 
+    @Test(arguments: [
+        ("// x\n{}", ["a"], "// x\n{\n\t\"a\": \"lanyard\"\n}"),
+        ("{ /* \"a\": 1 */ }", ["a"], "{\n\t\"a\": \"lanyard\" /* \"a\": 1 */ }"),
+        ("{\n  \"b\": \"//\", // x\n}", ["a"], "{\n  \"b\": \"//\",\n  \"a\": \"lanyard\", // x\n}"),
+        (
+            "{\n  // b\n  \"b\": [1, /* , */],\n  \"c\": {}\n  // end\n}", ["c", "a"],
+            "{\n  // b\n  \"b\": [1, /* , */],\n  \"c\": {\n    \"a\": \"lanyard\"\n  }\n  // end\n}"
+        ),
+    ])
+    func `comments and last commas stay where they are`(text: String, path: [String], after: String) throws {
+        #expect(JSONText(text) == nil || !text.contains("/"))
+        let json = try #require(JSONText(text, allowingComments: true))
+        #expect(json.setting(#""lanyard""#, at: path) == after)
+        let changed = try #require(JSONText(after, allowingComments: true))
+        #expect(changed.value(at: path) == #""lanyard""#)
+        #expect(changed.removing(path, keepingObjects: true) == text)
+    }
+
+    @Test(arguments: [
+        ("{\"a\": 1, // one\n // two\n\"b\": 2}", "a", "{// one\n // two\n\"b\": 2}"),
+        ("{\"a\": 1, // one\n\"b\": 2}", "b", "{\"a\": 1 // one\n}"), ("{// one\n\"a\": 1,\n}", "a", "{// one\n\n}"),
+    ])
+    func `a member goes without the comments of others`(text: String, name: String, after: String) {
+        #expect(JSONText(text, allowingComments: true)?.removing([name]) == after)
+    }
+
+    @Test(arguments: ["{ /* x }", "{} / x", "{,}", "{\"a\": 1,, }", "{\"a\": \"x // y}"])
+    func `not everything is a comment`(text: String) { #expect(JSONText(text, allowingComments: true) == nil) }
+
     @Test(arguments: ["", "[]", "1", "{", "{} x", #"{"a":}"#, "// x\n{}"])
     func `what is no object is refused`(text: String) { #expect(JSONText(text) == nil) }
 

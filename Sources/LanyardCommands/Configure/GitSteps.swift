@@ -88,6 +88,8 @@ struct GitReport {
     }
 
     private func next() {
+        // Rules and sign-ins are where the agent runs.
+        guard session.configuration.agent == nil else { return }
         guard let pattern else {
             guard session.configuration.rules.isEmpty, session.configuration.clientID == nil else { return }
             console.note(

@@ -41,8 +41,16 @@ struct AgentChecks {
             try AgentSocket(agent).check()
             return .pass(Self.check, "everything is asked of the agent at \(shown), which can be reached")
         } catch {
-            return .fail(Self.check, Failure(error, at: shown))
+            return .fail(Self.check, Failure(error, at: shown, path: isForStrangers ? nil : agent))
         }
+    }
+
+    /// How to start the agent; nil if it serves a forward already.
+    static func startHint(_ forward: String, _ text: String, _ context: CommandContext) -> Hint? {
+        guard let folder = try? AgentCommand.place(context), isServed("\(folder)/\(forward)") else {
+            return Hint(text, run: "lanyard agent")
+        }
+        return nil
     }
 
     private static func isServed(_ socket: String) -> Bool {

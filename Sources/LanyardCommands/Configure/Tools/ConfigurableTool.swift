@@ -15,6 +15,8 @@ protocol ConfigurableTool: Sendable {
     static var discussion: String { get }
     /// Whether it takes a URL.
     static var url: ToolURL { get }
+    /// What its example is for.
+    static var purposeOfExample: String { get }
     /// The URL of its example, and what sets it apart from the words before; empty for none.
     static var exampleOfURL: String { get }
     /// The commands that show that it is installed.
@@ -31,6 +33,8 @@ protocol ConfigurableTool: Sendable {
     static func requireUse(_ place: ToolPlace) throws(Failure)
     /// What has to stand in its files for it to ask lanyard.
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange]
+    /// Why nothing is written although it doesn't ask lanyard yet; nil if it does, or something is written.
+    static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint?
     /// What the person has to know before the changes are made.
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint]
     /// The rules that it needs by what is in its files before they are changed.
@@ -55,6 +59,7 @@ protocol ConfigurableTool: Sendable {
 
 extension ConfigurableTool {
     static var helper: String? { nil }
+    static var purposeOfExample: String { "Make \(name) use lanyard" }
     static var exampleOfURL: String { "" }
     static var programs: [String] { [name] }
     static var schemes: [String] { ["https", "http"] }
@@ -68,6 +73,7 @@ extension ConfigurableTool {
         entries.compactMap(\.place)
     }
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
+    static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint? { nil }
     static func rules(_ place: ToolPlace) throws(Failure) -> [NeededRule] { [] }
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] { [] }
     static func remarks(undoing entries: [ToolRecord.Entry]) -> [Hint] { [] }

@@ -15,7 +15,7 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
     }
 
     static var examples: KeyValuePairs<String, String> {
-        ["Make \(Tool.name) use lanyard": "lanyard configure \(Tool.name)\(Tool.exampleOfURL)"]
+        [Tool.purposeOfExample: "lanyard configure \(Tool.name)\(Tool.exampleOfURL)"]
     }
 
     @Argument(help: .url(of: Tool.self, "The URL to use lanyard for"))
@@ -51,6 +51,10 @@ struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {
         let console = context.console
         guard !plan.changes.isEmpty else {
             let isInUse = place.pattern != nil || ToolList(context).use(of: Tool.self).isForAll
+            if let reason = try Tool.reasonForNothing(place) {
+                console.note(reason)
+                return true
+            }
             console.note(
                 isInUse
                     ? "\(Tool.name) is configured already; nothing has to be changed"
@@ -106,7 +110,9 @@ extension ToolURL {
         case .none where url != nil:
             throw ValidationError("\(tool) takes no URL; leave it out")
         case .required where url == nil: throw ValidationError("\(tool) needs a URL")
-        case .host where url == nil: throw ValidationError("\(tool) needs a host")
+        case .host where url == nil:
+            let what = tool == SSHTool.name ? "a host, as you name it to ssh" : "the name of a forward, such as devbox"
+            throw ValidationError("\(tool) needs \(what)")
         default: break
         }
     }

@@ -11,9 +11,10 @@ enum ContainerTool: ConfigurableTool {
     static let purpose = "tools in a container ask this machine's agent"
     static let discussion = """
         Mounts the agent's socket by the `devcontainer.json` or the compose file in this folder, if there is one: into `devcontainer.json`, or \
-        into `compose.override.yaml`, for the service of the forward's name. It prints what docker and podman take.
+        into `compose.override.yaml`, for the service of the forward's name. It also prints the options for docker and podman.
         """
     static let url = ToolURL.host
+    static let purposeOfExample = "Mount the socket of the forward devbox"
     static let exampleOfURL = " devbox"
     static let programs = ["docker", "podman"]
     static let schemes = ["https"]
@@ -32,10 +33,11 @@ enum ContainerTool: ConfigurableTool {
         if let file = devcontainer(in: folder, place) {
             let source = "${localEnv:XDG_RUNTIME_DIR}/lanyard/agents/\(forward(place))"
             let mount = "\"source=\(source),target=\(target),type=bind\""
-            let mounts = ToolSetting(.json, "mounts", in: file)
+            let mounts = ToolSetting(.jsonWithComments, "mounts", in: file)
             return [
                 ToolChange(mounts, to: try list(mounts, with: mount)),
-                ToolChange(.json, "containerEnv", Configuration.agentVariable, in: file, to: "\"\(target)\""),
+                ToolChange(
+                    .jsonWithComments, "containerEnv", Configuration.agentVariable, in: file, to: "\"\(target)\""),
             ]
         }
         let override = "\(folder)/compose.override.yaml"
@@ -47,6 +49,17 @@ enum ContainerTool: ConfigurableTool {
         if let text = try ToolPlace.text(of: override), !text.isSame(as: overriding(forward(place))) { return [] }
         guard try services(of: compose).contains(forward(place)) else { return [] }
         return [ToolChange(ToolSetting(.document, [], in: override), to: overriding(forward(place)))]
+    }
+
+    static func reasonForNothing(_ place: ToolPlace) throws(Failure) -> Hint? {
+        guard try changes(place).isEmpty else { return nil }
+        guard let compose = composeFile(in: workingFolder, place) else {
+            return "nothing is written: this folder has no devcontainer.json and no compose file"
+        }
+        let file = place.context.short(compose)
+        return try services(of: compose).contains(forward(place))
+            ? "nothing is written: an override of \(file) is there already"
+            : "nothing is written: \(file) has no service \(forward(place))"
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
@@ -64,13 +77,14 @@ enum ContainerTool: ConfigurableTool {
             notes.append(Hint("\(text): volumes", write: "- ${XDG_RUNTIME_DIR}/lanyard/agents/\(name):\(target)"))
             notes.append(Hint("\(text): environment", write: "\(Configuration.agentVariable): \(target)"))
         }
-        return notes + [
-            Hint(
-                "with docker or podman, add these options",
-                write: "--volume \"$XDG_RUNTIME_DIR/lanyard/agents/\(name):\(target)\" "
-                    + "--env \(Configuration.agentVariable)=\(target)"),
-            Hint("the agent must run here, before the container", run: "lanyard agent"),
-        ]
+        return notes
+            + [
+                Hint(
+                    "with docker or podman, add these options",
+                    write: "--volume \"$XDG_RUNTIME_DIR/lanyard/agents/\(name):\(target)\" "
+                        + "--env \(Configuration.agentVariable)=\(target)"),
+                AgentChecks.startHint(name, "the agent must run here, before the container", place.context),
+            ].compactMap(\.self)
     }
 
     static func name(ofURL url: String, _ place: ToolPlace) -> String { URLPattern(url)?.host.name ?? url }
@@ -93,12 +107,13 @@ enum ContainerTool: ConfigurableTool {
             .first(where: place.context.isFile)
     }
 
-    /// The list that stands there, with one more element at its end.
+    /// The list that stands there, with one more element at its beginning: behind the last may be a comma or a comment.
     private static func list(_ setting: ToolSetting, with element: String) throws(Failure) -> String {
-        guard let old = try setting.current(), let (start, _) = old.cut(atLast: "]") else { return "[\(element)]" }
+        guard let old = try setting.current(), let (_, rest) = old.cut(at: "[") else { return "[\(element)]" }
         guard !old.hasBytes(element) else { return old }
-        let elements = start.trimmed(of: " \t\r\n")
-        return elements.isSame(as: "[") ? "[\(element)]" : "\(elements), \(element)]"
+        let isEmpty = rest.trimmed(of: " \t\r\n").isSame(as: "]")
+        let gap = Substring(rest.utf8.prefix { " \t\r\n".utf8.contains($0) })
+        return isEmpty ? "[\(element)]" : "[\(gap)\(element),\(gap.isEmpty ? " " : "")\(rest)"
     }
 
     /// The names of a compose file's services, as far as they are written in the usual way: two blanks before each.

@@ -14,6 +14,7 @@ enum SSHTool: ConfigurableTool {
         on the host.
         """
     static let url = ToolURL.host
+    static let purposeOfExample = "Have the tools on the host devbox ask here"
     static let exampleOfURL = " devbox"
     static let schemes = ["https"]
 
@@ -49,15 +50,16 @@ enum SSHTool: ConfigurableTool {
         if !forwards.contains(where: { $0.name == host }) {
             notes.append(Hint("say what \(host) may ask for", run: "lanyard forward add \(host) URL"))
         }
-        return notes + [
-            Hint(
-                "on \(host), unless its sshd accepts \(Configuration.agentVariable) (AcceptEnv)",
-                run: "lanyard config set agent \(remote)"),
-            Hint(
-                "for its sshd_config, so that a new connection takes the socket over",
-                write: "StreamLocalBindUnlink yes"),
-            Hint("the agent must run here", run: "lanyard agent"),
-        ]
+        return notes
+            + [
+                Hint(
+                    "on \(host), unless its sshd accepts \(Configuration.agentVariable) (AcceptEnv)",
+                    run: "lanyard config set agent \(remote)"),
+                Hint(
+                    "to let new connections replace the socket, in its sshd_config",
+                    write: "StreamLocalBindUnlink yes"),
+                AgentChecks.startHint(host, "the agent must run here", place.context),
+            ].compactMap(\.self)
     }
 
     static func name(ofURL url: String, _ place: ToolPlace) -> String { URLPattern(url)?.host.name ?? url }

@@ -14,6 +14,8 @@ struct ToolSetting: Sendable, Hashable {
     enum Format: String, Sendable {
         /// An object: the members' names on the way.
         case json
+        /// The same with comments, and commas behind last elements.
+        case jsonWithComments = "jsonc"
         /// TOML: a key above all tables, or a table and its key.
         case toml
         /// A section and its key.
@@ -35,6 +37,9 @@ struct ToolSetting: Sendable, Hashable {
 
         /// Whether nothing else is in the file.
         var isWholeFile: Bool { [.script, .document, .link].contains(self) }
+
+        /// Whether it is an object's text.
+        var isJSON: Bool { [.json, .jsonWithComments].contains(self) }
     }
 
     let file: String
@@ -104,7 +109,7 @@ extension ToolSetting {
     /// The value in the file's text.
     func value(in text: String) throws(SettingsError) -> String? {
         switch format {
-        case .json: isEmpty(text) ? nil : try json(text).value(at: key)
+        case .json, .jsonWithComments: isEmpty(text) ? nil : try json(text).value(at: key)
         case .toml: try toml(text).value(of: name)
         case .ini, .lines: LineSettings(text, section: table).value(of: name)
         case .line: text.pieces(between: "\n").contains { $0.trimmed(of: " \t\r") == name } ? name : nil
@@ -118,8 +123,8 @@ extension ToolSetting {
     /// Whether the file has the section, the table or the object that the value stands in.
     func hasSection(in text: String) throws(SettingsError) -> Bool {
         switch format {
-        case .json where key.count < 2: true
-        case .json: isEmpty(text) ? false : try json(text).value(at: Array(key.dropLast())) != nil
+        case .json where key.count < 2, .jsonWithComments where key.count < 2: true
+        case .json, .jsonWithComments: isEmpty(text) ? false : try json(text).value(at: Array(key.dropLast())) != nil
         case .toml: try toml(text).hasTable
         case .ini: LineSettings(text, section: table).hasSection
         default: true
@@ -145,9 +150,9 @@ extension ToolSetting {
         _ old: String?, with value: String?, asIn before: FileBefore = FileBefore()
     ) throws(SettingsError) -> String {
         // docker takes an empty file for an object without members.
-        let text = format == .json && isEmpty(old ?? "") ? "{}\n" : old ?? ""
+        let text = format.isJSON && isEmpty(old ?? "") ? "{}\n" : old ?? ""
         switch format {
-        case .json:
+        case .json, .jsonWithComments:
             guard let value else { return try json(text).removing(key, keepingObjects: before.hasSection) }
             guard let changed = try json(text).setting(value, at: key) else {
                 throw fault("the value of \(key[0].displayable(limit: 60)) is not an object")
@@ -178,7 +183,7 @@ extension ToolSetting {
     /// The setting with a value as it looks in the file.
     func shown(_ value: String) -> [String] {
         switch format {
-        case .json:
+        case .json, .jsonWithComments:
             let start = key.map { "\(JSONValue.string($0).encodedText): " }.joined(separator: "{ ")
             return [start + value + String(repeating: " }", count: key.count - 1)]
         case .toml, .ini:
@@ -199,8 +204,9 @@ extension ToolSetting {
     private var table: String? { key.count > 1 ? key[0] : nil }
 
     private func json(_ text: String) throws(SettingsError) -> JSONText {
-        guard let json = JSONText(text) else {
-            let line = JSONText.faultyLine(of: text)
+        let hasComments = format == .jsonWithComments
+        guard let json = JSONText(text, allowingComments: hasComments) else {
+            let line = JSONText.faultyLine(of: text, allowingComments: hasComments)
             throw SettingsError(
                 file: file, line: line, message: line == nil ? "not a JSON object" : "not valid JSON",
                 hint: "correct it first")
@@ -249,7 +255,7 @@ extension ToolSetting {
     /// Whether a text says nothing any more.
     private func isEmpty(_ text: String) -> Bool {
         let rest = text.trimmed(of: " \t\r\n")
-        return rest.isEmpty || format == .json && rest == "{}"
+        return rest.isEmpty || format.isJSON && rest == "{}"
     }
 }
 
