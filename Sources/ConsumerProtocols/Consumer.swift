@@ -14,6 +14,8 @@ public protocol Consumer: Sendable {
     static var triesAgain: Bool { get }
     /// Whether the tool can name more of a URL than its host.
     static var sendsPath: Bool { get }
+    /// Whether the tool has whatever worked stored, so that nobody counts on it; others store what a person has typed.
+    static var storesWhatWorked: Bool { get }
     /// Whether the tool is given stored passwords; some take tokens or keys only.
     static var takesPasswords: Bool { get }
     /// How the tool asks for a URL; some ask for its host only.
@@ -39,6 +41,9 @@ extension Consumer {
     public static var timeLimit: Int? { nil }
     /// Most tools take a failure for an answer.
     public static var triesAgain: Bool { false }
+
+    /// Most tools store only what a person has them store.
+    public static var storesWhatWorked: Bool { false }
 
     /// Most tools name the whole URL.
     public static var sendsPath: Bool { true }

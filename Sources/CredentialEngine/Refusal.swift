@@ -27,6 +27,8 @@ public enum Refusal: Error, Sendable {
     case forwarded(ForwardedRefusal)
     /// What is asked for is more than an agent is asked: a token by more than its place.
     case notForwarded
+    /// What is to be stored or removed would be where the agent runs.
+    case keptElsewhere
 
     /// A part of a URL.
     public enum Part: Sendable {

@@ -12,6 +12,8 @@ public struct RelayTerms: Sendable {
     public var timeLimit: Int?
     /// Told once if it takes longer than a second.
     public var waiting: @Sendable () -> Void
+    /// Whether somebody counts on what is stored: an agent stores nothing, so it is refused unless the agent gives the same anyway.
+    public var mustKeep = false
 
     /// Says how.
     public init(
@@ -39,6 +41,7 @@ struct Relay {
             // Here, most tools can't ask because they hide what shows on their terminal; the agent has its own.
             request.isUnattended = terms.timeLimit != nil || !terms.mayAsk()
             return try get(request)
+        case .erase(_, let refused) where refused.mustExist: throw .keptElsewhere
         case .erase(var request, let refused):
             guard let secret = refused.authorization ?? refused.password, request.host != nil else { return .nothing }
             request.refusedToken = secret.fingerprint
@@ -46,7 +49,13 @@ struct Relay {
             // Whatever comes of it is for the next who asks.
             _ = try? get(request)
             return .nothing
-        case .store: return .nothing
+        case .store(let credential, var request):
+            guard terms.mustKeep else { return .nothing }
+            (request.label, request.isUnattended) = (nil, true)
+            guard case .credential(let known) = try? get(request), known.secret == credential.secret else {
+                throw .keptElsewhere
+            }
+            return .nothing
         case .list: return .list([:])
         }
     }

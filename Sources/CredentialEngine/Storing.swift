@@ -7,7 +7,10 @@ extension CredentialEngine {
         guard let password = StoredPassword(credential), let query = PasswordQuery(request) else { return }
         if let expiry = credential.expiresOn, expiry <= surroundings.now { return }
         let sources = try readSources()
-        guard sources.configuration.agent == nil else { return }
+        if let agent = sources.configuration.agent {
+            _ = try relay(.store(credential, request), to: agent)
+            return
+        }
         // If a token answers, what comes back is that token, which is stored already.
         if (try? sources.mapsToToken(request)) == true { return }
         // It is read first, for mostly it is stored already.

@@ -30,8 +30,10 @@ public protocol AgentDuties {
 
 /// What an agent has to tell whoever runs it.
 public enum AgentNews {
-    /// It serves these, each on a socket of its own.
+    /// From now on it serves these, each on a socket of its own; none if it serves nothing.
     case serving([Forward], folder: String)
+    /// It serves this one no longer.
+    case closed(String)
     /// The settings are wrong; those from before count on.
     case unreadable(any Error)
     /// No socket can be made for this one.
@@ -162,6 +164,7 @@ public final class Agent<Duties: AgentDuties> {
             dismiss(door.forward.name)
             Glibc.close(door.listener)
             folder.remove(door.forward.name)
+            duties.tell(.closed(door.forward.name))
         }
         doors = forwards.compactMap { forward in
             if var door = doors.first(where: { $0.forward.name == forward.name }) {
@@ -176,7 +179,8 @@ public final class Agent<Duties: AgentDuties> {
             return Door(forward: forward, listener: listener)
         }
         folder.removeOthers(than: doors.map(\.forward.name))
-        duties.tell(.serving(doors.map(\.forward), folder: folder.path))
+        let news = doors.map(\.forward).filter { !before.contains($0) }
+        if !news.isEmpty || doors.isEmpty { duties.tell(.serving(news, folder: folder.path)) }
     }
 
     /// Ends what came through a door that is closed.
@@ -239,6 +243,11 @@ public final class Agent<Duties: AgentDuties> {
         if let objection = door.forward.objection(to: request.wanted) {
             let refusal = duties.refusal(of: request.wanted, objection, to: door.forward)
             return connections[index].reply(.refused(refusal), now: now)
+        }
+        // Whoever has just been told no isn't asked about it again at once.
+        if door.forward.confirms, now < door.quietUntil {
+            return connections[index].reply(
+                .refused(.init(.person, "the use of a credential was declined a moment ago")), now: now)
         }
         if !door.forward.confirms, let known = duties.remembered(request.wanted) {
             return connections[index].reply(.credential(known), now: now)

@@ -18,8 +18,8 @@ public struct AgentSocket: Sendable {
 
     /// Why an agent doesn't answer.
     public enum Problem: Error, Sendable, Equatable {
-        /// Nothing can be reached there, for this reason.
-        case unreachable(String)
+        /// Nothing can be reached there, for this reason; if the socket is there, nobody listens at it.
+        case unreachable(String, isThere: Bool)
         /// It belongs to another user, who would be told what is asked for and could answer anything.
         case foreign
         /// What it sends is no answer.
@@ -83,7 +83,7 @@ public struct AgentSocket: Sendable {
             let descriptor = lanyard_socket_connect(path)
             if descriptor >= 0 { return descriptor }
             guard -descriptor == EAGAIN, Uptime.now < deadline else {
-                throw .unreachable(Errno(rawValue: -descriptor).description)
+                throw .unreachable(Errno(rawValue: -descriptor).description, isThere: -descriptor == ECONNREFUSED)
             }
             usleep(20_000)
         }

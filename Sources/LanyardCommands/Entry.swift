@@ -171,7 +171,7 @@ struct LanyardCommand: AsyncParsableCommand, WithExamples {
             }
             return ExitStatus.done.rawValue
         } catch let failure as Failure {
-            console.report(failure)
+            console.report(failure.inView(of: context))
             return failure.status.rawValue
         } catch {
             return end(by: error, of: words, console)

@@ -42,6 +42,9 @@ extension LanyardCommand {
     /// git's verbs have a page together, every other command one of its own.
     private static func manualPage(of path: [any ParsableCommand.Type]) -> String {
         guard let command = path.dropFirst().first?._commandName else { return "lanyard" }
-        return GitConsumer.Verb(rawValue: command) == nil ? "lanyard-\(command)" : "git-credential-lanyard"
+        if GitConsumer.Verb(rawValue: command) != nil { return "git-credential-lanyard" }
+        // What `exec` stands in with is described there.
+        let standsIn = [AzureCLIConsumer.program, AzureDeveloperCLIConsumer.program].contains(command)
+        return standsIn ? "lanyard-exec" : "lanyard-\(command)"
     }
 }

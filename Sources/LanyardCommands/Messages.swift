@@ -34,8 +34,12 @@ extension Failure {
         // As Python's keyring says it, the only one who asks.
         case .noPassword: self.init("No such password!")
         case .store(let error): self.init(error)
-        case .agent(let problem, let socket): self.init(problem, at: context.short(socket))
+        case .agent(let problem, let socket): self.init(problem, at: context.short(socket), path: socket)
         case .forwarded(let refusal): self.init(refusal)
+        case .keptElsewhere:
+            self.init(
+                "this machine asks an agent, which neither stores nor removes anything",
+                hints: ["do it where the agent runs"])
         case .notForwarded:
             self.init(
                 "an agent gives tokens for URLs only", hints: [Hint("name a URL, as in", run: "lanyard token URL")])

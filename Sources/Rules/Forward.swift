@@ -65,6 +65,10 @@ extension Forward {
     public enum Objection: Sendable, Equatable {
         /// No pattern of its list matches.
         case notListed
+        /// Only patterns with a path would match, and it names none.
+        case needsPath
+        /// It asks for scopes that are no resource's default, and so for no URL.
+        case namesScopes
         /// It asks for a token by more than its place, which a list of URLs says nothing about.
         case namesToken
         /// It names no place.
@@ -80,21 +84,27 @@ extension Forward {
         guard wish.isEmpty else { return .namesToken }
         guard request.scheme != nil || request.host != nil else {
             guard !request.wish.scopes.isEmpty else { return .noPlace }
-            return request.wish.scopes.allSatisfy(covers(scope:)) ? nil : .notListed
+            let urls = request.wish.scopes.map(\.urlOfDefaultScope)
+            guard urls.allSatisfy({ $0 != nil }) else { return .namesScopes }
+            return urls.compactMap(\.self).allSatisfy { covers(CredentialRequest($0)) } ? nil : .notListed
         }
         guard request.wish.isEmpty else { return .namesToken }
         guard request.scheme != nil, request.host != nil else { return .noPlace }
-        return covers(request) ? nil : .notListed
+        if covers(request) { return nil }
+        let isBelow = request.path?.isEmpty ?? true && urls.contains { $0.hasPath && $0.mismatch(request) == .path }
+        return isBelow ? .needsPath : .notListed
     }
 
     private func covers(_ request: CredentialRequest) -> Bool { urls.contains { $0.fit(request) != nil } }
+}
 
-    private func covers(scope: String) -> Bool {
+extension String {
+    /// The URL of the resource whose default scope this is; nil if it is none's.
+    public var urlOfDefaultScope: RequestURL? {
         let end = "/.default"
-        guard scope.isScopeToken, scope.hasSuffix(end),
-            let url = try? RequestURL(String(scope.dropLast(end.utf8.count))),
+        guard isScopeToken, hasSuffix(end), let url = try? RequestURL(String(dropLast(end.utf8.count))),
             url.username == nil
-        else { return false }
-        return covers(CredentialRequest(url))
+        else { return nil }
+        return url
     }
 }

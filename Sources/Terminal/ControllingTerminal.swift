@@ -40,12 +40,13 @@ package struct ControllingTerminal: ~Copyable, Sendable {
     }
 
     /// Asks for a line; nil at end of input or when the task is cancelled.
-    package func ask(_ question: String, echo: Bool) async -> String? {
+    ///
+    /// What was typed before the question counts as an answer if `takesEarlier` says so, and never as a secret.
+    package func ask(_ question: String, echo: Bool, takesEarlier: Bool = true) async -> String? {
         console.pauseProgress(true)
         defer { console.pauseProgress(false) }
         write(question)
-        // Nothing that was typed before a secret is asked for may count as the secret.
-        guard lanyard_terminal_take(device.rawValue, echo ? 0 : 1) == 0 else { return nil }
+        guard lanyard_terminal_take(device.rawValue, echo && takesEarlier ? 0 : 1) == 0 else { return nil }
         defer {
             lanyard_terminal_give_back()
             // After a Ctrl-C the shell may be there already, with its prompt.

@@ -64,10 +64,16 @@ package struct Prompt: Sendable {
     }
 
     /// Asks for yes or no, again if the answer is neither; what was suggested if they only press Enter, nil if they give up.
-    package func decision(_ question: String, suggesting isYes: Bool) async -> Bool? {
-        var question = "lanyard: \(question) \(isYes ? "[Y/n]" : "[y/N]") "
+    ///
+    /// What was typed before the question is no answer to it if `takesEarlier` is false.
+    package func decision(_ question: String, suggesting isYes: Bool, takesEarlier: Bool = true) async -> Bool? {
+        let text = "\(question) \(isYes ? "[Y/n]" : "[y/N]")"
+        // What is typed needs some columns too.
+        let columns = console.screen.size.map { max($0.columns - 5, 20) }
+        var question = "lanyard: \(text.wrapped(columns: columns, indent: 9, from: 9)) "
         for _ in 0..<Self.patience {
-            guard let terminal = ControllingTerminal(console), let line = await terminal.ask(question, echo: true)
+            guard let terminal = ControllingTerminal(console),
+                let line = await terminal.ask(question, echo: true, takesEarlier: takesEarlier)
             else { return nil }
             switch line.trimmed().lowercased() {
             case "": return isYes

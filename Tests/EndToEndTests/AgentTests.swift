@@ -81,8 +81,19 @@ import Testing
             for verb in ["store", "erase"] {
                 let input = verb == "store" ? #"{"ServerURL":"\#(url)","Username":"u","Secret":"s3cr3t"}"# : url
                 let done = try await far.run("\(far.folder)/bin/docker-credential-lanyard", [verb], input: input)
-                #expect(done.status == 0, "\(verb) \(done)")
+                #expect(done.status == (verb == "store" ? 1 : 0), "\(verb) \(done)")
+                #expect(done.output.contains("neither stores nor removes") == (verb == "store"), "\(done)")
             }
+            // docker stores what it was given, too.
+            let same = #"{"ServerURL":"\#(url)","Username":"\#(Self.alice)","Secret":"\#(token)"}"#
+            let kept = try await far.run("\(far.folder)/bin/docker-credential-lanyard", ["store"], input: same)
+            #expect(kept.status == 0 && kept.output.isEmpty && kept.errors.isEmpty, "\(kept)")
+            for words in [["set", url, "u"], ["del", url, "u"]] {
+                let ended = try await far.run("\(far.folder)/bin/keyring", words, input: "s3cr3t\n")
+                #expect(ended.status == 1 && ended.errors.contains("neither stores nor removes"), "\(ended)")
+            }
+            let git = try await far.lanyard(["store"], input: "url=\(url)\nusername=u\npassword=s3cr3t\n")
+            #expect(git.status == 0 && git.output.isEmpty && git.errors.isEmpty, "\(git)")
             let list = try await far.run("\(far.folder)/bin/docker-credential-lanyard", ["list"])
             #expect(list.output == "{}\n")
             #expect(far.files(holding: "s3cr3t").isEmpty)
@@ -382,9 +393,14 @@ import Testing
         }
     }
 
+    /// What has the first forward confirmed, and another of this name, too.
+    private static func confirmed(besides name: String, _ world: World) -> String {
+        "confirm = true\n[[forward]]\nname = \"\(name)\"\nurls = [\"\(world.sandbox.resource)\"]\nconfirm = true"
+    }
+
     @Test func `each use is confirmed by a notification, and without an answer there is nothing`() async throws {
         try await World.with { world in
-            try world.configure(forward: "devbox", "confirm = true")
+            try world.configure(forward: "devbox", Self.confirmed(besides: "other", world))
             let url = "\(world.sandbox.resource)/\(Self.path)"
             #expect(try await world.get(Self.path, world.browser(as: Self.alice)).value("password") != nil)
             // Says what the file says, and notes what it was asked.
@@ -401,20 +417,74 @@ import Testing
                     let allowed = try await far.get(url)
                     #expect(allowed.value("password") != nil, "\(allowed)")
                 }
-                for (choice, words) in [("deny\n", "was declined"), ("", "nobody confirmed")] {
+                // The person isn't asked again at once after a no.
+                for (choice, words) in [("deny\n", "was declined"), ("allow\n", "declined a moment ago")] {
                     try choose(choice)
                     let refused = try await far.get(url)
                     #expect(refused.value("password") == nil && refused.errors.contains(words), "\(refused)")
                 }
+                try choose("")
+                let refused = try await world.farSide("other").get(url)
+                #expect(refused.value("password") == nil && refused.errors.contains("nobody confirmed"), "\(refused)")
             }
             let notes = try String(contentsOfFile: "\(world.folder)/notes", encoding: .utf8).split(separator: "\n")
             #expect(notes.count == 4)
-            for note in notes { #expect(note.contains("devbox") && note.contains(url), "\(note)") }
+            for note in notes { #expect(note.contains(url), "\(note)") }
+            #expect(notes.count { $0.contains("devbox") } == 3)
             // Nobody can be asked: neither a terminal nor a screen.
             try await world.withAgent { far in
                 let refused = try await far.get(url)
                 #expect(
                     refused.value("password") == nil && refused.errors.contains("nobody can be asked"), "\(refused)")
+            }
+        }
+    }
+
+    @Test func `what was typed before the question is no answer to it`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox", Self.confirmed(besides: "other", world))
+            #expect(try await world.get(Self.path, world.browser(as: Self.alice)).value("password") != nil)
+            let url = "\(world.sandbox.resource)/\(Self.path)"
+            let typing = ["other may ask for", "yes", "[y/N]", "no", "[y/N]", "yes"]
+            let terminal = [Built.checkout + "/Tests/TestSupport/Scripts/at-terminal"] + typing + ["--"]
+            try await world.withAgent(at: terminal) { far in
+                let other = try await world.farSide("other")
+                try await World.wait(for: world.agentSocket("other"))
+                try await Task.sleep(for: .seconds(3))
+                let declined = try await far.get(url)
+                #expect(declined.value("password") == nil && declined.errors.contains("was declined"), "\(declined)")
+                let allowed = try await other.get(url)
+                #expect(allowed.value("password") != nil, "\(allowed)")
+            }
+        }
+    }
+
+    @Test func `programs for Azure need no settings of the far side's`() async throws {
+        try await Self.withAgent { world, far in
+            for program in ["azure-cli", "azd"] {
+                let ended = try await far.lanyard(["exec", "--as", program, "--", "true"])
+                #expect(ended.status == 0 && ended.errors.isEmpty, "\(program) \(ended)")
+            }
+            let scoped = try await far.lanyard(["token", "--scope", "https://a.example/user.read"])
+            #expect(scoped.status != 0 && scoped.errors.contains("is for URLs"), "\(scoped)")
+            let listed = try await far.lanyard(["token", "--scope", "https://a.example//.default"])
+            #expect(listed.errors.contains("lanyard forward add devbox https://a.example/"), "\(listed)")
+            for words in [["accounts"], ["logout", "--all"], ["use", "bob"]] {
+                let ended = try await far.lanyard(words)
+                #expect(ended.status != 0 && ended.errors.contains("are where that runs"), "\(words) \(ended)")
+            }
+        }
+    }
+
+    @Test func `a request without a path is told that git has to send one`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox", urls: ["\(world.sandbox.resource)/common"])
+            try await world.withAgent { far in
+                let got = try await far.get("\(world.sandbox.resource)/")
+                #expect(got.output.isEmpty && got.errors.contains("credential.useHttpPath"), "\(got)")
+                #expect(!got.errors.contains("forward add") && !got.errors.contains("error"), "\(got)")
+                let configured = try await far.lanyard(["configure", "git", world.sandbox.resource, "--yes"])
+                #expect(configured.status == 0 && !configured.errors.contains("rule add"), "\(configured)")
             }
         }
     }

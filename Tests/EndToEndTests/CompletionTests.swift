@@ -37,6 +37,8 @@ import Testing
                 "lanyard rule add --exchange aws\t": ["lanyard", "rule", "add", "--exchange", "aws-sts"],
                 "lanyard explain --for dock\t": ["lanyard", "explain", "--for", "docker"],
                 "lanyard plugin check aad-c\t": ["lanyard", "plugin", "check", "aad-common"],
+                "lanyard forward remove dev\t": ["lanyard", "forward", "remove", "devbox"],
+                "lanyard configure ssh dev\t": ["lanyard", "configure", "ssh", "devbox"],
                 "lanyard import --from git-\t": ["lanyard", "import", "--from", "git-libsecret"],
                 // The cursor may stand inside of the line: here after `--flow de`.
                 "lanyard token --flow de --json\u{1}\(String(repeating: "\u{6}", count: 23))\t":

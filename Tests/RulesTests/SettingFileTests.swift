@@ -134,7 +134,8 @@ import Testing
 
     @Test func `each key has a value of its own kind`() throws {
         let words = [
-            "account": ["a@b.example"], "answer-cache": ["off"], "authority": ["https://login.example/x"],
+            "account": ["a@b.example"], "agent": ["/run/agent.sock"], "answer-cache": ["off"],
+            "authority": ["https://login.example/x"],
             "browser": ["firefox -P 'my work'"], "ca-file": ["/ca.pem"], "client-id": ["id"],
             "default-identity": ["environment"],
             "device-mode": ["shared"], "flow": ["device-code"], "group": ["g"],

@@ -114,6 +114,9 @@ package struct CompletionWorld: Sendable {
         authority = "https://login.example.org/contoso"
         client-id = "\(Self.clientID)"
         scopes = ["api://git.contoso.example/.default"]
+        [[forward]]
+        name = "devbox"
+        urls = ["\(Self.url)"]
         """.write(toFile: configFile, atomically: true, encoding: .utf8)
     }
 

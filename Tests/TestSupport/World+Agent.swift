@@ -15,13 +15,15 @@ extension World {
 
     /// Runs the agent while the body does; gives what it printed for people, and its status.
     ///
-    /// `extra` are its variables, such as a browser.
+    /// `extra` are its variables, such as a browser; `terminal` is a command that gives it a terminal.
     package func withAgent(
-        _ extra: [String: String] = [:], endedBy signal: CInt = SIGTERM, waitingFor name: String = "devbox",
+        _ extra: [String: String] = [:], at terminal: [String] = [], endedBy signal: CInt = SIGTERM,
+        waitingFor name: String = "devbox",
         _ body: @Sendable (FarSide) async throws -> Void
     ) async throws {
         // Without a terminal, whoever runs the tests.
-        let words = ["/usr/bin/setsid"] + (kernelKeysCommand ?? []) + ["\(folder)/bin/lanyard", "agent"]
+        let words =
+            ["/usr/bin/setsid"] + (kernelKeysCommand ?? []) + terminal + ["\(folder)/bin/lanyard", "agent"]
         _ = try await TestSupport.with(
             words[0], Array(words.dropFirst()), environment: environment.merging(extra) { $1 }, endedBy: signal
         ) {
@@ -165,8 +167,10 @@ package final class LocalConnection: Sendable {
 }
 
 extension World {
-    /// A far side of an agent that isn't running.
-    package func farSide() async throws -> FarSide { try FarSide(self, socket: agentSocket()) }
+    /// A far side of an agent, which may not be running.
+    package func farSide(_ forward: String = "devbox") async throws -> FarSide {
+        try FarSide(self, socket: agentSocket(forward))
+    }
 
     /// The agent's process, which holds the lock of its folder.
     package func agentProcess() async throws -> Int32? {

@@ -4,7 +4,7 @@ public import JSON
 import Rules
 public import Secrets
 
-/// The SDKs of Azure (`AzureCLICredential`) and Terraform's providers, which run the Azure CLI for a token: what they run,
+/// The SDKs of Azure (`AzureCliCredential`) and Terraform's providers, which run the Azure CLI for a token: what they run,
 /// and no more of it.
 ///
 /// They wait ten seconds, take an exit status other than 0 with "az login" on stderr for a person who has not signed in, and

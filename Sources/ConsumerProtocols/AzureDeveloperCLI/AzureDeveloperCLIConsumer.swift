@@ -5,7 +5,7 @@ import JSON
 import Rules
 import Secrets
 
-/// The SDKs of Azure (`AzureDeveloperCLICredential`), which run the Azure Developer CLI for a token: what they run, and no more
+/// The SDKs of Azure (`AzureDeveloperCliCredential`), which run the Azure Developer CLI for a token: what they run, and no more
 /// of it.
 ///
 /// They wait ten seconds, take a complaint with "azd auth login" for a person who has not signed in, and some read stderr

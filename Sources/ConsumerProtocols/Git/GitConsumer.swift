@@ -9,6 +9,9 @@ public struct GitConsumer: Consumer {
         case get, store, erase, capability
     }
 
+    /// git has what worked stored, typed or not.
+    public static let storesWhatWorked = true
+
     /// The version of the format of `capability`'s answer.
     public static let formatVersion = 0
     /// The capabilities of git's protocol that lanyard understands.

@@ -13,6 +13,7 @@ import Terminal
 /// the agent ended.
 struct AgentAnswer {
     private let context: CommandContext
+    private let pending = PendingQuestion()
 
     init(_ context: CommandContext) {
         self.context = context
@@ -34,7 +35,7 @@ struct AgentAnswer {
             return context.console.write(ForwardedReply.refused(refusal).bytes)
         }
         var context = context
-        context.requester = Requester(forward: forward.name, name: request.requester)
+        context.requester = Requester(forward: forward.name, name: request.requester, pending: pending)
         var run = ConsumerRun(ForwardedConsumer(request), in: context)
         _ = await run.toTheEnd()
     }
@@ -44,7 +45,7 @@ struct AgentAnswer {
             return ForwardedRefusal(request.wanted, objection, to: forward)
         }
         guard forward.confirms else { return nil }
-        let requester = Requester(forward: forward.name, name: request.requester)
+        let requester = Requester(forward: forward.name, name: request.requester, pending: pending)
         return await Confirmation(context, requester).refusal(of: request.wanted)
     }
 
@@ -61,12 +62,14 @@ struct AgentAnswer {
 
     private func endWithInput() {
         let input = context.input.rawValue
+        let (pending, console) = (pending, context.console)
         DispatchQueue(label: "lanyard.agent").async {
             var byte: UInt8 = 0
             while true {
                 let count = read(input, &byte, 1)
                 if count < 0, errno == EINTR { continue }
                 guard count <= 0 else { continue }
+                pending.withdraw(console)
                 kill(getpid(), SIGTERM)
                 return
             }
@@ -80,6 +83,7 @@ struct Requester: Sendable {
     let forward: String
     /// What the far side calls itself, fit to show; nobody has checked it.
     let name: String
+    let pending: PendingQuestion
 
     /// Who it is, in a sentence.
     var text: String {

@@ -102,6 +102,7 @@ struct LocalDuties: AgentDuties {
         switch news {
         case .serving([], _):
             console.note(Hint("nothing is forwarded yet; to begin", run: "lanyard forward add NAME URL"))
+        case .closed(let name): console.note("\(name) may no longer ask")
         case .serving(let forwards, let folder):
             for forward in forwards {
                 let urls = forward.urls.map { $0.text.displayable(limit: 200) }.joined(separator: ", ")
@@ -126,12 +127,26 @@ extension ForwardedRefusal {
     init(_ request: CredentialRequest, _ objection: Forward.Objection, to forward: Forward) {
         switch objection {
         case .notListed:
-            let place = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
-            let url = request.wish.isEmpty ? request.place : nil
-            let command = ShellCommand(words: ["lanyard", "forward", "add", forward.name, url ?? "URL"])
+            let resources = request.wish.scopes.compactMap(\.urlOfDefaultScope)
+            let places = request.place.map { [$0] } ?? resources.compactMap { CredentialRequest($0).place }
+            let place = places.joined(separator: " ")
+            let command = ShellCommand(words: ["lanyard", "forward", "add", forward.name] + places)
             self.init(
                 .notAllowed, "the forward \(forward.name) does not list \(place)",
                 remedies: [Hint("list it", run: command).line])
+        case .needsPath:
+            let listed = forward.urls.filter { $0.hasPath && $0.mismatch(request) == .path }.map(\.text)
+            let shown = listed.joined(separator: ", ").displayable(limit: 300)
+            self.init(
+                .notAllowed,
+                "the forward \(forward.name) lists \(shown), and the request names no path; "
+                    + "git sends one with credential.useHttpPath")
+        case .namesScopes:
+            let scopes = request.wish.scopes.joined(separator: " ").displayable(limit: 300)
+            self.init(
+                .notAllowed,
+                "the forward \(forward.name) is for URLs; of scopes, it gives the default ones of those, "
+                    + "not \(scopes)")
         case .namesToken:
             self.init(.invalid, "the forward \(forward.name) is for URLs, and not for tokens by name")
         case .noPlace: self.init(.invalid, "the request names no URL")

@@ -3,9 +3,25 @@ import Forwarding
 import Rules
 import Secrets
 import Subprocess
+import Synchronization
 import SystemPackage
 import Terminal
 import TokenStore
+
+/// Whether the terminal shows a question, or a sign-in, that nobody has answered yet.
+final class PendingQuestion: Sendable {
+    private let isShown = Mutex(false)
+
+    func begin() { isShown.withLock { $0 = true } }
+    func end() { isShown.withLock { $0 = false } }
+
+    /// Says below the question that no answer is wanted any more.
+    func withdraw(_ console: Console) {
+        guard isShown.withLock(\.self) else { return }
+        _ = try? FileDescriptor.standardError.writeAll("\n".utf8)
+        console.note("never mind what is above: whoever asked has gone")
+    }
+}
 
 /// Asks the person whether a far side may have what it asks for: at the terminal that the agent runs at, else by a notification.
 struct Confirmation {
@@ -47,7 +63,13 @@ struct Confirmation {
     /// What the person says; nil inside if they say nothing, and nil if they can't be asked.
     private func ask(_ question: String, _ what: String) async -> Bool?? {
         if let prompt = Prompt(context) {
-            return .some(await within(Self.patience) { await prompt.decision(question, suggesting: false) })
+            requester.pending.begin()
+            defer { requester.pending.end() }
+            let answer = await within(Self.patience) {
+                await prompt.decision(question, suggesting: false, takesEarlier: false)
+            }
+            if answer == nil { context.console.note("without an answer, \(requester.forward) gets nothing") }
+            return .some(answer)
         }
         return await Notification(context)?.answer(to: "\(requester.forward) asks for a credential", question)
     }
@@ -70,6 +92,7 @@ extension Requester {
     func announce(_ url: String?, in context: CommandContext) async {
         let text = "\(self.text) asks for a sign-in\(url.map { " to \($0.displayable(limit: 300))" } ?? "")"
         context.console.note(text)
+        pending.begin()
         guard !ControllingTerminal.isThere else { return }
         await Notification(context)?.show("\(forward) asks for a sign-in", text)
     }

@@ -17,9 +17,10 @@ struct ForwardCommand: AsyncParsableCommand, WithExamples {
 struct ForwardAddCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Let a remote host or a container ask for URLs.",
+        usage: "lanyard forward add [--[no-]confirm] [--system] <name> <url> ...",
         discussion: """
-            A forward of the name that is there already gets the URLs besides its own. An agent that is running takes them over at \
-            once.
+            If a forward of that name exists, the URLs are added to it; with --confirm or --no-confirm none is needed. A running \
+            agent applies changes at once.
             """)
 
     static let examples: KeyValuePairs = [
@@ -30,11 +31,11 @@ struct ForwardAddCommand: Command {
     @Argument(help: "The name: letters, digits, '.', '_' and '-'.")
     var name: String
 
-    @Argument(help: ArgumentHelp("What it may ask for; all below counts too.", valueName: "url"))
+    @Argument(help: ArgumentHelp("What it may ask for, including everything below it.", valueName: "url"))
     var urls: [String] = []
 
-    @Flag(help: "Ask you each time before it gets something.")
-    var confirm = false
+    @Flag(inversion: .prefixedNo, help: "Ask for your confirmation each time.")
+    var confirm: Bool?
 
     @OptionGroup var place: RulePlaceOptions
 
@@ -42,7 +43,9 @@ struct ForwardAddCommand: Command {
         guard Forward.isName(name) else {
             throw ValidationError("a forward's name is a short word of letters, digits, '.', '_' and '-'")
         }
-        guard !urls.isEmpty else { throw ValidationError("name the URLs that \(name) may ask for") }
+        guard !urls.isEmpty || confirm != nil else {
+            throw ValidationError("name the URLs that \(name) may ask for")
+        }
     }
 
     mutating func run(in context: CommandContext) async throws {
@@ -52,9 +55,10 @@ struct ForwardAddCommand: Command {
         let name = name
         let result = try session.changeForwards { file throws(SettingsError) in
             let old = file.tables.first { $0.name == name }
-            var forward = old ?? Forward(name: name, urls: [], confirms: confirms)
+            var forward = old ?? Forward(name: name, urls: [], confirms: false)
             forward.urls += added.filter { url in !forward.urls.contains { $0.means(url) } }
-            forward.confirms = forward.confirms || confirms
+            forward.confirms = confirms ?? forward.confirms
+            guard !forward.urls.isEmpty else { return forward }
             if let old {
                 try file.replace(old, with: forward)
             } else {
@@ -63,10 +67,13 @@ struct ForwardAddCommand: Command {
             return forward
         }
         let console = context.console
+        guard !result.urls.isEmpty else {
+            throw Failure("name the URLs that \(name) may ask for: there is no such forward yet", status: .usage)
+        }
         let all = result.urls.map { $0.text.displayable(limit: 200) }.joined(separator: ", ")
         let question = result.confirms ? ", and you are asked each time" : ""
         console.note("\(name) may ask for \(all)\(question); in \(context.short(session.rulesFile))")
-        console.note(Hint("to make a host of ssh's use it", run: "lanyard configure ssh \(name)"))
+        console.note(Hint("to use it from a host that you reach by ssh", run: "lanyard configure ssh \(name)"))
     }
 }
 
@@ -86,6 +93,9 @@ struct ForwardListCommand: Command {
         guard !json else {
             return context.console.print(JSONValue.array(forwards.map(\.json)).encoded(pretty: true))
         }
+        if forwards.isEmpty {
+            context.console.note(Hint("nothing is forwarded; to begin", run: "lanyard forward add NAME URL"))
+        }
         for forward in forwards {
             context.console.print(forward.name + (forward.confirms ? " (you are asked each time)" : ""))
             for url in forward.urls { context.console.print("    \(url.text.displayable())") }
@@ -97,7 +107,7 @@ struct ForwardRemoveCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a forward, or some of its URLs.",
         discussion: """
-            An agent that is running ends what the forward had under way. The comment right above the forward goes too.
+            A running agent aborts the forward's pending requests. The comment right above the forward goes too.
             """)
 
     static let examples: KeyValuePairs = [

@@ -4,11 +4,18 @@ import Rules
 import Terminal
 
 extension Failure {
-    /// An agent that can't be asked; its socket as people write it.
-    init(_ problem: AgentSocket.Problem, at socket: String) {
+    /// An agent that can't be asked; its socket as people write it, and its path for commands, if that may be shown.
+    init(_ problem: AgentSocket.Problem, at socket: String, path: String?) {
         let reconnect: Hint = "start the agent on the other machine, and connect again"
         switch problem {
-        case .unreachable(let reason):
+        case .unreachable(let reason, isThere: true):
+            self.init(
+                "the agent at \(socket) cannot be reached: \(reason)",
+                hints: [
+                    path.map { Hint("an earlier connection may have left the socket; remove it", run: "rm \($0)") },
+                    reconnect,
+                ].compactMap(\.self))
+        case .unreachable(let reason, isThere: false):
             self.init("the agent at \(socket) cannot be reached: \(reason)", hints: [reconnect])
         case .foreign:
             self.init(
@@ -22,11 +29,21 @@ extension Failure {
         }
     }
 
+    /// The same, with what helps on a machine that has no keyring because it asks an agent.
+    func inView(of context: CommandContext) -> Failure {
+        guard cause == .keyring,
+            (try? Configuration.load(environment: context.environment))?.agent != nil
+        else { return self }
+        return Failure(
+            message, hints: ["this machine asks an agent: sign-ins and tokens are where that runs"], status: status,
+            cause: cause)
+    }
+
     /// What an agent refuses; its remedies are for the machine that it runs on.
     init(_ refusal: ForwardedRefusal) {
         self.init(
             "the agent refused: \(refusal.message)",
-            hints: refusal.remedies.map { Hint("on the agent's machine: \($0)") },
+            hints: refusal.remedies.map { Hint("on the agent's machine, \($0)") },
             status: refusal.code == .nobody ? .interactionRequired : .failed,
             cause: refusal.code == .person ? .cancellation : .other)
     }

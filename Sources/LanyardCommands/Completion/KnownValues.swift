@@ -26,6 +26,8 @@ struct KnownValues {
             case "account", "login-hint": accounts
             case "key": Configuration.settingKeys.map { Candidate($0, SettingKey.note($0)) }
             case "identity", "default-identity": identities
+            case "forward", "host": forwards
+            case "forward-url": forwardedURLs
             case "answer-cache": ["true", "false"].map { Candidate($0) }
             case "device-mode": Configuration.DeviceMode.allCases.map { Candidate($0.rawValue) }
             case "flow": Configuration.FlowChoice.allCases.map { Candidate($0.rawValue) }
@@ -85,6 +87,18 @@ struct KnownValues {
     private var identities: [Candidate] {
         let own = configuration?.identities ?? []
         return (Identity.builtIn + own).map { Candidate($0.name, $0.proofForPeople) }
+    }
+
+    private var forwards: [Candidate] {
+        (configuration?.forwards ?? []).map { forward in
+            Candidate(forward.name, forward.urls.map(\.text).joined(separator: " "))
+        }
+    }
+
+    private var forwardedURLs: [Candidate] {
+        (configuration?.forwards ?? []).flatMap { forward in
+            forward.urls.map { Candidate($0.text, "of \(forward.name)") }
+        }
     }
 
     private var exchanges: [Candidate] {

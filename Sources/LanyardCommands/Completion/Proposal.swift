@@ -68,10 +68,12 @@ extension Proposal {
 
     /// What the values are of; a URL is that of a rule to remove, of a place that is yet to be mapped, or of one that is.
     private static func subject(of parameter: CommandParameter, at point: CompletionPoint) -> String {
+        if point.path.first == "forward", parameter.subject == "name" { return "forward" }
         guard parameter.subject == "url" else { return parameter.subject }
+        if point.path == ["forward", "remove"] { return "forward-url" }
         return switch point.path {
         case ["rule", "remove"]: point.has("--system") ? "system-rule" : "user-rule"
-        case ["rule", "add"], ["configure", "git"]: "known-url"
+        case ["rule", "add"], ["forward", "add"], ["configure", "git"]: "known-url"
         default: "url"
         }
     }

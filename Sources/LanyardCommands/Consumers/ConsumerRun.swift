@@ -27,7 +27,8 @@ struct ConsumerRun: Sendable {
         var options = options
         options.timeLimit = type(of: consumer).timeLimit
         let triesAgain = type(of: consumer).triesAgain
-        let terms = RelayTerms(context, options) { triesAgain && ToolRefusal(context)?.isThere == true }
+        var terms = RelayTerms(context, options) { triesAgain && ToolRefusal(context)?.isThere == true }
+        terms.mustKeep = !type(of: consumer).storesWhatWorked
         engine = CredentialEngine(in: context.surroundings, terms: terms) { [options] in
             var options = options
             if triesAgain, ToolRefusal(context)?.isThere == true { options.isInteractive = false }
@@ -65,7 +66,7 @@ struct ConsumerRun: Sendable {
         while true {
             if !turn.output.isEmpty { context.console.write(turn.output) }
             if let note = turn.note { context.console.note(note) }
-            if let complaint = turn.complaint { context.console.report(Failure(complaint, refusal, in: context)) }
+            if let complaint = turn.complaint { report(Failure(complaint, refusal, in: context)) }
             switch turn.next {
             case .end(let status): return .end(status)
             case .read:
@@ -82,6 +83,7 @@ struct ConsumerRun: Sendable {
     }
 
     private mutating func take(_ outcome: Outcome) -> Turn {
+        context.requester?.pending.end()
         switch outcome {
         case .credential(let credential):
             if case .get(let request) = question {
@@ -92,7 +94,9 @@ struct ConsumerRun: Sendable {
         case .list(let list): return consumer.take(list: list)
         case .refused(let refusal) where refusal.isAbstention:
             // The tool goes on as without lanyard, and the person is told why.
-            context.console.report(Failure(refusal, in: context))
+            let failure = Failure(refusal, in: context)
+            context.console.note(failure.message)
+            for hint in failure.hints { context.console.hint(hint) }
             return consumer.take(.nothing)
         case .refused(let refusal):
             self.refusal = refusal
@@ -104,6 +108,12 @@ struct ConsumerRun: Sendable {
                         cause: refusal.cause, message: failure.message, remedies: failure.hints.map(\.line),
                         status: failure.status.rawValue)))
         }
+    }
+
+    /// Tells what went wrong, and with whose request if it is another's.
+    private func report(_ failure: Failure) {
+        if let requester = context.requester { context.console.note("a request of \(requester.text) failed:") }
+        context.console.report(failure)
     }
 
     /// What comes next on stdin, nothing at its end; nil once it is told that it can't be read.

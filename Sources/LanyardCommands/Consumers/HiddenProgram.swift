@@ -25,7 +25,7 @@ struct HiddenProgram {
         do throws(Failure) {
             guard let path = path(in: context) else {
                 throw Failure(
-                    "\(name) is not installed, and lanyard answers for it only what SDKs ask", status: .notFound)
+                    "\(name) is not installed; in its place, lanyard answers only what SDKs ask", status: .notFound)
             }
             try ProgramInPlace(words: [path] + arguments, variables: try variables(in: context)).run()
         } catch {

@@ -64,6 +64,11 @@ struct BrokerChecks {
         } catch {
             guard case .plugin(let error, _) = error else { return .pass(Self.check, "\(plugin.name) is not asked") }
             guard error.code == .unsupported else { return warning(plugin, error) }
+            guard configuration.flow != .broker else {
+                return .fail(
+                    Self.check, "\(plugin.name): \(words(of: error)), and flow allows no other way to sign in",
+                    Hint("allow all", run: "lanyard config set flow auto"))
+            }
             return .pass(Self.check, "\(plugin.name): \(words(of: error))")
         }
     }

@@ -51,6 +51,10 @@ struct Explainer {
         var copy = self
         await copy.explain()
         copy.explanation.tool = copy.toolView
+        if copy.explanation.agent != nil, tool?.request != nil {
+            copy.explanation.tool?.gets = "what the agent gives"
+            copy.explanation.tool?.isUnusable = false
+        }
         if let tool, tool.request == nil { copy.explanation.next = tool.silent(copy.explanation.url) }
         if let view = copy.explanation.tool, view.isUnusable {
             copy.explanation.next = .init(
@@ -232,7 +236,8 @@ struct Explainer {
         let use = wanted.exchange == nil ? "answer with it" : "exchange it"
         return .init(
             step: "ask-broker",
-            text: "ask the machine's broker for a token, without asking you, and \(use); if it has none, \(next.text)",
+            text: "ask the machine's broker, if there is one, for a token, without asking you, and \(use); "
+                + "without one, \(next.text)",
             hints: next.hints, status: decision.isBrokered ? .done : next.status)
     }
 

@@ -144,8 +144,8 @@ extension Explanation {
     }
 
     private static func use(of broker: PluginManifest, _ decision: Decision) -> String {
-        let what = decision.asksBrokerFirst ? "is asked first" : "is asked if the refresh token is of no use"
-        return "\(broker.name) \(broker.version), which \(what)"
+        let when = decision.asksBrokerFirst ? "first" : "if the refresh token is of no use"
+        return "\(broker.name) \(broker.version) asks it, if there is one, \(when)"
     }
 
     private func stored(_ decision: Decision) -> String? {

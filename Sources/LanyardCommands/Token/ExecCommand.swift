@@ -1,3 +1,4 @@
+import Addresses
 import ArgumentParser
 import Claims
 import Rules
@@ -7,7 +8,10 @@ import TokenAcquisition
 struct ExecCommand: TokenNamingCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Run a command with an access token in its environment.",
-        usage: "lanyard exec [<options>] [<url>] -- <command> [<argument> ...]",
+        usage: """
+            lanyard exec [<options>] [<url>] -- <command> [<argument> ...]
+            lanyard exec --as <program> [<options>] -- <command> [<argument> ...]
+            """,
         discussion: """
             The command replaces lanyard, so signals and the exit status are its own. Without a token it doesn't run. \
             \(ExecCommand.expiryVariable) holds the time when the token expires, in seconds since 1970; it is empty if \
@@ -86,7 +90,7 @@ struct ExecCommand: TokenNamingCommand {
                     + "lanyard exec --as managed-identity --resource https://vault.azure.net -- COMMAND")
         }
         guard named.resource.allSatisfy(\.isResource) else {
-            throw ValidationError("--resource takes a URL or another identifier without spaces, not a scope")
+            throw ValidationError("--resource takes a URL or an application's ID here, not a scope")
         }
     }
 
@@ -119,8 +123,10 @@ struct ExecCommand: TokenNamingCommand {
 }
 
 extension String {
-    /// Whether it can be a resource, which is no option and has nothing behind it.
+    /// Whether it can be a resource: a URI or an application's ID, with nothing behind it.
     fileprivate var isResource: Bool {
-        !isEmpty && !hasPrefix("-") && !hasSuffix("/.default") && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        let isID = utf8.count == 36 && utf8.count { $0 == UInt8(ascii: "-") } == 4
+        return (isID || hasBytes(":")) && !hasPrefix("-") && !hasSuffix("/.default")
+            && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }

@@ -60,6 +60,8 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
 
     /// Refuses what would only fail later, and where the SDK shows no more than that.
     private func requireClient(in configuration: Configuration) throws(Failure) {
+        // An agent has its own.
+        guard configuration.agent == nil else { return }
         guard let authority = configuration.authority else {
             throw Failure(
                 "no authority is configured, so programs can't say where to sign in",
