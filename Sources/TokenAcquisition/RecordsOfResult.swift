@@ -75,12 +75,22 @@ struct RecordsOfResult {
         return account
     }
 
-    /// What is kept besides the access token and the account.
-    var others: [CredentialRecord] {
-        [
+    /// What has to be written, in this order: each write takes the keyring some milliseconds.
+    ///
+    /// The refresh token is first: a process killed meanwhile must not lose a rotated one. The account is last: who sees it finds
+    /// its token too, and does not renew beside the one who signs in. An ID token is read for what it says of the account. Of
+    /// a renewal's, only the times are new while the account stays the same, and an expired one is a good hint, too (OpenID Connect
+    /// RP-Initiated Logout 1.0, 2), so that the stored one stays.
+    func changes(to stored: StoredRecords) -> [CredentialRecord] {
+        let stored = stored.all
+        let account = account.map(CredentialRecord.account)
+        let isKnown = redeemed != nil && account.map(stored.contains) == true
+        let hint = idToken.map(CredentialRecord.idToken)
+        let isHintKept = isKnown && stored.contains { hint?.isSameItem(as: $0) == true }
+        return [
             refreshToken.map(CredentialRecord.refreshToken), family.map(CredentialRecord.appMetadata),
-            idToken.map(CredentialRecord.idToken),
-        ].compactMap(\.self)
+            isHintKept ? nil : hint, .accessToken(accessToken), account,
+        ].compactMap(\.self).filter { !stored.contains($0) }
     }
 
     /// What is stored that this stands in for.

@@ -69,10 +69,7 @@ extension TokenAcquirer {
         }
         let current = made
         try storing { () throws(StoreError) in
-            // The refresh token first: a process killed here must not lose a rotated one.
-            // The account last: who sees it finds its token too, and does not renew beside the one who signs in.
-            let account = current.account.map(CredentialRecord.account)
-            try store.save(current.others + [.accessToken(current.accessToken), account].compactMap(\.self))
+            try store.save(current.changes(to: stored))
             let outdated = current.replaced(in: stored)
             if !outdated.isEmpty { _ = try store.deleteUnchanged(outdated) }
         }

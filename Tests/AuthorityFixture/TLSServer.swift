@@ -63,9 +63,11 @@ public final class TLSServer: Sendable {
     }
 
     /// A certificate that signed itself, and its key.
-    public static func certificate(_ identity: Identity) throws -> (Certificate, P256.Signing.PrivateKey) {
+    public static func certificate(
+        _ identity: Identity, subject: String = "localhost"
+    ) throws -> (Certificate, P256.Signing.PrivateKey) {
         let key = P256.Signing.PrivateKey()
-        let name = try DistinguishedName { CommonName("localhost") }
+        let name = try DistinguishedName { CommonName(subject) }
         let certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
             notValidBefore: identity.notValidBefore, notValidAfter: identity.notValidAfter, issuer: name, subject: name,

@@ -136,11 +136,14 @@ class Bench:
         world.control("POST", "settings", {"access_token_lifetime": 200})
         world.run(world.lanyard, "logout", "--all")
         self.sign_in()
-        cache = self.file("msal.json", world.run(world.lanyard, "export").stdout)
         sandbox = world.sandbox
-        script = pathlib.Path(__file__).with_name("msal_renewal.py")
-        theirs = (self.msal, os.devnull, world.environment, str(script), f"{sandbox['authority']}/contoso.example",
-                  sandbox["client_id"], "api://sandbox-git/.default", sandbox["ca_file"], str(cache))
+        script = str(pathlib.Path(__file__).with_name("msal_renewal.py"))
+        # The binding of libsecret is the system's.
+        environment = world.environment | {"PYTHONPATH": "/usr/lib/python3/dist-packages"}
+        subprocess.run([self.msal, script, "--fill", str(world.folder)], env=environment, check=True, text=True,
+                       input=world.run(world.lanyard, "export").stdout)
+        theirs = (self.msal, os.devnull, environment, script, f"{sandbox['authority']}/contoso.example",
+                  sandbox["client_id"], "api://sandbox-git/.default", sandbox["ca_file"], str(world.folder))
         self.compare("renewal, against MSAL for Python's", (world.lanyard, self.token, world.environment), theirs, 0.25)
         world.control("POST", "settings", {"access_token_lifetime": 3600})
         world.run(world.lanyard, "logout", "--all")

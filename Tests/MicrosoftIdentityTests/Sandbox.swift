@@ -51,7 +51,7 @@ struct Sandbox: Sendable {
 
     private init(_ description: SandboxDescription) throws {
         self.description = description
-        let trust = try TrustRoots.configuration(caFile: description.caFile, environment: [:])
+        let trust = try TrustRoots(caFile: description.caFile, environment: [:]).configuration
         var configuration = HTTPClient.Configuration(tlsConfiguration: trust)
         configuration.dnsOverride = ["localhost": "127.0.0.1"]
         control = HTTPClient(

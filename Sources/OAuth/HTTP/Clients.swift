@@ -8,19 +8,19 @@ struct Clients: Sendable {
     /// How long a connection is kept that nobody uses: one that died while the person signed in is not to be sent a code.
     private static let idle = TimeAmount.seconds(15)
 
+    /// Whether they look certificates up one by one.
+    let isQuick: Bool
     private let configuration: HTTPClient.Configuration
     private let direct: HTTPClient
     private let proxied: HTTPClient?
     private let settings: ProxySettings
 
     /// Makes the clients; `close` ends them.
-    ///
-    /// - Throws: `invalidRequest` if a file of certificates or the proxy's name can't be used.
-    init(caFile: String?, environment: [String: String], limits: Transport.Limits) throws(OAuthError) {
-        settings = try ProxySettings(environment: environment)
+    init(_ tls: TLSConfiguration, isQuick: Bool = false, _ settings: ProxySettings, limits: Transport.Limits) {
+        self.isQuick = isQuick
+        self.settings = settings
         var configuration = HTTPClient.Configuration(
-            tlsConfiguration: try TrustRoots.configuration(caFile: caFile, environment: environment),
-            redirectConfiguration: .disallow,
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: .init(connect: limits.connect.timeAmount, read: limits.whole.timeAmount))
         configuration.httpVersion = .http1Only
         // Never a question for a name server (RFC 6761, 6.3): one that doesn't know the name can take seconds.

@@ -79,7 +79,7 @@ package struct DirectTransport: Sendable {
             tls.certificateVerification = .none
             client = Self.client(.pin(pin), tls, connect)
         } else {
-            let tls = try TrustRoots.configuration(caFile: caFile, environment: environment)
+            let tls = try TrustRoots(caFile: caFile, environment: environment).configuration
             client = Self.client(.protect, tls, connect)
         }
     }

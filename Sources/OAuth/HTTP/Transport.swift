@@ -82,6 +82,8 @@ package struct Transport: Sendable {
         package var headers: [(name: String, value: String)] = []
         /// A file of PEM certificates to trust besides the system's.
         package var caFile: String?
+        /// Where the system's are.
+        package var systemCertificates = SystemCertificates.usual
         /// Where proxies and certificates are looked for.
         package var environment: [String: String]
         /// How long and how much.
@@ -108,7 +110,7 @@ package struct Transport: Sendable {
         case never
     }
 
-    private let clients: Clients
+    private let connections: Connections
     private let limits: Limits
     private let headers: [(name: String, value: String)]
     /// When nothing may be waited for any more.
@@ -118,18 +120,17 @@ package struct Transport: Sendable {
     ///
     /// - Throws: `invalidRequest` if a file of certificates or the proxy's name can't be used.
     package init(_ settings: Settings) throws(OAuthError) {
-        clients = try Clients(
-            caFile: settings.caFile, environment: settings.environment, limits: settings.limits)
+        connections = try Connections(settings)
         limits = settings.limits
         headers = [("accept", "application/json"), ("user-agent", settings.userAgent)] + settings.headers
         end = settings.whole.map { .now + $0 }
     }
 
     /// Ends the connections.
-    package func close() { clients.close() }
+    package func close() { connections.close() }
 
     /// The proxy that a URL is asked through, as `HOST:PORT`; nil for none.
-    package func proxy(for url: String) -> String? { clients.proxy(for: url) }
+    package func proxy(for url: String) -> String? { connections.first.proxy(for: url) }
 
     /// Gets a document; the headers go before those of the settings.
     package func get(_ url: String, headers: [(String, String)] = []) async throws(OAuthError) -> HTTPAnswer {
@@ -217,7 +218,7 @@ package struct Transport: Sendable {
             )
         } catch {
             let pause = error.isWorthRetrying ? limits.pause : nil
-            let error = error.oauthError(host: host, proxy: clients.proxy(for: request.url))
+            let error = error.oauthError(host: host, proxy: proxy(for: request.url))
             return .failure(FailedAttempt(error: error, pause: pause, mayHaveActed: form.isTaken))
         }
     }
@@ -225,10 +226,28 @@ package struct Transport: Sendable {
     private func attempt(
         _ request: Outgoing, _ form: OutgoingForm, within limit: Duration
     ) async throws(TransportFailure) -> HTTPAnswer {
+        let end = ContinuousClock.now + limit
+        var clients = connections.first
+        while true {
+            do throws(TransportFailure) {
+                return try await execute(request, form, by: clients, within: end - .now)
+            } catch {
+                guard case .distrusted(.unknown) = error else { throw error }
+                // Nothing was sent yet.
+                guard let whole = connections.whole(after: clients) else {
+                    throw .distrusted(await clients.fault(at: request.url, within: end - .now))
+                }
+                clients = whole
+            }
+        }
+    }
+
+    private func execute(
+        _ request: Outgoing, _ form: OutgoingForm, by clients: Clients, within limit: Duration
+    ) async throws(TransportFailure) -> HTTPAnswer {
         let client = clients.client(for: request.url)
         let named = identified(request.request(with: form))
         let limits = limits
-        let start = ContinuousClock.now
         do {
             return try await withDeadline(limit) {
                 let response = try await client.execute(named, timeout: limits.whole.timeAmount)
@@ -237,9 +256,7 @@ package struct Transport: Sendable {
                     status: Int(response.status.code), headers: response.headers, body: Data(body.readableBytesView))
             }
         } catch {
-            let failure = TransportFailure(error)
-            guard case .distrusted(.unknown) = failure else { throw failure }
-            throw .distrusted(await clients.fault(at: request.url, within: limit - (.now - start)))
+            throw TransportFailure(error)
         }
     }
 

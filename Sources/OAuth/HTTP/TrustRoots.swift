@@ -3,42 +3,81 @@ import Files
 import NIOSSL
 import Secrets
 
+/// Where a system keeps the certificates that it trusts.
+package struct SystemCertificates: Sendable {
+    /// A folder in which each has a name made of its subject's hash (openssl-rehash(1)), so that one is found without reading all.
+    let folder: String
+    /// Files with all of them; the first that is there counts.
+    let bundles: [String]
+
+    /// Those of the usual distributions: Debian and Arch, Fedora, openSUSE, Alpine.
+    package static let usual = SystemCertificates(
+        folder: "/etc/ssl/certs",
+        bundles: [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+            "/etc/ssl/cert.pem",
+        ])
+
+    /// The folder, if anything in it has such a name.
+    var hashed: String? {
+        let names = (try? Folder(folder))?.names(atMost: 10_000) ?? []
+        return names.contains { $0.utf8.count == 10 && $0.hasSuffix(".0") } ? folder : nil
+    }
+
+    /// The file that counts.
+    var bundle: String? { bundles.first { FileStatus(of: $0) != nil } }
+}
+
 /// The certificates that the authority's own may lead to.
 ///
 /// They are the system's, and besides them those that the environment and the configuration name. Nothing turns
 /// checking off.
-enum TrustRoots {
-    /// Bundles that NIOSSL does not look for itself.
-    private static let furtherBundles = ["/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"]
-    /// Bundles that NIOSSL loads.
-    private static let systemBundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+struct TrustRoots {
     private static let mostFiles = 1_000
     /// The largest file that is read, in bytes: the system's own bundle has a quarter of a mebibyte.
     private static let largestFile = 8 << 20
 
-    /// A client's TLS settings.
+    private let system: SystemCertificates
+    private let named: [NIOSSLCertificate]
+
+    /// Reads what is named.
     ///
     /// - Parameters:
     ///   - caFile: the configuration's `ca-file`.
     ///   - environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked for.
-    /// - Returns: settings that check certificate and host name.
+    ///   - system: where the system's are.
     /// - Throws: `invalidRequest` if a named file holds no certificates.
-    static func configuration(
-        caFile: String?, environment: [String: String]
-    ) throws(OAuthError) -> TLSConfiguration {
+    init(
+        caFile: String?, environment: [String: String], system: SystemCertificates = .usual
+    ) throws(OAuthError) {
+        var named: [NIOSSLCertificate] = []
+        if let path = environment["SSL_CERT_FILE"], !path.isEmpty, !system.bundles.contains(path) {
+            named += try Self.certificates(in: path, namedBy: "SSL_CERT_FILE")
+        }
+        for directory in (environment["SSL_CERT_DIR"] ?? "").pieces(between: ":") where directory != system.folder {
+            named += Self.certificates(below: String(directory))
+        }
+        if let caFile { named += try Self.certificates(in: caFile, namedBy: "ca-file") }
+        self.system = system
+        self.named = named
+    }
+
+    /// A client's TLS settings: they check certificate and host name.
+    var configuration: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        var roots: [NIOSSLCertificate] = []
-        if let path = environment["SSL_CERT_FILE"], !path.isEmpty, !systemBundles.contains(path) {
-            roots += try certificates(in: path, namedBy: "SSL_CERT_FILE")
-        }
-        for directory in (environment["SSL_CERT_DIR"] ?? "").pieces(between: ":") where directory != "/etc/ssl/certs" {
-            roots += certificates(below: String(directory))
-        }
-        if let caFile { roots += try certificates(in: caFile, namedBy: "ca-file") }
-        if systemBundles.allSatisfy({ FileStatus(of: $0) == nil }) {
-            configuration.trustRoots = .certificates(furtherBundles.flatMap { (try? certificates(at: $0)) ?? [] })
-        }
-        configuration.additionalTrustRoots = [.certificates(roots)]
+        configuration.trustRoots = system.bundle.map { .file($0) } ?? .certificates([])
+        configuration.additionalTrustRoots = [.certificates(named)] + (system.hashed.map { [.file($0)] } ?? [])
+        return configuration
+    }
+
+    /// The same without the bundle, which takes several milliseconds to read; nil if nothing can be looked up by its hash.
+    ///
+    /// Who is trusted by it is trusted by `configuration`, but not the other way about.
+    var quickConfiguration: TLSConfiguration? {
+        guard let folder = system.hashed else { return nil }
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .file(folder)
+        configuration.additionalTrustRoots = [.certificates(named)]
         return configuration
     }
 

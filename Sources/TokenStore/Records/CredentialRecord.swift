@@ -134,7 +134,7 @@ extension CredentialRecord {
     }
 
     /// Whether one would be stored in the other's place.
-    func isSameItem(as other: CredentialRecord) -> Bool {
+    package func isSameItem(as other: CredentialRecord) -> Bool {
         ItemAttributes(self, group: "").dictionary == ItemAttributes(other, group: "").dictionary
     }
 

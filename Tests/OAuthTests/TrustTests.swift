@@ -1,0 +1,77 @@
+import AuthorityFixture
+import Foundation
+import Subprocess
+import Testing
+
+@testable import OAuth
+
+/// Where the system's certificates are looked for.
+struct TrustTests {
+    /// Asks a server whose certificate the system has in some places; gives what is said of it.
+    ///
+    /// What is said of a certificate that is trusted is that nobody answers as an authority does.
+    private func ask(byHash: Bool, inBundle: Bool) async throws -> (message: String, requests: Int) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "trust-\(UUID().uuidString)")
+        let hashed = folder.appending(path: "certs")
+        let bundle = folder.appending(path: "bundle.crt")
+        try FileManager.default.createDirectory(at: hashed, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var message = ""
+        var requests = 0
+        try await TLSServer.run(.host("localhost")) { server in
+            let own = try Data(contentsOf: URL(filePath: server.caFile))
+            let (other, _) = try TLSServer.certificate(.host("other.example"), subject: "other")
+            let others = Data((try other.serializeAsPEM().pemString + "\n").utf8)
+            // Both have one, so that neither is passed over since it is empty.
+            try others.write(to: hashed.appending(path: "other.pem"))
+            if byHash { try own.write(to: hashed.appending(path: "own.pem")) }
+            try (inBundle ? others + own : others).write(to: bundle)
+            let rehashed = try await Subprocess.run(
+                .name("openssl"), arguments: ["rehash", hashed.path], output: .discarded)
+            try #require(rehashed.terminationStatus.isSuccess)
+            var settings = Transport.Settings(userAgent: "tests", environment: [:])
+            settings.systemCertificates = SystemCertificates(folder: hashed.path, bundles: [bundle.path])
+            let transport = try Transport(settings)
+            defer { transport.close() }
+            let url = "https://localhost:\(server.port)"
+            // Also with the second request, whose certificate the first has found.
+            for _ in 1...2 {
+                let error = await #expect(throws: OAuthError.self) {
+                    try await ProviderMetadata.fetch("\(url)/configuration", of: url, over: transport)
+                }
+                message = error?.message ?? ""
+            }
+            requests = server.requests.count
+        }
+        return (message, requests)
+    }
+
+    @Test(arguments: [(true, false), (true, true), (false, true)])
+    func `a certificate is found by its hash, and in the bundle`(_ byHash: Bool, _ inBundle: Bool) async throws {
+        let (message, requests) = try await ask(byHash: byHash, inBundle: inBundle)
+        #expect(message.contains("there is no authority"), "\(message)")
+        #expect(requests == 2)
+    }
+
+    @Test func `one that is nowhere is distrusted, and nothing is sent`() async throws {
+        let (message, requests) = try await ask(byHash: false, inBundle: false)
+        #expect(message.hasSuffix("its issuer is not known here"), "\(message)")
+        #expect(requests == 0)
+    }
+
+    @Test func `without a file and a folder nothing but what is named is trusted`() async throws {
+        let system = SystemCertificates(folder: "/nowhere", bundles: ["/nowhere/bundle"])
+        #expect(system.hashed == nil && system.bundle == nil)
+        try await TLSServer.run(.host("localhost")) { server in
+            for (caFile, isTrusted) in [(server.caFile, true), (nil, false)] {
+                var settings = Transport.Settings(userAgent: "tests", environment: [:])
+                settings.systemCertificates = system
+                settings.caFile = caFile
+                let transport = try Transport(settings)
+                defer { transport.close() }
+                let answer = try? await transport.get("https://localhost:\(server.port)/")
+                #expect((answer?.status == 404) == isTrusted)
+            }
+        }
+    }
+}
