@@ -100,6 +100,34 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: Clients.folder != nil, "there is no pip: script/clients says why"))
+    func `pip itself installs from an index that the near side signs in to`() async throws {
+        try await World.with { world in
+            try await PackageIndex.with(password: "nobody knows it", in: world) { index in
+                try world.configure(rule: index.root, at: "contoso.example")
+                try world.configure(forward: "devbox", urls: [index.root])
+                try await world.withAgent(world.browser(as: Self.alice)) { far in
+                    let words = [
+                        "download", "--no-input", "--no-deps", "--no-cache-dir", "--disable-pip-version-check",
+                        "--keyring-provider", "subprocess", "--dest", "packages", "--index-url", index.url, "hello",
+                    ]
+                    let login = try await world.lanyard(["login", index.url], world.browser(as: Self.alice))
+                    try #require(login.status == 0, "\(login)")
+                    // The index takes no token yet.
+                    #expect(try await far.run(Clients.program("pip"), words).status != 0)
+                    let token = try #require(try await world.lanyard(["token", index.url]).lines.first)
+                    try index.take(token)
+                    let pip = try await far.run(Clients.program("pip"), words)
+                    #expect(pip.status == 0, "\(pip)")
+                    #expect(!pip.output.contains(token) && !pip.errors.contains(token))
+                    #expect(far.files(holding: token).isEmpty)
+                    let packages = far.folder + "/work/packages"
+                    #expect(try FileManager.default.contentsOfDirectory(atPath: packages).count == 1)
+                }
+            }
+        }
+    }
+
     @Test func `what isn't listed is refused with the command that lists it, and tools go on`() async throws {
         try await World.with { world in
             try world.configure(forward: "devbox", urls: ["\(world.sandbox.resource)/common"])
