@@ -1,7 +1,9 @@
 import AuthorityFixture
 import Foundation
 import Subprocess
+import SwiftASN1
 import Testing
+import X509
 
 @testable import OAuth
 

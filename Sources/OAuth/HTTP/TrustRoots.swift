@@ -66,13 +66,11 @@ struct TrustRoots {
     var configuration: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = system.bundle.map { .file($0) } ?? .certificates([])
-        configuration.additionalTrustRoots = [.certificates(named)] + (system.hashed.map { [.file($0)] } ?? [])
+        configuration.additionalTrustRoots = [.certificates(named)]
         return configuration
     }
 
     /// The same without the bundle, which takes several milliseconds to read; nil if nothing can be looked up by its hash.
-    ///
-    /// Who is trusted by it is trusted by `configuration`, but not the other way about.
     var quickConfiguration: TLSConfiguration? {
         guard let folder = system.hashed else { return nil }
         var configuration = TLSConfiguration.makeClientConfiguration()
