@@ -140,8 +140,11 @@ class Bench:
         script = str(pathlib.Path(__file__).with_name("msal_renewal.py"))
         # The binding of libsecret is the system's.
         environment = world.environment | {"PYTHONPATH": "/usr/lib/python3/dist-packages"}
+        # MSAL files an authority's tokens without its port.
+        host = sandbox["authority"].removeprefix("https://")
+        cache = world.run(world.lanyard, "export").stdout.replace(host, host.split(":")[0])
         subprocess.run([self.msal, script, "--fill", str(world.folder)], env=environment, check=True, text=True,
-                       input=world.run(world.lanyard, "export").stdout)
+                       input=cache)
         theirs = (self.msal, os.devnull, environment, script, f"{sandbox['authority']}/contoso.example",
                   sandbox["client_id"], "api://sandbox-git/.default", sandbox["ca_file"], str(world.folder))
         self.compare("renewal, against MSAL for Python's", (world.lanyard, self.token, world.environment), theirs, 0.25)
