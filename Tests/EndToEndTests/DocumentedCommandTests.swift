@@ -106,12 +106,14 @@ private struct DocumentedWorld: Sendable {
     private let world: World
     private let environment: [String: String]
     private let configuration: String
-    /// What `configure git` wrote into the home, by path.
-    private let git: [String: String]
+    /// The files in the home that `configure git` writes, by path, before it and after it.
+    private var git: (before: [String: String], after: [String: String])
 
     static func with(_ body: @Sendable (DocumentedWorld) async throws -> Void) async throws {
         try await World.with(people: { $0.replacing("contoso.example", with: "contoso.com") + admin }) { world in
-            try await body(DocumentedWorld(world))
+            var documented = try DocumentedWorld(world)
+            try await documented.prepareGit()
+            try await body(documented)
         }
     }
 
@@ -136,10 +138,7 @@ private struct DocumentedWorld: Sendable {
         // Nobody here is at home in the sandbox's other organisations.
         try world.configure(onlyRuleFor: "contoso")
         configuration = try String(contentsOfFile: world.configFile, encoding: .utf8)
-        git = try Dictionary(
-            uniqueKeysWithValues: [".gitconfig", World.gitRecordPath].map { path in
-                (path, try String(contentsOfFile: "\(world.folder)/home/\(path)", encoding: .utf8))
-            })
+        git = ([:], [:])
         try write("\(KeyringFixture.password)", to: "credentials/keyring")
         // The sandbox's certificate is for localhost.
         try write(
@@ -204,7 +203,9 @@ private struct DocumentedWorld: Sendable {
             atPath: here + "/my-plugin", withDestinationPath: world.folder + "/my-plugin")
         try configure(with: Self.rules)
         try await signIn()
-        try await configureGit(for: script)
+        // The reader's git asks lanyard, unless that is what the example does.
+        let git = script.contains("lanyard configure git") ? git.before : git.after
+        for (path, text) in git { try write(text, to: "home/\(path)") }
         for preparation in Self.preparations where script.contains(preparation.part) {
             let ended = try await world.runInside(
                 "/bin/sh", ["-ec", preparation.script], environment: environment)
@@ -253,14 +254,22 @@ private struct DocumentedWorld: Sendable {
         }
     }
 
-    /// The reader's git asks lanyard, unless that is what the example does.
-    private func configureGit(for script: String) async throws {
-        for (path, text) in git { try write(text, to: "home/\(path)") }
+    /// Keeps what git's settings are before lanyard has the documented rules, and after.
+    private mutating func prepareGit() async throws {
+        try configure(with: Self.rules)
         let here = "url.\(world.sandbox.resource)/contoso/hello.git.insteadOf"
         try await world.git(["config", "--global", here, "https://dev.azure.com/contoso/project/_git/repo"])
-        guard !script.contains("lanyard configure git") else { return }
+        git.before = try gitFiles()
         let ended = try await world.lanyard(["configure", "git", "--yes"])
         #expect(ended.status == 0, "\(ended)")
+        git.after = try gitFiles()
+    }
+
+    private func gitFiles() throws -> [String: String] {
+        try Dictionary(
+            uniqueKeysWithValues: [".gitconfig", World.gitRecordPath].map { path in
+                (path, try String(contentsOfFile: "\(world.folder)/home/\(path)", encoding: .utf8))
+            })
     }
 
     /// What examples rely on, by what they have in them.

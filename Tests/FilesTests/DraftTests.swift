@@ -33,30 +33,6 @@ import Testing
         }
     }
 
-    @Test func `a writer that is killed leaves what was there, and its draft goes with the next`() async throws {
-        try await ScratchDirectory.with { scratch in
-            let path = scratch.path + "/home"
-            let folder = try Folder(path)
-            try folder.write([1], to: "file", isDurable: true)
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-                let draft = try Draft(in: Folder(path))
-                try draft.write([2])
-                try draft.flush()
-                kill(getpid(), SIGKILL)
-            }
-            #expect(try folder.read("file", atMost: 10) == [1])
-            let left = try #require(folder.names(atMost: 10).first { $0 != "file" })
-            #expect(folder.status(of: left)?.permissions == 0o600)
-            // One that is being written is somebody's.
-            Draft.removeStale(in: folder)
-            #expect(folder.names(atMost: 10).count == 2)
-            try Self.age(path + "/" + left)
-            try folder.write([3], to: "file", isDurable: true)
-            Draft.removeStale(in: folder)
-            #expect(folder.names(atMost: 10) == ["file"])
-        }
-    }
-
     @Test func `only drafts are taken for drafts`() async throws {
         try await ScratchDirectory.with { scratch in
             let folder = try Folder(scratch.path + "/home")
@@ -72,7 +48,7 @@ import Testing
     }
 
     /// Makes a file look as old as one that nobody writes to any more.
-    private static func age(_ path: String) throws {
+    static func age(_ path: String) throws {
         let times = [timespec](repeating: timespec(tv_sec: time(nil) - 120, tv_nsec: 0), count: 2)
         try #require(utimensat(AT_FDCWD, path, times, 0) == 0)
     }

@@ -55,7 +55,7 @@ import Testing
         ].map { Array($0.utf8) }
         let alphabet = Array("{}[]:,\"\\/-+.eE0123456789truefalsnu \n\t\u{1}\u{7F}é".utf8)
         var accepted = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<5_000 {
             var bytes = documents.randomElement(using: &random) ?? []
             for _ in 0..<Int.random(in: 0...3, using: &random) {
                 let place = Int.random(in: 0..<bytes.count, using: &random)
@@ -71,7 +71,7 @@ import Testing
             if value != nil { accepted += 1 }
             #expect(value == reference, "\(String(decoding: bytes, as: UTF8.self))")
         }
-        #expect(accepted > 5000)
+        #expect(accepted > 1000)
     }
 
     @Test func `of a name that comes twice the first counts, as it does with Foundation`() throws {

@@ -7,14 +7,31 @@ struct CertificateFiles: Sendable {
     /// The password of those that have one.
     static let password = "s+/=&% sesame"
 
-    /// Runs the body with a folder of them.
+    /// Runs the body with a folder of them, which are made once for all tests.
     static func with(_ body: (CertificateFiles) async throws -> Void) async throws {
+        let made = try await made.value
+        try await withFolder { files in
+            for (name, bytes) in made { try bytes.write(to: URL(filePath: files.path(name))) }
+            try await body(files)
+        }
+    }
+
+    private static let made = Task {
+        try await withFolder { files in
+            try await files.openssl(script)
+            let names = try FileManager.default.contentsOfDirectory(atPath: files.folder)
+            return try Dictionary(
+                uniqueKeysWithValues: names.map { name in
+                    (name, try Data(contentsOf: URL(filePath: files.path(name))))
+                })
+        }
+    }
+
+    private static func withFolder<Result>(_ body: (CertificateFiles) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "certificates-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let files = CertificateFiles(folder: folder.path)
-        try await files.openssl(script)
-        try await body(files)
+        return try await body(CertificateFiles(folder: folder.path))
     }
 
     let folder: String

@@ -349,22 +349,6 @@ struct PluginRunnerTests {
         #expect(error?.code == .unavailable)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
-    func `a signal to the host stops the plugin and then the run`(_ number: Int32) async {
-        await #expect(processExitsWith: .exitCode(42)) { [number] in
-            let match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake", arguments: ["hangs"]))
-            Task {
-                try await Task.sleep(for: .milliseconds(500))
-                kill(getpid(), number)
-            }
-            do {
-                _ = try await PluginRunner(environment: [:]).run(.sample(), on: match, person: NobodyThere())
-            } catch let error as PluginError where error.code == .cancelled {
-                exit(42)
-            }
-        }
-    }
-
     @Test func `a plugin that ignores SIGTERM is killed`() async throws {
         let person = FakePerson()
         await #expect(throws: PluginError.self) { try await run("ignores-term", person: person, timeouts: brief) }

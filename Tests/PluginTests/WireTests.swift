@@ -352,7 +352,7 @@ struct WireTests {
                 .terminated,
         ]
         var accepted = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<5_000 {
             var bytes = seeds[Int.random(in: 0..<seeds.count, using: &random)]
             for _ in 0...Int.random(in: 0...3, using: &random) { Mutation.apply(to: &bytes, using: &random) }
             var exchange = ConversationState(plugin: "fuzzed")

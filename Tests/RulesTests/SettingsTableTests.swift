@@ -114,7 +114,7 @@ import Testing
         var random = SeededGenerator(seed: 12)
         let whole = Array(Self.damaged.utf8)
         var read = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<3_000 {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...4, using: &random) { damage(&bytes, using: &random) }
             guard let text = String(validating: bytes, as: UTF8.self), let file = try? table(text) else { continue }
@@ -125,7 +125,7 @@ import Testing
             }
             for rule in (try? file.tables("rule")) ?? [] { #expect(line(nil, of: rule) != nil) }
         }
-        #expect(read > 1000)
+        #expect(read > 150)
     }
 
     private static let damaged = #"""

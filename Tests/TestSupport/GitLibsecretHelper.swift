@@ -1,3 +1,5 @@
+import Foundation
+
 /// git's own helper for the Secret Service, built from the source that Debian's package of git carries.
 package enum GitLibsecretHelper: String, Sendable, CaseIterable {
     /// As Debian 12 has it: items are of GNOME's network schema, and found by that name.
@@ -17,14 +19,36 @@ package enum GitLibsecretHelper: String, Sendable, CaseIterable {
         };
         """
 
-    /// Compiles the helper into a scratch directory and gives its path.
+    /// Puts the helper into a scratch directory and gives its path.
     package func build(in scratch: ScratchDirectory) async throws -> String {
         let helper = scratch.path + "/git-credential-\(rawValue)"
-        let header = try scratch.write(self == .gitSchema ? Self.schema : "", to: rawValue + ".h")
-        let script = #"exec gcc -include "$1" -o "$2" "$3" $(pkg-config --cflags --libs libsecret-1)"#
-        let result = try await run(
-            "sh", ["-c", script, "sh", header, helper, Self.source], environment: scratch.environment)
-        guard result.status == 0 else { throw KeyringFixtureError(result.errors) }
+        try await GitLibsecretHelpers.shared.program(self).write(to: URL(filePath: helper))
+        chmod(helper, 0o755)
         return helper
+    }
+
+    /// Compiles the helper, and gives the program.
+    fileprivate func compile() async throws -> Data {
+        try await ScratchDirectory.with { scratch in
+            let header = try scratch.write(self == .gitSchema ? Self.schema : "", to: rawValue + ".h")
+            let script = #"exec gcc -include "$1" -o "$2" "$3" $(pkg-config --cflags --libs libsecret-1)"#
+            let helper = scratch.path + "/helper"
+            let result = try await run(
+                "/bin/sh", ["-c", script, "sh", header, helper, Self.source], environment: scratch.environment)
+            guard result.status == 0 else { throw KeyringFixtureError(result.errors) }
+            return try Data(contentsOf: URL(filePath: helper))
+        }
+    }
+}
+
+/// The helpers' programs, each compiled once.
+private actor GitLibsecretHelpers {
+    static let shared = GitLibsecretHelpers()
+    private var made: [GitLibsecretHelper: Task<Data, any Error>] = [:]
+
+    func program(_ helper: GitLibsecretHelper) async throws -> Data {
+        let task = made[helper] ?? Task { try await helper.compile() }
+        made[helper] = task
+        return try await task.value
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Subprocess
+internal import SystemPackage
 
 /// A real gnome-keyring-daemon on a private bus, in a throwaway home.
 ///
@@ -108,7 +109,8 @@ extension KeyringFixture {
         for replacing in [[], ["--replace"]] {
             // The password must not end in a line feed, which would count.
             _ = try await Subprocess.run(
-                .name("gnome-keyring-daemon"), arguments: Arguments(replacing + ["--unlock", "--components=secrets"]),
+                .path("/usr/bin/gnome-keyring-daemon"),
+                arguments: Arguments(replacing + ["--unlock", "--components=secrets"]),
                 environment: .exactly(environment),
                 input: .string(Self.password), output: .discarded, error: .discarded)
             try await awaitProvider()
@@ -148,8 +150,29 @@ extension KeyringFixture {
         return result.output.split(separator: " ").last.flatMap { pid_t($0.filter(\.isNumber)) }
     }
 
+    /// The gnome-keyring-daemon that has this home's control socket, found without a process; nil if there is none.
+    private func daemon() -> pid_t? {
+        let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard connection >= 0 else { return nil }
+        defer { close(connection) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = scratch.path + "/run/keyring/control"
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(connection, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        // A ucred: process, user and group (unix(7)).
+        var peer: [pid_t] = [0, 0, 0]
+        var size = socklen_t(peer.count * MemoryLayout<pid_t>.size)
+        guard isConnected, getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return nil }
+        return peer[0]
+    }
+
     private func send(to name: String, _ arguments: String...) async throws -> Ended {
-        try await run("dbus-send", ["--session", "--print-reply", "--dest=" + name] + arguments)
+        try await run("/usr/bin/dbus-send", ["--session", "--print-reply", "--dest=" + name] + arguments)
     }
 }
 
@@ -162,7 +185,8 @@ extension KeyringFixture {
         // A service that the bus starts has the bus's environment.
         let configuration = providers ? "--session" : "--config-file=" + (try emptyConfiguration())
         return try await TestSupport.with(
-            "dbus-daemon", [configuration, "--nofork", "--nopidfile", "--address=" + address], environment: environment
+            "/usr/bin/dbus-daemon", [configuration, "--nofork", "--nopidfile", "--address=" + address],
+            environment: environment
         ) {
             let result: Swift.Result<Result, any Error>
             do {
@@ -171,7 +195,11 @@ extension KeyringFixture {
             } catch {
                 result = .failure(error)
             }
-            if let provider = try? await provider() { kill(provider, SIGKILL) }
+            if let provider = daemon() {
+                kill(provider, SIGKILL)
+            } else if let provider = try? await provider() {
+                kill(provider, SIGKILL)
+            }
             return try result.get()
         }.result
     }

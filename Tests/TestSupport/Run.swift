@@ -110,7 +110,7 @@ extension TerminationStatus {
 
 /// A file to read input from: unlike a pipe, a program may end without reading all of it.
 private func stdin(holding bytes: [UInt8]) throws -> FileDescriptor {
-    var template = Array("/tmp/lanyard-input-XXXXXX".utf8CString)
+    var template = Array("\(ScratchDirectory.place)/lanyard-input-XXXXXX".utf8CString)
     let number = mkstemp(&template)
     guard number >= 0 else { throw Errno(rawValue: errno) }
     unlink(template)

@@ -4,6 +4,18 @@ internal import SystemPackage
 
 /// A directory of its own for one test, with a home and the XDG directories in it; removed when the test ends.
 package struct ScratchDirectory: Sendable {
+    /// Where the directories are made: in memory, if there is room and programs may run there, since disks take their time.
+    package static let place: String = {
+        let memory = "/dev/shm"
+        // ST_NOEXEC, as statvfs(3) has it.
+        let noExec: UInt = 8
+        var status = statvfs()
+        let isUsable =
+            statvfs(memory, &status) == 0 && status.f_flag & noExec == 0
+            && status.f_bavail * status.f_frsize >= 1 << 30 && access(memory, W_OK | X_OK) == 0
+        return isUsable ? memory : "/tmp"
+    }()
+
     /// The directory.
     package let path: String
 
@@ -17,7 +29,7 @@ package struct ScratchDirectory: Sendable {
     }
 
     private init() throws {
-        var template = Array("/tmp/lanyard-test-XXXXXX".utf8CString)
+        var template = Array("\(Self.place)/lanyard-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         for name in ["home", "data", "run", "cache", "config"] { mkdir(path + "/" + name, 0o700) }
