@@ -71,6 +71,15 @@ int lanyard_end_with(int32_t parent) {
     return getppid() == parent ? 0 : -ESRCH;
 }
 
+int lanyard_ends_with_terminal(void) {
+    struct sigaction action;
+    if (sigaction(SIGHUP, NULL, &action) < 0 || action.sa_handler == SIG_IGN) return 0;
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0) return 0;
+    close(terminal);
+    return 1;
+}
+
 static int signal_pipe = -1;
 
 static void tell(int number) {

@@ -54,6 +54,8 @@ public final class Agent<Duties: AgentDuties> {
     /// Processes that renew tokens, and go on when the agent ends.
     private var renewing: [pid_t] = []
     private let signals: (read: CInt, write: CInt)
+    /// Whether it is to end when its terminal is closed.
+    private let endsWithTerminal = lanyard_ends_with_terminal() == 1
     private var watch: CInt = -1
 
     /// Makes the agent of this user.
@@ -130,6 +132,7 @@ public final class Agent<Duties: AgentDuties> {
         for byte in bytes[..<max(0, count)] {
             switch CInt(byte) {
             case SIGINT, SIGTERM: return CInt(byte)
+            case SIGHUP where endsWithTerminal && lanyard_ends_with_terminal() == 0: return SIGHUP
             case SIGHUP: hangsUp = true
             default: break
             }

@@ -487,6 +487,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [[], ["/usr/bin/nohup"]])
+    func `a terminal that is closed ends it, unless nohup started it`(_ starter: [String]) async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            let socket = world.agentSocket("devbox")
+            let terminal = [Built.checkout + "/Tests/TestSupport/Scripts/at-terminal", "--"] + starter
+            try await world.withAgent(at: terminal) { _ in #expect(World.isServed(socket)) }
+            guard starter.isEmpty else {
+                try await Task.sleep(for: .seconds(1))
+                #expect(World.isServed(socket))
+                return Self.end(world)
+            }
+            for _ in 0..<600 where FileManager.default.fileExists(atPath: socket) {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            #expect(!FileManager.default.fileExists(atPath: socket))
+        }
+    }
+
+    /// Ends what still runs of a world's agent.
+    private static func end(_ world: World) {
+        for process in RunningProcess.all where process.text.contains("\(world.folder)/bin/lanyard agent") {
+            kill(process.number, SIGTERM)
+        }
+    }
+
     @Test func `programs for Azure need no settings of the far side's`() async throws {
         try await Self.withAgent { world, far in
             for program in ["azure-cli", "azd"] {

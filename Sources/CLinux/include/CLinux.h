@@ -81,5 +81,8 @@ int lanyard_pipe(int ends[2], int nonblocking_end);
 /// Has the kernel send this process SIGTERM when its parent ends; an error if that has ended already.
 int lanyard_end_with(int32_t parent);
 
+/// Whether this process has a terminal now, and whoever started it lets its end, SIGHUP, end it, too, as nohup(1) doesn't.
+int lanyard_ends_with_terminal(void);
+
 /// Has SIGHUP, SIGINT, SIGTERM and SIGCHLD written to a pipe, as a byte each.
 int lanyard_signals_to(int descriptor);
