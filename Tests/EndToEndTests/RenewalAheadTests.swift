@@ -65,13 +65,15 @@ import Testing
         }
     }
 
-    @Test func `an agent has what it remembers renewed, and goes on`() async throws {
-        try await World.with { world in
+    @Test(arguments: [true, false])
+    func `an agent has what it hands out renewed, and goes on`(isRemembered: Bool) async throws {
+        try await World.with(ownKernelKeys: true) { world in
             try world.configure(forward: "devbox")
             try await world.sandbox.set(#"{"refresh_in": 0}"#)
-            try await world.withAgent(world.browser(as: Self.alice)) { far in
+            let cache = isRemembered ? [:] : ["LANYARD_ANSWER_CACHE": "0"]
+            try await world.withAgent(world.browser(as: Self.alice).merging(cache) { $1 }) { far in
                 let url = "\(world.sandbox.resource)/\(Self.path)"
-                // The first is the sign-in's; from the second on the agent itself answers.
+                // The first is the sign-in's; from the second on the agent itself answers, or each time a process that it ends then.
                 let token = try #require(try await far.get(url).value("password"))
                 try await world.sandbox.set(#"{"refresh_in": null}"#)
                 try await world.sandbox.clearLog()

@@ -32,6 +32,8 @@ final class DueRenewals: Sendable {
     /// Starts the processes that renew what is due, as the last that this one does.
     func startLast(in context: CommandContext) {
         guard !due.withLock(\.isEmpty) else { return }
+        // Whoever asked has its answer, and may end this process now: between the note and the start nobody would renew for a minute.
+        for number in [SIGHUP, SIGINT, SIGTERM] { signal(number, SIG_IGN) }
         // Whoever reads what this process wrote has all of it.
         close(STDOUT_FILENO)
         start(in: context)
