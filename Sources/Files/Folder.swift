@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 
 /// An open folder.
 ///
@@ -32,7 +32,7 @@ package struct Folder: ~Copyable, Sendable {
     }
 
     /// Refuses a folder that isn't this user's, or that grants others any of these permissions.
-    package func requireOwn(closedTo permissions: mode_t = 0) throws(FileProblem) {
+    package func requireOwn(closedTo permissions: UInt32 = 0) throws(FileProblem) {
         let status = try file.status()
         guard status.isOwn else { throw .foreign }
         guard !status.grants(permissions) else { throw .exposed }
@@ -64,7 +64,7 @@ package struct Folder: ~Copyable, Sendable {
     /// - Returns: its bytes.
     /// - Throws: `FileProblem` if it can't be read, or isn't such a file.
     package func read(
-        _ name: String, atMost limit: Int, first: Int? = nil, closedTo permissions: mode_t = 0o077
+        _ name: String, atMost limit: Int, first: Int? = nil, closedTo permissions: UInt32 = 0o077
     ) throws(FileProblem) -> [UInt8] {
         let file = try OpenFile(name, at: descriptor, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         let status = try file.status()
