@@ -487,14 +487,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [[], ["/usr/bin/nohup"]])
-    func `a terminal that is closed ends it, unless nohup started it`(_ starter: [String]) async throws {
+    @Test(arguments: [false, true])
+    func `a terminal that is closed ends it, unless nohup started it`(startedByNohup: Bool) async throws {
         try await World.with { world in
             try world.configure(forward: "devbox")
             let socket = world.agentSocket("devbox")
+            // In the world's folder, where nohup leaves what the agent prints.
+            let starter = startedByNohup ? ["/usr/bin/env", "--chdir=\(world.folder)", "nohup"] : []
             let terminal = [Built.checkout + "/Tests/TestSupport/Scripts/at-terminal", "--"] + starter
             try await world.withAgent(at: terminal) { _ in #expect(World.isServed(socket)) }
-            guard starter.isEmpty else {
+            guard !startedByNohup else {
                 try await Task.sleep(for: .seconds(1))
                 #expect(World.isServed(socket))
                 return Self.end(world)
