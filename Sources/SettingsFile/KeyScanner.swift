@@ -30,6 +30,15 @@ struct KeyScanner {
         let value: Range<Int>
     }
 
+    /// `# text`.
+    struct Comment {
+        let line: Int
+        /// From its `#` to the end of the line.
+        let text: String
+    }
+
+    /// The comments, in order.
+    private(set) var comments: [Comment] = []
     /// The pairs that stand in no inline table, in order, if lines were asked for.
     private(set) var pairs: [Pair] = []
     /// The lines of tables, keys and elements, if they were asked for.
@@ -75,7 +84,7 @@ struct KeyScanner {
         let names = key()
         if names.isEmpty { fail("a table needs a name in its brackets") }
         headers.append(Header(names: names, isElement: isElement, line: start, lastLine: start))
-        while let byte, byte != UInt8(ascii: "\n") { advance() }
+        while let byte, byte != UInt8(ascii: "#"), byte != UInt8(ascii: "\n") { advance() }
         return notesLines ? place(of: names, isElement: isElement, at: start) : []
     }
 
@@ -243,11 +252,17 @@ extension KeyScanner {
         while let byte, byte.isBlank { advance() }
     }
 
+    private mutating func comment() {
+        let start = index
+        while let byte, byte != UInt8(ascii: "\n") { advance() }
+        comments.append(Comment(line: line, text: String(decoding: bytes[start..<index], as: UTF8.self)))
+    }
+
     /// The next byte that is neither space, line end nor comment; nil at the end.
     private mutating func nextOfContent() -> UInt8? {
         while let byte {
             switch byte {
-            case UInt8(ascii: "#"): while let byte = self.byte, byte != UInt8(ascii: "\n") { advance() }
+            case UInt8(ascii: "#"): comment()
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): advance()
             default: return byte
             }

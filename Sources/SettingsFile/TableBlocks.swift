@@ -6,6 +6,7 @@ public struct TableBlocks: Sendable {
     public let lines: [Range<Int>]
 
     private let rows: [Substring.UTF8View]
+    private let comments: [KeyScanner.Comment]
     private let text: String
 
     /// Looks for the tables of a name.
@@ -23,6 +24,7 @@ public struct TableBlocks: Sendable {
         let rows = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { Substring($0).utf8 }
         self.rows = rows
+        comments = scanner.comments
         lines = scanner.headers.indices.compactMap { index in
             let header = scanner.headers[index]
             guard header.isElement, header.names == [name] else { return nil }
@@ -46,15 +48,15 @@ public struct TableBlocks: Sendable {
         return (before + after).map { String(Substring($0)) }.joined(separator: "\n")
     }
 
-    /// The text with another table in place of one, below the lines of comment that the one has.
+    /// The text with another table in place of one, below all comments that the one has.
     public func replacing(_ index: Int, with table: String) -> String {
         let block = lines[index]
-        let comments = rows[block].filter(Self.isComment).map { String(Substring($0)) }
+        let kept = comments.filter { block.contains($0.line - 1) }.map { $0.text.trimmed(of: " \t\r") }
         let carriageReturn = lineEnd == "\n" ? "" : "\r"
-        let table = table.pieces(between: "\n").map { String($0) + carriageReturn }
+        let new = (kept + table.pieces(between: "\n")).map { String($0) + carriageReturn }
         let before = rows[..<block.lowerBound].map { String(Substring($0)) }
         let after = rows[block.upperBound...].map { String(Substring($0)) }
-        return (before + comments + table + after).joined(separator: "\n")
+        return (before + new + after).joined(separator: "\n")
     }
 
     private var lineEnd: String {

@@ -59,11 +59,12 @@ import Testing
             flow = "browser"
 
             # at work
-            [[forward]]
+            [[forward]]  # since May
             name = "devbox"
             urls = [
               # the repositories
-              "https://dev.azure.com/contoso"]
+              "https://dev.azure.com/contoso",  # "all" of #1
+              "https://b.example"]
 
             [[forward]]
             name = "other"
@@ -73,10 +74,12 @@ import Testing
             flow = "browser"
 
             # at work
-              # the repositories
+            # since May
+            # the repositories
+            # "all" of #1
             [[forward]]
             name = "devbox"
-            urls = ["https://dev.azure.com/contoso"]
+            urls = ["https://dev.azure.com/contoso", "https://b.example"]
             confirm = true
 
             [[forward]]
