@@ -291,7 +291,7 @@ import Testing
             try await elsewhere(world) { there in
                 for program in ["gh", "glab"] {
                     let none = try await there.lanyard(["import", "--from", program])
-                    #expect(none.status == 1 && none.errors.contains("\(program) has no cache at"), "\(none)")
+                    #expect(none.status == 1 && none.errors.contains("\(program) has no settings at"), "\(none)")
                 }
                 try there.write(
                     """
@@ -342,6 +342,13 @@ import Testing
                 let second = try await there.lanyard(["import", "--from", "glab"], glab)
                 #expect(second.errors == "lanyard: imported 2, skipped 1\n", "\(second)")
                 #expect(second.output.contains("only its own program can use it"), "\(second)")
+                let third = try await there.lanyard(["import", "--from", "glab", "--dry-run", "--json"], glab)
+                let entries = try JSONSerialization.jsonObject(with: Data(third.output.utf8)) as? [[String: String]]
+                let refused = [
+                    "kind": "password", "protocol": "https", "host": "oauth.example", "username": "erin",
+                    "result": "skipped", "reason": "programs-own",
+                ]
+                #expect(entries?.contains(refused) == true, "\(third)")
                 let kept = try await there.lanyard(["get"], input: "url=https://kept.example\n")
                 #expect(kept.value("password") == "glpat-two", "\(kept)")
                 try there.write("[broken", to: "glab/config.yml", permissions: 0o600)

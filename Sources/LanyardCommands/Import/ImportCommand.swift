@@ -79,7 +79,7 @@ struct ImportCommand: Command {
         var report = ImportReport(now: Int(session.context.now))
         report.add(plan)
         for reject in findings.cache.rejects { report.add(reject) }
-        for entry in passwords.entries { report.add(entry) }
+        for entry in passwords.entries + findings.refused { report.add(entry) }
         for password in findings.shared { report.add(shared: password) }
         tell(report, findings, session)
     }

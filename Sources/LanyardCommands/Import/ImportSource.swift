@@ -25,6 +25,9 @@ enum ImportSource: String, ExpressibleByArgument, CaseIterable {
     /// Whether it keeps caches in the keyring under names.
     var hasItems: Bool { self == .msalExtensions || self == .azureIdentity }
 
+    /// Whether what it has at its place are the settings of hosts, with tokens that git takes as passwords.
+    var isOfHosts: Bool { self == .gh || self == .glab }
+
     /// What a message calls it.
     var name: String {
         switch self {
@@ -47,6 +50,8 @@ struct ImportFindings {
     var cache = OtherCache()
     /// git's passwords that are not where lanyard finds them.
     var passwords: [OtherPassword] = []
+    /// git's passwords that lanyard has no use for.
+    var refused: [PasswordPlan.Entry] = []
     /// git's passwords that lanyard finds as they are.
     var shared: [OtherPassword] = []
     /// What to tell the person about the source.

@@ -52,12 +52,14 @@ extension SourceReader {
         var entry = entry
         if entry.token == nil { entry.token = try keyringToken(of: source, entry) }
         guard entry.token != nil else { return }
-        if !entry.isProgramsOwn, let password = OtherPassword(entry, anybody: anybody) {
-            findings.passwords.append(password)
-        } else {
-            let reason: SkipReason = entry.isProgramsOwn ? .programsOwn : .malformed
+        guard let password = OtherPassword(entry, anybody: anybody) else {
             let whose = [entry.username, entry.host].compactMap(\.self).joined(separator: " at ")
-            findings.cache.rejects.append(.init(what: "password", whose: whose, reason: reason))
+            return findings.cache.rejects.append(.init(what: "password", whose: whose, reason: .malformed))
+        }
+        if entry.isProgramsOwn {
+            findings.refused.append(.init(password: password, skipped: .programsOwn))
+        } else {
+            findings.passwords.append(password)
         }
     }
 

@@ -7,7 +7,9 @@ import Terminal
 
 extension SourceReader {
     private static let microsoft = ["MsalClientID": "Microsoft.Developer.IdentityService"]
-    private static let remedy = "close it to them: chmod 600 FILE"
+    private static func remedy(_ path: String) -> String {
+        "close it to them: \(("chmod 600\(last: path)" as ShellCommand).text)"
+    }
 
     /// A cache in any place, which only the person knows.
     func msalExtensions() throws(Failure) -> ImportFindings {
@@ -79,8 +81,9 @@ extension SourceReader {
 
     /// A cache in a file with a lock beside it.
     private func locked(_ path: String, _ lock: String = ".lockfile") throws(Failure) -> ImportFindings {
-        guard path != "-" else { return try unified(path, remedy: Self.remedy) }
-        return try OtherLock(path + lock).reading { () throws(Failure) in try unified(path, remedy: Self.remedy) }
+        let remedy = Self.remedy(path)
+        guard path != "-" else { return try unified(path, remedy: remedy) }
+        return try OtherLock(path + lock).reading { () throws(Failure) in try unified(path, remedy: remedy) }
     }
 
     /// The cache of a program that was allowed to do without a keyring; otherwise the file only tells when it changed.
@@ -88,7 +91,7 @@ extension SourceReader {
         guard SourceFile.exists(path) else { return nil }
         let source = try SourceFile(path, input: session.context.input)
         return OtherCache(unified: source.contents).map {
-            ImportFindings(cache: $0, notes: Self.warning(source, path, remedy: Self.remedy))
+            ImportFindings(cache: $0, notes: Self.warning(source, path, remedy: Self.remedy(path)))
         }
     }
 }

@@ -141,7 +141,7 @@ struct SourceReader {
 
     static func nothing(_ source: ImportSource, at place: String) -> Failure {
         Failure(
-            "\(source.name) has no cache at \(place.displayable(limit: 500))",
+            "\(source.name) has no \(source.isOfHosts ? "settings" : "cache") at \(place.displayable(limit: 500))",
             hints: [Hint("name the file", run: "lanyard import --from \(source.rawValue) --file FILE")])
     }
 }
