@@ -113,7 +113,7 @@ package struct Folder: ~Copyable, Sendable {
 
     /// Makes a link of this name, in place of whatever has it; nothing changes if it leads there already.
     package func link(_ name: String, to target: String) throws(FileProblem) {
-        guard self.target(ofLink: name) != target else { return }
+        guard SymbolicLink.target(of: name, in: descriptor) != target else { return }
         let draft = ".\(name).\(getpid())"
         remove(draft)
         guard symlinkat(target, descriptor, draft) == 0 else { throw .last }
@@ -121,12 +121,6 @@ package struct Folder: ~Copyable, Sendable {
             remove(draft)
             throw error
         }
-    }
-
-    private func target(ofLink name: String) -> String? {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = readlinkat(descriptor, name, &buffer, buffer.count)
-        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
     /// Removes what has the name: a link, not what it leads to; a folder only if it is empty.

@@ -1,4 +1,5 @@
 import CredentialEngine
+import Files
 import Glibc
 import Rules
 import SystemPackage
@@ -58,8 +59,6 @@ struct CommandContext: Sendable {
     }
 
     private static func executablePath() -> String {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : CommandLine.arguments[0]
+        SymbolicLink.target(of: "/proc/self/exe") ?? CommandLine.arguments[0]
     }
 }

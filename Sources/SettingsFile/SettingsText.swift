@@ -145,10 +145,7 @@ public struct SettingsText: Sendable {
     public static func target(of path: String) -> String {
         var current = path
         for _ in 0..<40 {
-            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(current, &buffer, buffer.count)
-            guard count > 0 else { break }
-            let next = String(decoding: buffer[..<count], as: UTF8.self)
+            guard let next = SymbolicLink.target(of: current) else { break }
             current = next.hasPrefix("/") ? next : "\(FileTrust.parent(of: current))/\(next)"
         }
         return current

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import Glibc
 import Secrets
 import SystemPackage
@@ -49,7 +50,8 @@ struct ExportCommand: Command {
         guard tokens > 0 else { return }
         console.note("this holds \(tokens) refresh \(tokens == 1 ? "token" : "tokens"): keep it to yourself")
         if output == nil, Self.isOpenToOthers(console.output.rawValue) {
-            console.note(Hint("others can read the file it went to; close it to them", run: "chmod 600 FILE"))
+            let file = SymbolicLink.target(of: "/proc/self/fd/\(console.output.rawValue)")
+            console.note(Hint("others can read the file it went to; close it to them", run: "chmod 600\(last: file)"))
         }
     }
 

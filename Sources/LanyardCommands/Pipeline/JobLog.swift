@@ -48,10 +48,7 @@ struct JobLog: Sendable {
     }
 
     private static func isNode(_ process: pid_t) -> Bool {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/\(process)/exe", &buffer, buffer.count)
-        guard count > 0 else { return false }
-        return String(decoding: buffer[..<count], as: UTF8.self).pieces(between: "/").last?.hasPrefix("node") == true
+        SymbolicLink.target(of: "/proc/\(process)/exe")?.pieces(between: "/").last?.hasPrefix("node") == true
     }
 
     /// The parent; 0 for the first of a container's, and nil for a process that has gone.

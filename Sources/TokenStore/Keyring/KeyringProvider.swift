@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Files
 internal import SecretService
 
 /// The process that provides the Secret Service.
@@ -22,11 +22,7 @@ public struct KeyringProvider: Sendable, Equatable {
     }
 
     /// The path of its program; nil if it can't be known.
-    public var program: String? {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/\(processID)/exe", &buffer, buffer.count)
-        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
-    }
+    public var program: String? { SymbolicLink.target(of: "/proc/\(processID)/exe") }
 
     /// Its program's name.
     public var programName: String? {

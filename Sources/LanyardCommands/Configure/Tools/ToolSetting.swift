@@ -262,9 +262,7 @@ extension ToolSetting {
 extension ToolSetting {
     /// What the link leads to; empty if it isn't a link, nil if there is nothing.
     private var target: String? {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink(file, &buffer, buffer.count)
-        if count > 0 { return String(decoding: buffer[..<count], as: UTF8.self) }
+        if let target = SymbolicLink.target(of: file) { return target }
         return errno == ENOENT || errno == ENOTDIR ? nil : ""
     }
 
