@@ -468,6 +468,25 @@ import Testing
         }
     }
 
+    @Test func `a question that nobody waits for any more is withdrawn`() async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox", "confirm = true")
+            #expect(try await world.get(Self.path, world.browser(as: Self.alice)).value("password") != nil)
+            // The agent ends once it has said that no answer is wanted.
+            let terminal = [Built.checkout + "/Tests/TestSupport/Scripts/at-terminal", "never mind", "^C", "--"]
+            try await world.withAgent(at: terminal) { far in
+                let url = "\(world.sandbox.resource)/\(Self.path)"
+                let killed = try await far.run("/usr/bin/timeout", ["3", "\(far.folder)/bin/lanyard", "token", url])
+                #expect(killed.status == 124, "\(killed)")
+                let socket = world.agentSocket("devbox")
+                for _ in 0..<600 where FileManager.default.fileExists(atPath: socket) {
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                #expect(!FileManager.default.fileExists(atPath: socket))
+            }
+        }
+    }
+
     @Test func `what was typed before the question is no answer to it`() async throws {
         try await World.with { world in
             try world.configure(forward: "devbox", Self.confirmed(besides: "other", world))

@@ -87,6 +87,20 @@ struct BrokerTests {
         }
     }
 
+    @Test(arguments: [("auto", 0), ("broker", 1)])
+    func `a machine without a broker fails doctor only if nothing else may be used`(
+        flow: String, status: Int32
+    ) async throws {
+        try await World.with { world in
+            let machine = try world.withBrokersPlugin().merging(["LANYARD_FLOW": flow]) { $1 }
+            let doctor = try await world.lanyard(["doctor", "--all"], machine)
+            #expect(doctor.status == status && doctor.output.contains("entra-broker: "), "\(doctor)")
+            for text in ["flow allows no other way to sign in", "lanyard config set flow auto"] {
+                #expect(doctor.output.contains(text) == (status != 0), "\(doctor)")
+            }
+        }
+    }
+
     @Test func `a token that a server refused isn't taken from the broker again`() async throws {
         try await World.withBroker(.intune3) { world, broker, machine in
             try broker.set(["repeats": true])

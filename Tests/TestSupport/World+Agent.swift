@@ -13,7 +13,7 @@ extension World {
         "\(environment["XDG_RUNTIME_DIR"] ?? folder)/lanyard/agents/\(name)"
     }
 
-    /// Runs the agent while the body does; gives what it printed for people, and its status.
+    /// Runs the agent while the body does.
     ///
     /// `extra` are its variables, such as a browser; `terminal` is a command that gives it a terminal.
     package func withAgent(

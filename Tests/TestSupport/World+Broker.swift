@@ -31,7 +31,7 @@ extension World {
                         "refresh_token": token, "lifetime": 3600,
                     ] as [String: any Sendable],
                 ])
-            try await body(world, broker, try machine(world))
+            try await body(world, broker, try world.withBrokersPlugin())
         }
     }
 
@@ -41,16 +41,18 @@ extension World {
     }
 
     /// Has the plugin that comes with lanyard serve the sandbox's authority.
-    private static func machine(_ world: World) throws -> [String: String] {
+    ///
+    /// Gives the variables for that. Without a broker on the bus there is none to ask.
+    package func withBrokersPlugin() throws -> [String: String] {
         let manifest = try String(contentsOfFile: Built.checkout + "/plugins/entra-broker/plugin.toml", encoding: .utf8)
-        let host = String(world.sandbox.authority.dropFirst("https://".count))
-        let place = world.folder + "/plugins/entra-broker"
+        let host = String(sandbox.authority.dropFirst("https://".count))
+        let place = folder + "/plugins/entra-broker"
         try FileManager.default.createDirectory(
             atPath: place, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try manifest.replacing("\"login.windows.net\"", with: "\"\(host)\"")
             .replacing("\"lanyard-authority\"", with: "\"\(Built.folder)/lanyard-authority\"")
             .write(toFile: place + "/plugin.toml", atomically: true, encoding: .utf8)
-        return ["LANYARD_PLUGIN_PATH": world.folder + "/plugins"]
+        return ["LANYARD_PLUGIN_PATH": folder + "/plugins"]
     }
 }
 
