@@ -288,10 +288,10 @@ public final class Agent<Duties: AgentDuties> {
         }
     }
 
-    /// Takes a connection's process from it, and sees to it that it ends; what has replied does so by itself.
+    /// Takes a connection's process from it, and sees to it that it ends; one that has replied may start a renewal first.
     private func finishWorker(_ index: Int, hasReplied: Bool = false) {
         guard case .working(let worker) = connections[index].state else { return }
-        worker.end(isAsked: !hasReplied)
+        worker.end()
         ending.append((worker.process, Uptime.now + (hasReplied ? Limit.unattended : Limit.patienceToEnd)))
     }
 

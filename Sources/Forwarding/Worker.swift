@@ -86,9 +86,10 @@ struct Worker {
         unsent = count < 0 ? [] : unsent.dropFirst(count)
     }
 
-    /// Closes what leads to it, and asks it to end if it doesn't by itself; it is still to be waited for.
-    func end(isAsked: Bool) {
-        if isAsked { kill(process, SIGTERM) }
+    /// Closes what leads to it, upon which it ends; it is still to be waited for.
+    ///
+    /// It gets no signal, which could end it before it has told the person that a question wants no answer any more.
+    func end() {
         close(input)
         close(output)
     }
