@@ -107,7 +107,7 @@ let package = Package(
         .target(
             name: "CredentialEngine",
             dependencies: [
-                "Addresses", "Claims", "Forwarding", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
+                "Addresses", "Claims", "Files", "Forwarding", "JSON", "PluginHost", "PluginWire", "Rules", "Secrets",
                 "TokenAcquisition", "TokenStore",
             ],
             swiftSettings: compact),

@@ -17,7 +17,7 @@ struct PasswordMiss {
         let path = request.reach == .place ? request.path : nil
         let parts = [request.scheme, request.host?.text, path, request.username]
         key = "vain\n" + parts.map { $0.map { "\($0.utf8.count) \($0)" } ?? "-" }.joined(separator: "\n")
-        notes = SharedNotes(runtimeDirectory: surroundings.environment["XDG_RUNTIME_DIR"])
+        notes = SharedNotes(runtimeFolderOf: surroundings.environment)
         isNoted = notes.note(about: key) != nil
     }
 

@@ -1,3 +1,4 @@
+internal import Files
 internal import Glibc
 internal import Rules
 public import TokenStore
@@ -23,10 +24,8 @@ public struct Surroundings: Sendable {
 
     /// The agent that a variable names; nil if none does, or the settings of this machine may forbid it and have to be read.
     var agent: String? {
-        guard let path = environment[Configuration.agentVariable], path.hasPrefix("/"),
-            access(Configuration.systemFile, F_OK) != 0
-        else { return nil }
-        return path
+        guard access(Configuration.systemFile, F_OK) != 0 else { return nil }
+        return environment.absolutePath(Configuration.agentVariable)
     }
 
     /// Seconds since 1970.

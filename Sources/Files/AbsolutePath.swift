@@ -3,15 +3,23 @@ extension [String: String] {
     ///
     /// The XDG Base Directory Specification has relative paths count for nothing.
     package func absolutePath(_ variable: String) -> String? {
-        self[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        self[variable].flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
     }
 
     /// The user's folder of what programs can make again; nil if the environment has no place for it.
-    package var cacheHome: String? { absolutePath("XDG_CACHE_HOME") ?? absolutePath("HOME").map { $0 + "/.cache" } }
+    package var cacheHome: String? { home("XDG_CACHE_HOME", else: ".cache") }
+
+    /// The user's folder of programs' settings; nil if the environment has no place for it.
+    package var configHome: String? { home("XDG_CONFIG_HOME", else: ".config") }
 
     /// The folder of what lanyard remembers for the user from one login to the next; nil if the environment has no place
     /// for it.
-    package var stateFolder: String? {
-        (absolutePath("XDG_STATE_HOME") ?? absolutePath("HOME").map { "\($0)/.local/state" }).map { "\($0)/lanyard" }
+    package var stateFolder: String? { home("XDG_STATE_HOME", else: ".local/state").map { "\($0)/lanyard" } }
+
+    /// The folder of what programs keep until logout; nil if there is none, or it isn't this user's.
+    package var ownRuntimeFolder: String? { absolutePath("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil } }
+
+    private func home(_ variable: String, else below: String) -> String? {
+        absolutePath(variable) ?? absolutePath("HOME").map { "\($0)/\(below)" }
     }
 }

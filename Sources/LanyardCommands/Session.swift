@@ -70,7 +70,7 @@ struct Session: Sendable {
                 context, patience: configuration.timeout, timeLimit: options.timeLimit,
                 KeptMemos(environment: context.environment, isShared: isShared)),
             singleFlight: SingleFlight(environment: context.environment),
-            notes: SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")), configuration: configuration,
+            notes: SharedNotes(runtimeFolderOf: context.environment), configuration: configuration,
             selection: selection, remembered: RememberedTokens(context.answers), environment: context.environment,
             patience: options.timeLimit.map { Double($0) / 2 }, timing: options.timing, clock: { Int(context.now) },
             tell: context.console.tell)

@@ -6,11 +6,11 @@ extension Configuration {
     /// The system's file.
     public static let systemFile = "/etc/lanyard/config.toml"
 
-    /// The user's file: `$LANYARD_CONFIG`, else `lanyard/config.toml` under `$XDG_CONFIG_HOME` or `~/.config`.
+    /// The user's file: `$LANYARD_CONFIG`, else `lanyard/config.toml` under `$XDG_CONFIG_HOME` or `~/.config`;
+    /// nil if those are no absolute paths.
     public static func userFile(environment: [String: String]) -> String? {
         if let named = environment["LANYARD_CONFIG"], !named.isEmpty { return named }
-        if let base = environment["XDG_CONFIG_HOME"], base.hasPrefix("/") { return base + "/lanyard/config.toml" }
-        return environment["HOME"].map { $0 + "/.config/lanyard/config.toml" }
+        return environment.configHome.map { $0 + "/lanyard/config.toml" }
     }
 
     /// Loads the system's file, then the user's, then `LANYARD_*` variables; a file that isn't there is no error.

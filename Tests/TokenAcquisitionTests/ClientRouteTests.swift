@@ -41,7 +41,7 @@ import TokenStore
     private static let acquirer = TokenAcquirer(
         store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
         host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
-        notes: SharedNotes(runtimeDirectory: nil), configuration: Configuration(), clock: { 0 })
+        notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
 
     private func request(_ client: String, port: Int? = nil) throws -> TokenRequest {
         var request = TokenRequest(
@@ -66,7 +66,7 @@ import TokenStore
         let acquirer = TokenAcquirer(
             store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
             host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
-            notes: SharedNotes(runtimeDirectory: nil), configuration: Configuration(), clock: { 0 })
+            notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
         for (port, redirect) in [(8400, "http://127.0.0.1:8400"), (nil, nil)] {
             let request = try request("own", port: port)
             var ask = PluginRequest(.authorize)

@@ -77,7 +77,7 @@ import TokenStore
             let acquirer = TokenAcquirer(
                 store: store, plugins: InstalledPlugins(PluginRegistry(plugins: [plugin])),
                 host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
-                singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeDirectory: nil),
+                singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeFolderOf: [:]),
                 configuration: Configuration(), clock: clock.now)
             return try await acquirer.token(for: request) { nil }.accessToken.reveal()
         }

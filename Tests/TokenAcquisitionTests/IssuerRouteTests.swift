@@ -33,7 +33,7 @@ import TokenStore
     private static let acquirer = TokenAcquirer(
         store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [manifest])),
         host: PluginRunner(environment: [:]), singleFlight: SingleFlight(environment: [:]),
-        notes: SharedNotes(runtimeDirectory: nil), configuration: Configuration(), clock: { 0 })
+        notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { 0 })
 
     private func request(_ authority: String, kind: String? = nil) -> TokenRequest {
         var request = TokenRequest(

@@ -28,7 +28,7 @@ import TokenStore
     private static let acquirer = TokenAcquirer(
         store: NoRecordStore(), plugins: InstalledPlugins(PluginRegistry(plugins: [acme])),
         host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]), singleFlight: SingleFlight(environment: [:]),
-        notes: SharedNotes(runtimeDirectory: nil), configuration: Configuration(), clock: { Int(time(nil)) })
+        notes: SharedNotes(runtimeFolderOf: [:]), configuration: Configuration(), clock: { Int(time(nil)) })
 
     private static let request = TokenRequest(
         origin: .consumer, authority: "https://id.acme.example/acme", authorityIsConfigured: false, clientID: "c",

@@ -15,7 +15,7 @@ import TokenStore
             store: SecretServiceStore(configuration: KeyringConfiguration(group: configuration.group)),
             plugins: InstalledPlugins(PluginRegistry(plugins: [])), host: PluginRunner(environment: [:]),
             singleFlight: locks,
-            notes: SharedNotes(runtimeDirectory: nil),
+            notes: SharedNotes(runtimeFolderOf: [:]),
             configuration: configuration, clock: { 0 })
     }
 

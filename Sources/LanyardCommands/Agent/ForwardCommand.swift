@@ -158,7 +158,7 @@ extension Session {
                 "forwards are locked by \(Configuration.systemFile)", hints: ["ask whoever administers this machine"])
         }
         do throws(SettingsError) {
-            let file = try TableFile<Forward>(reading: rulesFile)
+            let file = try TableFile<Forward>(reading: fileToChange())
             try file.requireWritable()
             return try change(file)
         } catch {

@@ -63,7 +63,7 @@ extension Session {
         _ change: (TableFile<Identity>) throws(SettingsError) -> Identity?
     ) throws(Failure) -> Identity? {
         do throws(SettingsError) {
-            return try change(try TableFile<Identity>(reading: rulesFile))
+            return try change(try TableFile<Identity>(reading: fileToChange()))
         } catch {
             guard scope == .system, error.lacksPermission else { throw Failure(error) }
             throw Failure(error.description, hints: [context.asRoot])

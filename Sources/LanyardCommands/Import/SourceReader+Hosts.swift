@@ -22,7 +22,7 @@ extension SourceReader {
 
     private func folder(_ variable: String, _ name: String) -> String {
         let context = session.context
-        let config = context.environment.absolutePath("XDG_CONFIG_HOME") ?? "\(context.variable("HOME") ?? "~")/.config"
+        let config = context.environment.configHome ?? "~/.config"
         return context.variable(variable) ?? "\(config)/\(name)"
     }
 

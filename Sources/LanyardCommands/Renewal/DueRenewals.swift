@@ -47,7 +47,7 @@ final class DueRenewals: Sendable {
             return due
         }
         guard !due.isEmpty, Self.arePossible(in: context) else { return [] }
-        let notes = SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR"))
+        let notes = SharedNotes(runtimeFolderOf: context.environment)
         return due.filter { Self.isFree($0, notes) }.compactMap { $0.start(in: context) }
     }
 
@@ -61,7 +61,7 @@ final class DueRenewals: Sendable {
     /// A pipeline's job ends what it leaves behind, in the middle of its work.
     private static func arePossible(in context: CommandContext) -> Bool {
         guard context.boolean("CI") != true, PipelineService(context.environment) == nil else { return false }
-        return SharedNotes(runtimeDirectory: context.variable("XDG_RUNTIME_DIR")).areKept
+        return SharedNotes(runtimeFolderOf: context.environment).areKept
     }
 
     /// Whether nobody has tried lately; from now on somebody has.

@@ -15,6 +15,17 @@ extension Session {
     /// The file that rules are written to and taken from.
     var rulesFile: String { scope == .system ? Configuration.systemFile : userFile }
 
+    /// The file, to be changed.
+    ///
+    /// - Throws: `SettingsError` if the environment has no place for one.
+    func fileToChange() throws(SettingsError) -> String {
+        guard scope == .system || Configuration.userFile(environment: context.environment) != nil else {
+            throw SettingsError(
+                file: userFile, line: nil, message: "there is no place for it", hint: "set HOME or LANYARD_CONFIG")
+        }
+        return rulesFile
+    }
+
     /// Refuses to make a rule that could not be written, before anything is asked.
     ///
     /// - Throws: `Failure` also if the file has a rule for the same URLs.
@@ -68,7 +79,7 @@ extension Session {
 
     private func changingRules(_ change: (RuleFile) throws(SettingsError) -> Rule?) throws(Failure) -> Rule? {
         do throws(SettingsError) {
-            return try change(try RuleFile(reading: rulesFile))
+            return try change(try RuleFile(reading: fileToChange()))
         } catch {
             guard scope == .system, error.lacksPermission else { throw Failure(error) }
             throw Failure(error.description, hints: [context.asRoot])

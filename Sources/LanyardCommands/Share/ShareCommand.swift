@@ -108,7 +108,7 @@ private struct SharedCacheWriter {
     let session: Session
 
     func add(_ records: [CredentialRecord]) throws(Failure) {
-        guard let home = session.context.variable("HOME"), home.hasPrefix("/") else {
+        guard let home = session.context.environment.absolutePath("HOME") else {
             throw Failure("HOME names no folder, and the cache's lock is there")
         }
         let item = SharedCacheItem(

@@ -75,8 +75,8 @@ enum StandIn: String, CaseIterable, ExpressibleByArgument {
 
     /// Makes the folder whose only program is the link, in the user's runtime folder, else in that for state.
     private func makeFolder(with program: String, in context: CommandContext) throws(Failure) -> String {
-        let runtime = context.environment.absolutePath("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
-        guard let parent = runtime.map({ "\($0)/lanyard" }) ?? context.environment.stateFolder else {
+        let runtime = context.environment.ownRuntimeFolder.map { "\($0)/lanyard" }
+        guard let parent = runtime ?? context.environment.stateFolder else {
             throw Failure("there is no place for a link to lanyard", hints: ["set HOME or XDG_RUNTIME_DIR"])
         }
         let folder = "\(parent)/\(rawValue)"

@@ -1,4 +1,5 @@
 import Addresses
+import Files
 import Glibc
 package import Subprocess
 package import SystemPackage
@@ -43,7 +44,6 @@ package enum PluginEnvironment {
     /// The session bus's address: as it is named, else where systemd has it; nil if there is neither.
     private static func sessionBus(_ environment: [String: String]) -> String? {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
-        guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
-        return "unix:path=\(folder)/bus"
+        return environment.absolutePath("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
     }
 }

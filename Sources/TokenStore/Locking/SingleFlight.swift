@@ -19,8 +19,7 @@ public struct SingleFlight: Sendable {
     ///
     /// - Parameter environment: `XDG_RUNTIME_DIR`, which counts only if it is this user's; `XDG_CACHE_HOME` or `HOME`.
     public init(environment: [String: String]) {
-        let runtime = environment.absolutePath("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
-        directories = [runtime, environment.cacheHome].compactMap { $0.map { $0 + "/lanyard" } }
+        directories = [environment.ownRuntimeFolder, environment.cacheHome].compactMap { $0.map { $0 + "/lanyard" } }
     }
 
     /// Runs the body while no other process or task of this user does so under the same key.

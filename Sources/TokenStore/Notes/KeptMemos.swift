@@ -24,8 +24,7 @@ public struct KeptMemos: Sendable {
 
     /// Keeps memos in the user's cache, which these variables name; on a shared device in the runtime directory, which is gone at logout.
     public init(environment: [String: String], isShared: Bool) {
-        let runtime = environment.absolutePath("XDG_RUNTIME_DIR").flatMap { Folder.isOwn($0) ? $0 : nil }
-        self.init(in: isShared ? runtime : environment.cacheHome)
+        self.init(in: isShared ? environment.ownRuntimeFolder : environment.cacheHome)
     }
 
     /// The memo about something, if it still counts at a time in seconds since 1970.

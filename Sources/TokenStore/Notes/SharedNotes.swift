@@ -19,9 +19,9 @@ public struct SharedNotes: Sendable {
 
     /// Makes notes in the user's runtime directory; if there is none, nothing is kept.
     ///
-    /// - Parameter runtimeDirectory: `$XDG_RUNTIME_DIR`; one that is not absolute or not this user's counts as absent.
-    public init(runtimeDirectory: String?) {
-        parent = runtimeDirectory.flatMap { $0.hasPrefix("/") && Folder.isOwn($0) ? $0 : nil }
+    /// - Parameter environment: `XDG_RUNTIME_DIR` counts; a directory that is not absolute or not this user's is none.
+    public init(runtimeFolderOf environment: [String: String]) {
+        parent = environment.ownRuntimeFolder
     }
 
     /// Whether there is a place for notes.
@@ -31,8 +31,7 @@ public struct SharedNotes: Sendable {
     ///
     /// They outlive a restart there, after which their times mean nothing.
     public init(environment: [String: String]) {
-        let notes = SharedNotes(runtimeDirectory: environment["XDG_RUNTIME_DIR"])
-        parent = notes.parent ?? environment.cacheHome
+        parent = environment.ownRuntimeFolder ?? environment.cacheHome
     }
 
     /// Milliseconds since this computer was started, which no setting of its clock changes.

@@ -168,7 +168,7 @@ struct ToolPlace: Sendable {
     var data: String { context.environment.absolutePath("XDG_DATA_HOME") ?? "\(home)/.local/share" }
 
     /// The folder of programs' settings.
-    var settings: String { context.environment.absolutePath("XDG_CONFIG_HOME") ?? "\(home)/.config" }
+    var settings: String { context.environment.configHome ?? "\(home)/.config" }
 
     /// What a file of a tool's says; nil if it isn't there.
     ///
