@@ -99,7 +99,7 @@ public struct Configuration: Sendable, Equatable {
         if let mode: DeviceMode = try file.choice("device-mode") {
             // Whether others use this machine is not for one of them to say; to ignore it would keep what must not be.
             guard isSystem else { throw file.systemOnly("device-mode") }
-            deviceMode = mode
+            if !isLocked("device-mode") { deviceMode = mode }
         }
         var known: [IssuerClient] = []
         for table in try file.tables("client") { known.append(try IssuerClient(table)) }

@@ -3,7 +3,6 @@ public import SettingsFile
 /// A configuration file whose keys above all tables are set and unset one by one, while the rest stays as it is.
 public struct SettingFile: Sendable {
     private let file: SettingsText
-    private let before: Configuration
     private var text: String { file.text ?? "" }
 
     /// Reads a file; a missing one is empty.
@@ -11,7 +10,7 @@ public struct SettingFile: Sendable {
     /// - Throws: `SettingsError` if the file is wrong.
     public init(reading path: String) throws(SettingsError) {
         file = try SettingsText(reading: path)
-        before = try Configuration(path, file.text ?? "")
+        _ = try Configuration(path, file.text ?? "")
     }
 
     /// Sets a key; a file that is missing is made.
@@ -38,14 +37,9 @@ public struct SettingFile: Sendable {
 
     /// Writes a text that says the same but for one key.
     private func replace(with changed: String, changing key: String, hint: String) throws(SettingsError) {
-        let after = try Configuration(file.path, changed)
-        let others = Configuration.settingKeys.filter { $0 != key }
-        guard others.allSatisfy({ before.value(of: $0) == after.value(of: $0) }),
-            before.rules.map(\.anywhere) == after.rules.map(\.anywhere),
-            before.identities.map(\.anywhere) == after.identities.map(\.anywhere),
-            before.forwards.map(\.anywhere) == after.forwards.map(\.anywhere),
-            before.lockedKeys == after.lockedKeys,
-            before.clients == after.clients, before.wellKnownClients == after.wellKnownClients
+        guard
+            try Configuration.rest(of: changed, but: key, in: file.path)
+                == Configuration.rest(of: text, but: key, in: file.path)
         else {
             throw SettingsError(file: file.path, line: nil, message: "cannot be changed automatically", hint: hint)
         }

@@ -144,11 +144,8 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
 
     /// Whether a changed text says the same but for these tables.
     private func isNothingElse(_ changed: String) throws(SettingsError) -> Bool {
-        var before = try Configuration(file.path, text).withoutLines
-        var after = try Configuration(file.path, changed).withoutLines
-        before[keyPath: Table.member] = []
-        after[keyPath: Table.member] = []
-        return before == after
+        try Configuration.rest(of: changed, but: Table.key, in: file.path)
+            == Configuration.rest(of: text, but: Table.key, in: file.path)
     }
 }
 
@@ -159,13 +156,19 @@ extension Configuration {
         try apply(SettingsTable(file: path, text: text), isSystem: path == Self.systemFile)
     }
 
-    /// The same with tables that are nowhere in particular: what stands above one may get longer or shorter.
-    var withoutLines: Configuration {
-        var configuration = self
-        configuration.rules = rules.map(\.anywhere)
-        configuration.identities = identities.map(\.anywhere)
-        configuration.forwards = forwards.map(\.anywhere)
-        return configuration
+    /// What the text of a file says but for a key, which may be that of tables, wherever its tables stand.
+    ///
+    /// What stands above a table may get longer or shorter.
+    static func rest(of text: String, but key: String, in path: String) throws(SettingsError) -> Configuration {
+        var rest = Configuration()
+        // A locked key stays as it is.
+        rest.lockedKeys = [key]
+        try rest.apply(SettingsTable(file: path, text: text), isSystem: path == systemFile)
+        rest.lockedKeys = try Configuration(path, text).lockedKeys
+        rest.rules = rest.rules.map(\.anywhere)
+        rest.identities = rest.identities.map(\.anywhere)
+        rest.forwards = rest.forwards.map(\.anywhere)
+        return rest
     }
 
     /// For whom a file is made: what everybody's commands read, everybody must be able to.
