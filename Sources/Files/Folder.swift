@@ -22,12 +22,24 @@ package struct Folder: ~Copyable, Sendable {
         return status.isFolder && status.isOwn
     }
 
-    /// Makes a folder, and those above it that are missing, for this user alone; opening it tells what went wrong.
-    package static func make(_ path: String) {
+    /// Makes a folder, and those above it that are missing; opening it tells what went wrong.
+    ///
+    /// - Parameters:
+    ///   - path: where it is to be.
+    ///   - permissions: those of each folder that is made, whatever the umask says.
+    ///   - heir: who gets a folder that is made in another one; nil if it stays this user's.
+    package static func make(
+        _ path: String, permissions: UInt32 = 0o700, heir: (_ around: String) -> FileStatus? = { _ in nil }
+    ) {
         var end = path.utf8.startIndex
         while end < path.utf8.endIndex {
             end = path.utf8[path.utf8.index(after: end)...].firstIndex(of: UInt8(ascii: "/")) ?? path.utf8.endIndex
-            mkdir(String(path[..<end]), 0o700)
+            let folder = String(path[..<end])
+            guard mkdir(folder, 0o700) == 0,
+                let made = try? OpenFile(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+            else { continue }
+            fchmod(made.descriptor, permissions)
+            if let heir = heir(FileTrust.parent(of: folder)) { fchown(made.descriptor, heir.owner, heir.group) }
         }
     }
 

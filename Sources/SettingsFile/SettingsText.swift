@@ -13,11 +13,20 @@ public struct SettingsText: Sendable {
     public enum Readers: Sendable {
         /// Its owner, and nobody else.
         case owner
+        /// The same, who runs it; also if it is there already.
+        case ownerToRun
         /// All users of the machine.
         case everybody
 
-        fileprivate var file: mode_t { self == .owner ? 0o600 : 0o644 }
-        fileprivate var folder: mode_t { self == .owner ? 0o700 : 0o755 }
+        fileprivate var file: mode_t {
+            switch self {
+            case .owner: 0o600
+            case .ownerToRun: 0o700
+            case .everybody: 0o644
+            }
+        }
+
+        fileprivate var folder: mode_t { self == .everybody ? 0o755 : 0o700 }
     }
 
     private static let longest = 1 << 20
@@ -40,7 +49,7 @@ public struct SettingsText: Sendable {
     public func replace(with new: String, for readers: Readers = .owner) throws(SettingsError) {
         let target = Self.target(of: path)
         let around = FileTrust.parent(of: target)
-        Self.makeFolder(around, for: readers)
+        Folder.make(around, permissions: readers.folder, heir: Self.heir)
         let folder = try lockedFolder(around)
         defer { withExtendedLifetime(folder) {} }
         let draft = try writing { () throws(FileProblem) in
@@ -110,7 +119,8 @@ public struct SettingsText: Sendable {
         if let old = FileStatus(of: target) {
             // If the file can't be given to its old group, another group must not get that group's permissions.
             let isKept = draft.give(toOwnerOf: old)
-            draft.setPermissions(old.permissions & (isKept ? 0o7777 : 0o7707))
+            let kept = old.permissions & (isKept ? 0o7777 : 0o7707)
+            draft.setPermissions(readers == .ownerToRun ? readers.file : kept)
         } else {
             draft.setPermissions(readers.file)
             if let heir = heir(of: FileTrust.parent(of: target)) { draft.give(toOwnerOf: heir) }
@@ -149,18 +159,6 @@ public struct SettingsText: Sendable {
             current = next.hasPrefix("/") ? next : "\(FileTrust.parent(of: current))/\(next)"
         }
         return current
-    }
-
-    private static func makeFolder(_ path: String, for readers: Readers) {
-        guard FileStatus(of: path) == nil, path != "/", path != "." else { return }
-        let around = FileTrust.parent(of: path)
-        makeFolder(around, for: readers)
-        guard mkdir(path, 0o700) == 0 else { return }
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fchmod(folder, readers.folder)
-        if let heir = heir(of: around) { fchown(folder, heir.owner, heir.group) }
-        close(folder)
     }
 
     /// Who gets what root makes in somebody's folder, as under sudo; it would be of no use to them otherwise.

@@ -29,6 +29,20 @@ import Testing
         }
     }
 
+    @Test func `the umask takes nothing from the permissions of a folder that is made`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let path = scratch.path + "/home"
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                umask(0o077)
+                Folder.make(path + "/a/b", permissions: 0o755)
+                umask(0)
+                Folder.make(path + "/c")
+            }
+            let permissions = ["/a", "/a/b", "/c"].map { FileStatus(of: path + $0)?.permissions }
+            #expect(permissions == [0o755, 0o755, 0o700])
+        }
+    }
+
     @Test func `a process that is killed gives its lock back`() async throws {
         try await LockTests.withLock { path in
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in

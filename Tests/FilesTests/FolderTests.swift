@@ -184,6 +184,23 @@ import Testing
         }
     }
 
+    @Test func `a folder that root makes for an heir is theirs, and what is there stays as it is`() async throws {
+        try await ScratchDirectory.with { scratch in
+            let somebody = geteuid() == 0 ? Self.somebody : geteuid()
+            let given = scratch.path + "/given"
+            #expect(mkdir(given, 0o700) == 0 && chown(given, somebody, gid_t.max) == 0)
+            Folder.make(scratch.path + "/home/own/a") { _ in nil }
+            Folder.make(given + "/a/b", permissions: 0o750) { around in
+                #expect(around == given || around == given + "/a")
+                return FileStatus(of: around)
+            }
+            for path in [given + "/a", given + "/a/b"] {
+                #expect(FileStatus(of: path)?.owner == somebody && Self.permissions(path) == 0o750, "\(path)")
+            }
+            #expect(FileStatus(of: scratch.path + "/home/own/a")?.isOwn == true && Self.permissions(given) == 0o700)
+        }
+    }
+
     @Test func `a lock file is this user's and no link`() async throws {
         try await ScratchDirectory.with { scratch in
             let folder = try Folder(scratch.path)

@@ -62,6 +62,17 @@ import Testing
         }
     }
 
+    @Test func `a program is its owner's to run, whether or not it was before`() async throws {
+        try await Self.withFolder { folder in
+            let path = folder + "/program"
+            for text in ["#!/bin/sh\n", "#!/bin/sh\nfalse\n"] {
+                try SettingsText(reading: path).replace(with: text, for: .ownerToRun)
+                #expect(try Self.facts(path).last == 0o700)
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            }
+        }
+    }
+
     @Test func `what changed since it was read is not replaced, and no draft stays`() async throws {
         try await Self.withFolder { folder in
             let path = folder + "/config.toml"

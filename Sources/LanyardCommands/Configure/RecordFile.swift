@@ -76,7 +76,8 @@ struct RecordFile: Sendable {
 
     /// The record while no other lanyard changes it, nor what it is about.
     func locked() throws(Failure) -> LockedRecordFile {
-        makeFolder()
+        // Everybody is to read what is beside the system's record.
+        Folder.make(folder, permissions: isSystem ? 0o755 : 0o700)
         let folder = try opened()
         // A file system that can't lock folders, such as NFS, lets everybody go on.
         guard (try? folder.lock(within: Self.patience)) ?? true else {
@@ -87,17 +88,6 @@ struct RecordFile: Sendable {
 
     private func opened() throws(Failure) -> Folder {
         do throws(FileProblem) { return try Folder(folder) } catch { throw unusable(error) }
-    }
-
-    /// Everybody is to read what is beside the system's record.
-    private func makeFolder() {
-        guard isSystem else { return Folder.make(folder) }
-        guard mkdir(folder, 0o755) == 0 else { return }
-        // The umask may have taken from it what everybody needs.
-        let made = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard made >= 0 else { return }
-        fchmod(made, 0o755)
-        close(made)
     }
 
     fileprivate func write(_ changes: [JSONValue], in folder: borrowing Folder) throws(Failure) {

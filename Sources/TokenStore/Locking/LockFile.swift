@@ -6,10 +6,10 @@ internal import Glibc
 struct LockFile: ~Copyable {
     private let file: OpenFile
 
-    /// Opens a lock file in a folder of this user's; it, the folder and the one above are made if they are missing.
+    /// Opens a lock file in a folder of this user's; it, the folder and those above are made if they are missing.
     init(_ name: String, in path: String) throws(FileProblem) {
         guard let (parent, last) = path.cut(atLast: "/") else { throw .irregular }
-        mkdir(String(parent), 0o700)
+        Folder.make(String(parent))
         let folder = try Folder(parent.isEmpty ? "/" : String(parent)).privateFolder(String(last), making: true)
         file = try folder.openFile(name)
     }

@@ -79,8 +79,7 @@ struct ToolSetting: Sendable, Hashable {
             var changed = try self.text(text.text, with: value, asIn: before)
             if before.isNew, value == nil, isEmpty(changed) { return try text.remove() }
             if before.isUnended, value == nil { changed = changed.unended(takenOutOf: text.text ?? "") }
-            try text.replace(with: changed)
-            if format == .script { chmod(file, 0o700) }
+            try text.replace(with: changed, for: format == .script ? .ownerToRun : .owner)
         }
     }
 
@@ -273,13 +272,12 @@ extension ToolSetting {
         }
         let folder = FileTrust.parent(of: file)
         Folder.make(folder)
-        let draft = "\(file).lanyard-draft.\(getpid())"
-        unlink(draft)
-        guard symlink(value, draft) == 0, rename(draft, file) == 0 else {
-            let reason = String(cString: strerror(errno))
-            unlink(draft)
+        do throws(FileProblem) {
+            try Folder(folder).link(String(file.cut(atLast: "/")?.1 ?? file[...]), to: value)
+        } catch {
             throw Failure(
-                "\(file.displayable()) cannot be made: \(reason.lowercased())", hints: ["make its folder writable"])
+                "\(file.displayable()) cannot be made: \(error.reason.lowercased())",
+                hints: ["make its folder writable"])
         }
     }
 }
