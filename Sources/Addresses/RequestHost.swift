@@ -64,6 +64,15 @@ public struct RequestHost: Sendable, Hashable {
         port == usual ? RequestHost(name: name, port: nil) : self
     }
 
+    /// The host without its port, if that is the one that a scheme means without any.
+    package func withoutOwnPort(of scheme: String) -> RequestHost {
+        switch scheme {
+        case "https": withoutPort(443)
+        case "http": withoutPort(80)
+        default: self
+        }
+    }
+
     /// The labels of a name; an address is one label.
     public var labels: [Substring] {
         isIPv6 ? [name[...]] : name.pieces(between: ".", omittingEmpty: false)
@@ -94,6 +103,17 @@ public struct RequestHost: Sendable, Hashable {
             let number = Int(Substring(digits)), number <= 65_535
         else { return nil }
         return number
+    }
+}
+
+extension String {
+    /// Whether a pattern, in which `*` stands for one whole label, means this host.
+    package func isHost(meantBy pattern: String) -> Bool {
+        let (labels, wanted) = (
+            pieces(between: ".", omittingEmpty: false), pattern.pieces(between: ".", omittingEmpty: false)
+        )
+        return labels.count == wanted.count
+            && zip(labels, wanted).allSatisfy { $1.isSame(as: "*") ? !$0.isEmpty : $0.isSame(as: $1) }
     }
 }
 

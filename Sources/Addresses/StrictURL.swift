@@ -52,7 +52,7 @@ public struct StrictURL: Sendable {
 
     /// The path as written, with the slash it begins with; empty if there is none.
     public var path: Substring {
-        Substring(tail.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+        tail.beforeQuery
     }
 
     /// Whether a query or a fragment follows the path.
@@ -68,13 +68,13 @@ public struct StrictURL: Sendable {
 
     private static func isUserInfo(_ text: Substring) -> Bool {
         guard text.utf8.allSatisfy(\.mayStandInUserInfo), let decoded = text.percentDecoded else { return false }
-        return decoded.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        return !decoded.hasControlCharacter
     }
 
     /// Whether the text can name what a token is for: an absolute URI without a fragment (RFC 8707, 2), of at most 2048 bytes
     /// of printable ASCII.
     public static func isResourceIndicator(_ text: String) -> Bool {
-        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }),
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0.isVisibleASCII && $0 != UInt8(ascii: "#") }),
             let (scheme, rest) = text.cut(at: ":")
         else { return false }
         return isScheme(scheme) && !rest.isEmpty
@@ -83,6 +83,16 @@ public struct StrictURL: Sendable {
     /// Whether the text is a scheme (RFC 3986, 3.1).
     public static func isScheme(_ text: some StringProtocol) -> Bool {
         guard let first = text.utf8.first, first.isLetter else { return false }
-        return text.utf8.allSatisfy { $0.isLetter || $0.isDigit || [0x2B, 0x2D, 0x2E].contains($0) }
+        return text.utf8.allSatisfy { $0.isAlphanumeric || [0x2B, 0x2D, 0x2E].contains($0) }
+    }
+}
+
+extension StringProtocol {
+    /// A URL, or a host with what may follow it, which becomes an https URL.
+    package var withHTTPS: String { StrictURL.scheme(of: String(self)) == nil ? "https://\(self)" : String(self) }
+
+    /// All before the query and the fragment of a URL or a path.
+    package var beforeQuery: SubSequence {
+        self[..<(utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? endIndex)]
     }
 }

@@ -1,15 +1,19 @@
 // The classes of bytes that RFC 3986 speaks of.
 
 extension UInt8 {
-    var isLetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
-    var isDigit: Bool { (0x30...0x39).contains(self) }
-    var isHexadecimal: Bool { isDigit || (0x41...0x46).contains(self) || (0x61...0x66).contains(self) }
+    package var isLetter: Bool { (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+    package var isDigit: Bool { (0x30...0x39).contains(self) }
+    package var isAlphanumeric: Bool { isLetter || isDigit }
+    package var isHexadecimal: Bool { isDigit || (0x41...0x46).contains(self) || (0x61...0x66).contains(self) }
+
+    /// ASCII that is neither a control character nor the space.
+    package var isVisibleASCII: Bool { (0x21...0x7E).contains(self) }
 
     /// What DNS names are made of in practice.
-    var isLabelByte: Bool { isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
+    package var isLabelByte: Bool { isAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
 
     /// RFC 3986, 2.3.
-    var isUnreserved: Bool { isLabelByte || self == UInt8(ascii: ".") || self == UInt8(ascii: "~") }
+    package var isUnreserved: Bool { isLabelByte || self == UInt8(ascii: ".") || self == UInt8(ascii: "~") }
 
     /// RFC 3986, 3.2.1; whether escapes are whole is checked elsewhere.
     var mayStandInUserInfo: Bool {
@@ -25,4 +29,9 @@ extension UInt8 {
     var mayStandInURL: Bool { self > 0x20 && self != 0x7F && self != UInt8(ascii: "\\") }
 
     var endsAuthority: Bool { self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#") }
+}
+
+extension StringProtocol {
+    /// Whether a C0 control or DEL occurs, which no URL that git can parse holds.
+    package var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7F } }
 }

@@ -1,3 +1,5 @@
+import Addresses
+
 /// One challenge of a `WWW-Authenticate` header (RFC 9110, 11.6.1).
 public struct AuthenticateChallenge: Sendable, Equatable {
     /// The authentication scheme, lower-cased.
@@ -125,13 +127,6 @@ extension UInt8 {
 
     /// Where a value without quotes is over.
     fileprivate var endsBareValue: Bool { isBlank || self == UInt8(ascii: ",") }
-
-    private var isAlphanumeric: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: false
-        }
-    }
 
     /// RFC 9110, 5.6.2.
     fileprivate var isTokenByte: Bool { isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }

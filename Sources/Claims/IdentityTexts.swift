@@ -4,13 +4,8 @@ import Addresses
 extension String {
     /// Whether it is a variable's name, as POSIX has them: at most 128 letters, digits and underscores, without a digit at the front.
     public var isVariableName: Bool {
-        guard let first = utf8.first, !(0x30...0x39).contains(first), utf8.count <= 128 else { return false }
-        return utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
-            default: false
-            }
-        }
+        guard let first = utf8.first, !first.isDigit, utf8.count <= 128 else { return false }
+        return utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") }
     }
 
     /// Whether it says which of a machine's identities is meant: `system`, or `client-id:`, `object-id:` or `resource-id:` and the ID, in
@@ -19,6 +14,6 @@ extension String {
         guard !isSame(as: "system") else { return true }
         guard let (kind, id) = cut(at: ":"), !id.isEmpty, utf8.count <= 1024 else { return false }
         return ["client-id", "object-id", "resource-id"].contains { kind.isSame(as: $0) }
-            && id.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            && id.utf8.allSatisfy(\.isVisibleASCII)
     }
 }

@@ -122,7 +122,7 @@ extension SignInParameters {
 
     /// A domain, or a word that stands for a kind of account.
     private static func domain(_ text: String) throws(SignInParameterError) -> String {
-        let isName = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("\"\\<>/?#@&=".utf8).contains($0) }
+        let isName = text.utf8.allSatisfy { $0.isVisibleASCII && !Array("\"\\<>/?#@&=".utf8).contains($0) }
         guard !text.isEmpty, text.utf8.count <= 253, isName else { throw .badDomain(text) }
         return text
     }
@@ -192,13 +192,7 @@ public enum SignInParameterError: Error, Sendable, Equatable {
 extension String {
     /// Letters, digits and what a URL never has to escape.
     fileprivate var isParameterName: Bool {
-        (1...128).contains(utf8.count)
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-                default: false
-                }
-            }
+        (1...128).contains(utf8.count) && utf8.allSatisfy(\.isUnreserved)
     }
 
     fileprivate var hasControl: Bool {

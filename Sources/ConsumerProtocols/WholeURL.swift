@@ -9,8 +9,7 @@ extension CredentialRequest {
     /// Query and fragment are left out: no rule or password is for one.
     init(wholeURL text: String, takesAuthorizations: Bool = false) throws(RequestError) {
         guard !text.hasControlCharacter else { throw .invalid("url") }
-        let end = text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        self.init(try RequestURL(String(text[..<(end ?? text.endIndex)])))
+        self.init(try RequestURL(String(text.beforeQuery)))
         reach = .above
         isUnattended = true
         self.takesAuthorizations = takesAuthorizations

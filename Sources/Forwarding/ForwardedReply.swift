@@ -1,3 +1,4 @@
+import Addresses
 import Rules
 public import Secrets
 

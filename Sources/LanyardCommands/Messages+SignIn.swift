@@ -79,12 +79,9 @@ extension Failure {
 }
 
 extension String {
-    /// The URL with another user name, or with one; nil if it has no scheme.
-    fileprivate func naming(user: String) -> String? {
-        guard let scheme = StrictURL.scheme(of: self) else { return nil }
-        let rest = String(decoding: utf8.dropFirst(scheme.utf8.count + "://".utf8.count), as: UTF8.self)
-        let place = rest.cut(at: "/").map { (host: $0.0, path: "/\($0.1)") } ?? (host: Substring(rest), path: "")
-        let host = String(place.host).cut(atLast: "@")?.1 ?? place.host
-        return "\(scheme)://\(user.percentEncoded)@\(host)\(place.path)"
+    /// The URL with another user name, or with one; nil if it is none.
+    func naming(user: String) -> String? {
+        guard let url = StrictURL(self) else { return nil }
+        return "\(url.scheme)://\(user.percentEncoded)@\(url.host.urlText)\(url.tail)"
     }
 }

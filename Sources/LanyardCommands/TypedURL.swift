@@ -10,7 +10,7 @@ extension String {
     fileprivate var withScheme: String? {
         guard StrictURL.scheme(of: self) == nil else { return self }
         let host = pieces(between: "/", maxSplits: 1, omittingEmpty: false).first.map { $0.lowercased() }
-        return ["http", "https"].contains(host) ? nil : "https://\(self)"
+        return ["http", "https"].contains(host) ? nil : withHTTPS
     }
 
     /// A URL with `https` for its scheme.

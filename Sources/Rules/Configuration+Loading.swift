@@ -52,7 +52,7 @@ extension Configuration {
             // It is read as git reads booleans, below.
             guard variable != Self.answerCacheVariable else { continue }
             guard let value = environment[variable], !value.isEmpty else { continue }
-            guard value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+            guard !value.hasControlCharacter else {
                 throw SettingsError(file: variable, line: nil, message: "the value holds a control character")
             }
             let text = value.replacing(bytes: "\\", with: "\\\\").replacing(bytes: "\"", with: "\\\"")

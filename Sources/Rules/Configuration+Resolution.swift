@@ -98,7 +98,7 @@ extension Configuration {
         _ exchanges: (TokenRequest, String?, RequestHost) -> TokenExchange.Row?
     ) throws(ResolutionError) {
         let named = rule(for: request)?.exchange
-        let audience = request.scheme == "https" ? host.withoutPort(443) : host
+        let audience = request.scheme == "https" ? host.withoutOwnPort(of: "https") : host
         guard let row = exchanges(resolved, named, audience) else {
             guard let named else { return }
             throw .unknownExchange(named, authority: resolved.authority)
@@ -120,7 +120,7 @@ extension Configuration {
                 resourceIndicators: rule.resourceIndicators, account: rule.account, signIn: rule.signIn)
             return (mapped, try identity(for: request, rule, ambient))
         }
-        guard request.scheme == "https", host.port == nil || host.port == 443 else { return nil }
+        guard request.scheme == "https", host.withoutOwnPort(of: "https").port == nil else { return nil }
         // Without a client ID and an authority of the user's own, nothing says that this host is lanyard's to answer; the
         // plugins, which it takes time to find, aren't asked then.
         let isIdentified = (request.wish.identity ?? defaultIdentity) != nil
@@ -271,7 +271,7 @@ extension String {
     /// The host of an https URL, without a port that is the scheme's own.
     var hostOfURL: RequestHost? {
         guard let url = StrictURL(self), url.scheme == "https", url.user == nil else { return nil }
-        return url.host.withoutPort(443)
+        return url.host.withoutOwnPort(of: url.scheme)
     }
 
     /// Whether a scope is one of OpenID Connect's, which every application may ask for.
@@ -290,7 +290,7 @@ extension Configuration {
         let named =
             rules.map(\.authority) + clients.map(\.issuer) + identities.compactMap { $0.application?.authority }
             + [authority].compactMap(\.self)
-        let known = knownAuthorities.compactMap { RequestHost($0)?.withoutPort(443) }
+        let known = knownAuthorities.compactMap { RequestHost($0)?.withoutOwnPort(of: "https") }
         let hosts = (named.compactMap(\.hostOfURL) + known).map(\.text)
         return Set(hosts).sorted()
     }

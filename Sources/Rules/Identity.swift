@@ -90,14 +90,7 @@ public struct Identity: Sendable, Equatable {
     /// Whether a text can name an identity: 1 to 64 letters, digits, `.`, `_` and `-`, not `-` first.
     public static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { $0.isLabelByte || $0 == UInt8(ascii: ".") }
     }
 }
 

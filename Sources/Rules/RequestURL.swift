@@ -39,10 +39,3 @@ public enum RequestError: Error, Sendable, Equatable {
     /// The value of this key cannot be what the key says: control characters, or no host, scheme or URL.
     case invalid(String)
 }
-
-extension String {
-    /// Whether a C0 control or DEL occurs, which no URL that git can parse holds.
-    package var hasControlCharacter: Bool {
-        utf8.contains { $0 < 0x20 || $0 == 0x7F }
-    }
-}

@@ -97,6 +97,6 @@ public struct Rule: Sendable, Equatable {
 extension String {
     /// RFC 6749, 3.3: printable ASCII without space, quote or backslash.
     public var isScopeToken: Bool {
-        !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+        !isEmpty && utf8.allSatisfy { $0.isVisibleASCII && $0 != 0x22 && $0 != 0x5C }
     }
 }

@@ -37,7 +37,7 @@ public struct URLPattern: Sendable, Equatable {
         else { return nil }
         self.text = text
         scheme = url.scheme
-        host = url.host.withoutPort(Self.ownPort(of: url.scheme))
+        host = url.host.withoutOwnPort(of: url.scheme)
         hasPassword = url.password != nil
         segments = path.segments
         username = url.user == nil ? nil : Array(user.utf8)
@@ -90,7 +90,7 @@ public struct URLPattern: Sendable, Equatable {
     public func mismatch(_ request: CredentialRequest) -> Mismatch? {
         guard let host = request.host, request.scheme == scheme else { return .scheme }
         guard literalLabels(matching: host) != nil else { return .host }
-        guard host.withoutPort(Self.ownPort(of: scheme)).port == self.host.port else { return .port }
+        guard host.withoutOwnPort(of: scheme).port == self.host.port else { return .port }
         guard hasPrefix(of: request.path) else { return .path }
         guard let username else { return nil }
         return request.username.map { $0.utf8.elementsEqual(username) } == true ? nil : .username
@@ -98,7 +98,7 @@ public struct URLPattern: Sendable, Equatable {
 
     private func hasPrefix(of path: String?) -> Bool {
         guard !segments.isEmpty else { return true }
-        let bare = Substring((path ?? "").utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+        let bare = (path ?? "").beforeQuery
         guard !bare.climbs else { return false }
         return bare.segments.starts(with: segments)
     }
@@ -106,18 +106,8 @@ public struct URLPattern: Sendable, Equatable {
     /// How many labels of the host the pattern names, a `*` being one label of a name; nil if it doesn't match.
     private func literalLabels(matching other: RequestHost) -> Int? {
         if host.name == other.name { return host.labels.count }
-        let (labels, others) = (host.labels, other.labels)
-        guard !other.isIPv6, others.count == labels.count else { return nil }
-        guard zip(labels, others).allSatisfy({ $0 == "*" || $0 == $1 }) else { return nil }
-        return labels.count { $0 != "*" }
-    }
-
-    private static func ownPort(of scheme: String) -> Int? {
-        switch scheme {
-        case "https": 443
-        case "http": 80
-        default: nil
-        }
+        guard !other.isIPv6, other.name.isHost(meantBy: host.name) else { return nil }
+        return host.labels.count { $0 != "*" }
     }
 }
 

@@ -1,3 +1,5 @@
+import Addresses
+
 /// Passes over the text of a TOML file before the parser does and notes the line of each key and table.
 ///
 /// It leaves judging to the parser, but for escaped NULs and for what toml++ 3.4.0 takes for granted (an assertion, which
@@ -194,7 +196,8 @@ struct KeyScanner {
     private mutating func name() -> String? {
         if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") { return string() }
         let start = index
-        while byte?.isBareKeyByte == true { advance() }
+        // A key without quotes is made of what labels are.
+        while byte?.isLabelByte == true { advance() }
         return start == index ? nil : String(decoding: bytes[start..<index], as: UTF8.self)
     }
 

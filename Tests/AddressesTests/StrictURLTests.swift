@@ -45,6 +45,48 @@ import Testing
         #expect(bare.user == nil && bare.password == nil && bare.tail.isEmpty && !bare.hasQueryOrFragment)
     }
 
+    @Test(arguments: URLCase.all)
+    func `nothing before the query of a URL changes its host`(row: URLCase) {
+        guard let url = StrictURL(row.url) else { return }
+        #expect(StrictURL(String(row.url.beforeQuery))?.host == url.host)
+        #expect(row.url.withHTTPS == row.url)
+        // Without its scheme, it is an https URL of the same host.
+        let bare = String(decoding: row.url.utf8.dropFirst(url.scheme.utf8.count + 3), as: UTF8.self)
+        #expect(StrictURL(bare.withHTTPS)?.host == url.host)
+    }
+
+    @Test(
+        arguments: [
+            ("good.example", "https://good.example"), ("good.example/a", "https://good.example/a"),
+            ("good.example:8443", "https://good.example:8443"), ("HTTP://good.example", "HTTP://good.example"),
+            ("good.example/?u=https://evil.example", "https://good.example/?u=https://evil.example"),
+            ("good.example#://evil.example", "https://good.example#://evil.example"), ("//good.example", nil),
+            ("a@b://evil.example", nil), ("://good.example", nil), ("\u{301}://good.example", nil), ("", nil),
+        ] as [(String, String?)])
+    func `a host without a scheme is one of https`(text: String, url: String?) {
+        #expect((StrictURL(text.withHTTPS) == nil ? nil : text.withHTTPS) == url)
+    }
+
+    @Test(arguments: [
+        ("a?b#c", "a"), ("a#b?c", "a"), ("a", "a"), ("?", ""), ("a\u{301}?\u{301}b", "a\u{301}"),
+        ("a/\u{301}#\u{301}", "a/\u{301}"),
+    ])
+    func `the query begins at a byte, whatever combines with it`(text: String, before: String) {
+        #expect(text.beforeQuery.isSame(as: before))
+    }
+
+    @Test func `each class of bytes holds what it says`() {
+        func members(_ isIn: (UInt8) -> Bool) -> String { String(decoding: (0...255).filter(isIn), as: UTF8.self) }
+        let (digits, capitals) = ("0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        #expect(members(\.isDigit) == digits && members(\.isLetter) == capitals + capitals.lowercased())
+        #expect(members(\.isAlphanumeric) == digits + capitals + capitals.lowercased())
+        #expect(members(\.isHexadecimal) == digits + "ABCDEFabcdef")
+        #expect(members(\.isLabelByte) == "-" + digits + capitals + "_" + capitals.lowercased())
+        #expect(members(\.isUnreserved) == "-." + digits + capitals + "_" + capitals.lowercased() + "~")
+        #expect(members(\.isVisibleASCII).utf8.count == 94 && !members(\.isVisibleASCII).hasControlCharacter)
+        #expect("a\u{1F}".hasControlCharacter && "\u{7F}".hasControlCharacter && !" ä\u{85}".hasControlCharacter)
+    }
+
     @Test(arguments: [
         ("https://*.example/a", "*.example"), ("https://*.*.example", "*.*.example"), ("https://h*.example", nil),
         ("https://*:8443", "*:8443"), ("https://[*]", nil), ("https://*evil.example/", nil),
@@ -103,6 +145,24 @@ import Testing
         #expect(host == RequestHost(name: name, port: port))
         #expect(RequestHost(host.text) == host)
         #expect(StrictURL("https://\(host.urlText)/")?.host == host)
+    }
+
+    @Test(arguments: [
+        ("h:443", "https", "h"), ("h:80", "http", "h"), ("h:80", "https", "h:80"), ("h:443", "http", "h:443"),
+        ("[::1]:443", "https", "[::1]"), ("h:443", "imap", "h:443"), ("h", "https", "h"),
+    ])
+    func `a scheme's own port is none`(text: String, scheme: String, host: String) throws {
+        #expect(try #require(RequestHost(text)).withoutOwnPort(of: scheme).text == host)
+    }
+
+    @Test(arguments: [
+        ("a.example", "*.example", true), ("a.b.example", "*.example", false), ("example", "*.example", false),
+        (".example", "*.example", false), ("a.example", "a.example", true), ("a.example:8443", "*.example", false),
+        ("evila.example", "*a.example", false), ("a.evil", "*.example", false), ("a.b.example", "*.*.example", true),
+        ("\u{E9}.example", "e\u{301}.example", false),
+    ])
+    func `an asterisk stands for one whole label`(host: String, pattern: String, isMeant: Bool) {
+        #expect(host.isHost(meantBy: pattern) == isMeant)
     }
 
     @Test(arguments: [

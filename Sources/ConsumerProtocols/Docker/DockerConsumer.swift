@@ -76,7 +76,7 @@ public struct DockerConsumer: Consumer {
 
     /// A server's URL; docker's own registry has one, whatever a tool calls it, so that a login of each serves all.
     private static func url(of server: String) throws(RequestError) -> RequestURL {
-        let url = try RequestURL(server.hasBytes("://") ? server : "https://\(server)")
+        let url = try RequestURL(server.withHTTPS)
         let isHub = url.scheme == "https" && isHub(url.host.urlText) && url.username == nil
         return isHub && [nil, "v1", "v1/"].contains(url.path) ? try RequestURL(hub) : url
     }

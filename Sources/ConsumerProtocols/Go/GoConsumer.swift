@@ -67,10 +67,10 @@ public struct GoConsumer: Consumer {
     /// It is nothing that another rule could be for. Go compares it with whole URLs, queries included, cutting segments off their end.
     private var prefixes: [String] {
         let url = arguments[0]
-        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let path = url.beforeQuery
         var prefixes = [url]
-        if path.count < url.utf8.count { prefixes.append(String(Substring(path))) }
-        let segments = Substring(path).pieces(between: "/", omittingEmpty: false)
+        if path.endIndex < url.endIndex { prefixes.append(String(path)) }
+        let segments = path.pieces(between: "/", omittingEmpty: false)
         if let index = segments.lastIndex(where: { $0.isSame(as: "@v") }), index < segments.count - 1 {
             prefixes.append(segments[...index].joined(separator: "/"))
         }

@@ -51,8 +51,8 @@ public struct KeyringConsumer: Consumer {
     }
 
     private mutating func begin(_ wanted: KeyringArguments) -> Turn {
-        let isURL = wanted.service.hasBytes("://")
-        guard let url = try? RequestURL(isURL ? wanted.service : "https://\(wanted.service)"),
+        let isURL = StrictURL.scheme(of: wanted.service) != nil
+        guard let url = try? RequestURL(wanted.service.withHTTPS),
             ["http", "https"].contains(url.scheme)
         else {
             return wanted.verb == .get

@@ -109,9 +109,7 @@ struct GitChecks {
         _ entries: [GitConfiguration.Entry], _ everywhere: GitHelpers, _ places: [String]
     ) -> Finding? {
         for place in places + examination.configuration.rules.map(\.pattern.text) {
-            guard let request = try? CredentialRequest(url: place.hasBytes("://") ? place : "https://\(place)") else {
-                continue
-            }
+            guard let request = try? CredentialRequest(url: place) else { continue }
             let helpers = GitHelpers(entries, for: request)
             let shown = place.displayable(limit: 200)
             if everywhere.hasLanyard, !helpers.hasLanyard {

@@ -118,7 +118,7 @@ struct Explainer {
 
     private func mapping(_ rule: Rule?) -> Explanation.Mapping {
         if let rule { return .rule(rule) }
-        guard request.scheme == "https", let host = request.host, host.port == nil || host.port == 443,
+        guard request.scheme == "https", let host = request.host, host.withoutOwnPort(of: "https").port == nil,
             let known = session.registry.resource(forHost: host.name),
             let plugin = session.registry.plugins.first(where: { $0.resources.contains(known) })
         else { return .nothing }

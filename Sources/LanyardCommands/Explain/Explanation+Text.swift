@@ -1,3 +1,4 @@
+import Addresses
 import Claims
 import ConsumerProtocols
 import PluginHost
@@ -267,9 +268,8 @@ extension AuthenticateChallenge {
 }
 
 extension String {
-    /// A URL's scheme and host.
+    /// A URL without path, query and fragment.
     var placeOfURL: String {
-        let parts = utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).prefix(3)
-        return String(decoding: Array(parts.joined(separator: "/".utf8)), as: UTF8.self)
+        StrictURL(self).map { String(decoding: utf8.dropLast($0.tail.utf8.count), as: UTF8.self) } ?? self
     }
 }

@@ -92,7 +92,7 @@ extension GitHelpers {
     static func missing(
         _ entries: [GitConfiguration.Entry], at place: String?, _ context: CommandContext
     ) async -> Missing? {
-        let request = place.flatMap { try? CredentialRequest(url: $0.hasBytes("://") ? $0 : "https://\($0)") }
+        let request = place.flatMap { try? CredentialRequest(url: $0) }
         for helper in GitHelpers(entries, for: request).all where helper.isLanyard {
             guard let program = await helper.missingProgram(context) else { continue }
             let isEverywhere = GitHelpers(entries, for: nil).all.contains(helper)

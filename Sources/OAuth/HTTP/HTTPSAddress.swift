@@ -26,7 +26,7 @@ package struct HTTPSAddress: Sendable, Equatable {
             throw .malformed
         }
         host = RequestHost(name: url.host.name, port: nil).text
-        port = url.host.port == 443 ? nil : url.host.port
+        port = url.host.withoutOwnPort(of: url.scheme).port
         self.segments = segments
     }
 

@@ -106,11 +106,7 @@ enum HostPattern {
     static func rank(_ pattern: String, _ host: String, isConfigured: Bool) -> Int? {
         if pattern == host { return 2 }
         if pattern == "*" { return isConfigured ? 0 : nil }
-        guard pattern.hasBytes("*") else { return nil }
-        let wanted = pattern.pieces(between: ".", omittingEmpty: false)
-        let labels = host.pieces(between: ".", omittingEmpty: false)
-        guard wanted.count == labels.count else { return nil }
-        return zip(wanted, labels).allSatisfy { $0 == "*" ? !$1.isEmpty : $0 == $1 } ? 1 : nil
+        return pattern.hasBytes("*") && host.isHost(meantBy: pattern) ? 1 : nil
     }
 }
 

@@ -19,7 +19,7 @@ public struct AuthorityURL: Sendable, Hashable {
         var parts = url.path.pieces(between: "/", omittingEmpty: false).dropFirst()
         if parts.last == "" { parts.removeLast() }
         guard parts.count <= Self.mostSegments, parts.allSatisfy(Self.isSegment) else { return nil }
-        host = RequestHost(name: url.host.name, port: url.host.port == 443 ? nil : url.host.port).text
+        host = url.host.withoutOwnPort(of: url.scheme).text
         path = parts.map { String($0) }
     }
 
@@ -28,15 +28,7 @@ public struct AuthorityURL: Sendable, Hashable {
 
     private static func isSegment(_ text: Substring) -> Bool {
         guard !["", ".", ".."].contains(text), text.utf8.count <= 256 else { return false }
-        return text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-            default: false
-            }
-        }
+        return text.utf8.allSatisfy(\.isUnreserved)
     }
 }
 

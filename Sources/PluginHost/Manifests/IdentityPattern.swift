@@ -194,8 +194,7 @@ private struct Template {
             }
             return text
         }
-        let url = text.hasBytes("://") ? text : "https://\(text)"
-        guard let authority = AuthorityURL(url) else {
+        guard let authority = AuthorityURL(text.withHTTPS) else {
             throw TemplateFault(variable: name, what: "an https URL of a host")
         }
         return authority.description

@@ -101,7 +101,7 @@ struct DockerSettings {
     /// The registries that lanyard is named for, as URLs.
     var urlsOfLanyard: [String] {
         let helpers = json?["credHelpers"]?.members ?? [:]
-        return helpers.filter { $1.string == "lanyard" }.keys.map { $0.hasBytes("://") ? $0 : "https://\($0)" }
+        return helpers.filter { $1.string == "lanyard" }.keys.map(\.withHTTPS)
     }
 
     /// Helpers that come before the store.
