@@ -2,10 +2,8 @@ import Addresses
 
 /// Where the keys of a table, or those above all tables, stand in a file's text, for edits that leave all else as it is, byte for byte.
 public struct TableKeys: Sendable {
-    private let text: String
-    /// The text's bytes, less the mark that some editors put before it.
-    private let bytes: [UInt8]
-    private let markLength: Int
+    private let scanned: ScannedText
+    private var bytes: [UInt8] { scanned.bytes }
     private let table: String?
     /// The table's header; nil above all tables, or if there is none yet.
     private let header: KeyScanner.Header?
@@ -17,29 +15,21 @@ public struct TableKeys: Sendable {
     /// - Throws: `SettingsError` if the text can't be TOML, or the table is written as an inline table.
     public init(of table: String? = nil, file: String, text: String) throws(SettingsError) {
         self.table = table
-        let marked = text.utf8.count
-        self.text = text
-        let text = TOMLGuard.withoutMark(text)
-        bytes = Array(text.utf8)
-        markLength = marked - bytes.count
-        var scanner = KeyScanner(text, notesLines: true)
-        scanner.scan()
-        if let fault = scanner.fault {
-            throw SettingsError(file: file, line: fault.line, message: "not valid TOML: \(fault.message)")
-        }
+        let scanned = try ScannedText(text, file: file)
+        self.scanned = scanned
         let number = table.flatMap { table in
-            scanner.headers.firstIndex { !$0.isElement && $0.names == [table] }
+            scanned.headers.firstIndex { !$0.isElement && $0.names == [table] }
         }
-        let inTop = scanner.pairs.first { $0.header == nil && $0.names.first == table }
+        let inTop = scanned.pairs.first { $0.header == nil && $0.names.first == table }
         if let table, number == nil, let pair = inTop {
-            let line = 1 + bytes[..<pair.start].count { $0 == UInt8(ascii: "\n") }
+            let line = 1 + scanned.bytes[..<pair.start].count { $0 == UInt8(ascii: "\n") }
             throw SettingsError(
                 file: file, line: line, message: "\(table) is not written as a table",
                 hint: "write it as [\(table)], with a line for each key")
         }
-        header = number.map { scanner.headers[$0] }
-        pairs = table != nil && number == nil ? [] : scanner.pairs.filter { $0.header == number }
-        firstHeader = scanner.headers.first?.line
+        header = number.map { scanned.headers[$0] }
+        pairs = table != nil && number == nil ? [] : scanned.pairs.filter { $0.header == number }
+        firstHeader = scanned.headers.first?.line
     }
 
     /// A key's value as it is written; nil if it has none.
@@ -58,7 +48,9 @@ public struct TableKeys: Sendable {
         if let pair = pairs.first(where: { $0.names == [key] }) {
             return replacing(valueRange(of: pair), with: value)
         }
-        if let table, header == nil { return text + newTable(table, "\(key) = \(value)") }
+        if let table, header == nil {
+            return replacing(bytes.count..<bytes.count, with: newTable(table, "\(key) = \(value)"))
+        }
         let place = placeForNewKey
         let isAtLineStart = place == 0 || bytes[place - 1] == UInt8(ascii: "\n")
         let gap = setsNewKeyApart ? lineEnd : ""
@@ -117,9 +109,8 @@ public struct TableKeys: Sendable {
         if let last = pairs.last { return endOfLine(from: last.value.upperBound) }
         if let header { return endOfLine(from: startOfLine(header.line)) }
         guard let firstHeader else { return bytes.count }
-        let rows = String(decoding: bytes, as: UTF8.self).utf8
-            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { Substring($0).utf8 }
-        return rows.prefix(TableBlocks.start(of: firstHeader - 1, in: rows)).reduce(0) { $0 + $1.count + 1 }
+        let rows = scanned.rows
+        return rows[ScannedText.start(of: firstHeader - 1, in: rows)].startIndex
     }
 
     private func endOfLine(from place: Int) -> Int {
@@ -127,16 +118,8 @@ public struct TableKeys: Sendable {
     }
 
     private func replacing(_ range: Range<Int>, with new: String) -> String {
-        let changed = bytes[..<range.lowerBound] + Array(new.utf8) + bytes[range.upperBound...]
-        return String(decoding: Array(text.utf8.prefix(markLength)) + changed, as: UTF8.self)
+        scanned.text(bytes[..<range.lowerBound] + Array(new.utf8) + bytes[range.upperBound...])
     }
 
-    private var lineEnd: String {
-        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")), end > 0 else { return "\n" }
-        return bytes[end - 1] == UInt8(ascii: "\r") ? "\r\n" : "\n"
-    }
-}
-
-extension UInt8 {
-    fileprivate var isBlankOrReturn: Bool { isBlank || self == UInt8(ascii: "\r") }
+    private var lineEnd: String { scanned.lineEnd }
 }
