@@ -55,9 +55,8 @@ extension Configuration {
             guard !value.hasControlCharacter else {
                 throw SettingsError(file: variable, line: nil, message: "the value holds a control character")
             }
-            let text = value.replacing(bytes: "\\", with: "\\\\").replacing(bytes: "\"", with: "\\\"")
             do throws(SettingsError) {
-                try apply(SettingsTable(file: variable, text: "\(key) = \"\(text)\""), isSystem: false)
+                try apply(SettingsTable(file: variable, text: "\(key) = \(value.inTOML)"), isSystem: false)
             } catch {
                 // A variable has no lines.
                 throw SettingsError(file: variable, line: nil, message: error.message, hint: error.hint)
@@ -87,23 +86,9 @@ extension Configuration {
         environment[answerCacheVariable].flatMap(Bool.init(gitWord:)) == false
     }
 
-    /// The longest configuration file that is read, in bytes.
-    private static let longestFile = 1 << 20
-
     static func read(_ path: String, isSystem: Bool) throws(SettingsError) -> String? {
-        do {
-            let file = try OpenFile(path)
-            try requireTrust(in: try file.status(), path, isSystem: isSystem)
-            let bytes = try file.contents(atMost: longestFile)
-            if let text = String(validating: bytes, as: UTF8.self) { return text }
-        } catch let error as SettingsError {
-            throw error
-        } catch let problem as FileProblem where problem.isMissing {
-            return nil
-        } catch let problem as FileProblem where problem != .tooLong {
-            throw SettingsError(
-                file: path, line: nil, message: "cannot be read: \(problem.reason)", hint: "check its permissions")
-        } catch {}
-        throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
+        try SettingsText.read(path) { status throws(SettingsError) in
+            try requireTrust(in: status, path, isSystem: isSystem)
+        }
     }
 }

@@ -104,32 +104,29 @@ public struct Configuration: Sendable, Equatable {
         var known: [IssuerClient] = []
         for table in try file.tables("client") { known.append(try IssuerClient(table)) }
         if !isLocked("client") { clients += known }
-        var identified: [Identity] = []
-        for table in try file.tables("identity") {
-            let identity = try Identity(table)
-            if identified.contains(where: { $0.name.isSame(as: identity.name) }) {
-                throw table.error("name", "there are two identities of the name \(identity.name)")
-            }
-            identified.append(identity)
-        }
-        if !isLocked("identity") { identities += identified }
-        var read: [Rule] = []
-        for table in try file.tables("rule") { read.append(try Rule(table)) }
-        if !isLocked("rule") { rules += read }
-        var offered: [Forward] = []
-        for table in try file.tables("forward") {
-            let forward = try Forward(table)
-            if (forwards + offered).contains(where: { $0.name.isSame(as: forward.name) }) {
-                throw table.error("name", "there are two forwards of the name \(forward.name)")
-            }
-            offered.append(forward)
-        }
-        if !isLocked("forward") { forwards += offered }
+        try take(Identity.self, from: file)
+        try take(Rule.self, from: file)
+        // A far side's name is its socket's, so one of the user's can't be one of everybody's.
+        try take(Forward.self, from: file, besides: forwards)
         guard let policy = try file.table("policy") else { return }
         guard isSystem else {
             throw file.systemOnly("policy", as: "[policy]")
         }
         try applyPolicy(policy)
+    }
+
+    private mutating func take<Table: ConfigurationTable>(
+        _: Table.Type, from file: SettingsTable, besides others: [Table] = []
+    ) throws(SettingsError) {
+        var read: [Table] = []
+        for table in try file.tables(Table.key) {
+            let one = try Table(table)
+            if let name = one.uniqueName, (others + read).contains(where: { $0.uniqueName?.isSame(as: name) == true }) {
+                throw table.error("name", "there are two \(Table.plural) of the name \(name)")
+            }
+            read.append(one)
+        }
+        if !isLocked(Table.key) { self[keyPath: Table.member] += read }
     }
 
     private mutating func applyPolicy(_ policy: SettingsTable) throws(SettingsError) {

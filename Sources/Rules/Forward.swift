@@ -1,6 +1,6 @@
 import Addresses
 import Secrets
-import SettingsFile
+public import SettingsFile
 
 /// A far side that may ask the agent on this machine: a host that was reached with ssh, or a container.
 public struct Forward: Sendable, Equatable {
@@ -28,7 +28,7 @@ public struct Forward: Sendable, Equatable {
     /// Reads a `[[forward]]` table.
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
-    init(_ table: SettingsTable) throws(SettingsError) {
+    public init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "forward")
         guard let name = try table.string("name") else { throw table.error(nil, "a forward needs `name`") }
         guard Self.isName(name) else {

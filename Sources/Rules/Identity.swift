@@ -104,7 +104,7 @@ extension Identity {
     /// Reads an `[[identity]]` table.
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or wrong, or one proof stands beside another.
-    init(_ table: SettingsTable) throws(SettingsError) {
+    public init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "identity")
         guard let name = try table.string("name") else { throw table.error(nil, "an identity needs `name`") }
         guard Self.isName(name) else {

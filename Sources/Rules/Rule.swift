@@ -1,7 +1,7 @@
 import Addresses
 public import Claims
 import Secrets
-import SettingsFile
+public import SettingsFile
 
 /// Says that URLs need a token: from which authority, for which application and scopes, of which account.
 public struct Rule: Sendable, Equatable {
@@ -46,7 +46,7 @@ public struct Rule: Sendable, Equatable {
     /// Reads a `[[rule]]` table.
     ///
     /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
-    init(_ table: SettingsTable) throws(SettingsError) {
+    public init(_ table: SettingsTable) throws(SettingsError) {
         try table.allow(only: Self.keys, of: "rule")
         guard let url = try table.string("url") else { throw table.error(nil, "a rule needs `url`") }
         guard let pattern = URLPattern(url) else {

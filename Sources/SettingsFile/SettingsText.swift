@@ -1,5 +1,5 @@
 import Addresses
-import Files
+package import Files
 import Glibc
 
 /// A settings file's text, read to be changed and put back all at once.
@@ -13,7 +13,7 @@ public struct SettingsText: Sendable {
     public enum Readers: Sendable {
         /// Its owner, and nobody else.
         case owner
-        /// The same, who runs it; also if it is there already.
+        /// Its owner, who runs it; a file that is there already becomes a program, too.
         case ownerToRun
         /// All users of the machine.
         case everybody
@@ -136,18 +136,25 @@ public struct SettingsText: Sendable {
             hint: "make it writable, or change it by hand", lacksPermission: problem.lacksPermission)
     }
 
-    private static func read(_ path: String) throws(SettingsError) -> String? {
-        do throws(FileProblem) {
-            let bytes = try OpenFile(path).contents(atMost: longest)
-            if let text = String(validating: bytes, as: UTF8.self) { return text }
-        } catch {
-            guard !error.isMissing else { return nil }
-            guard error == .tooLong else {
-                throw SettingsError(
-                    file: path, line: nil, message: "cannot be read: \(error.reason.lowercased())",
-                    hint: "check its permissions")
-            }
-        }
+    /// What is in a file; nil if there is none.
+    ///
+    /// - Throws: `SettingsError` if it can't be read, is no text, or `check` refuses it.
+    package static func read(
+        _ path: String, check: (FileStatus) throws(SettingsError) -> Void = { _ in }
+    ) throws(SettingsError) -> String? {
+        do {
+            let file = try OpenFile(path)
+            try check(try file.status())
+            if let text = String(validating: try file.contents(atMost: longest), as: UTF8.self) { return text }
+        } catch let error as SettingsError {
+            throw error
+        } catch let problem as FileProblem where problem.isMissing {
+            return nil
+        } catch let problem as FileProblem where problem != .tooLong {
+            throw SettingsError(
+                file: path, line: nil, message: "cannot be read: \(problem.reason.lowercased())",
+                hint: "check its permissions")
+        } catch {}
         throw SettingsError(file: path, line: nil, message: "too long, or not UTF-8")
     }
 

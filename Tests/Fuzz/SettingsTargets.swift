@@ -69,10 +69,10 @@ extension FuzzTarget {
             accepted({ try file.add(rule, schema: nil) }) != nil
         else { return }
         let added = try RuleFile(reading: path)
-        try require(added.rules.count == file.rules.count + 1, "a rule that was added isn't there")
+        try require(added.tables.count == file.tables.count + 1, "a rule that was added isn't there")
         let stored = try SettingsText(reading: path).text ?? ""
         try require(stored.utf8.starts(with: text.utf8), "a rule that was added changed what stood there")
-        guard let last = added.rules.last, accepted({ try added.remove(last) }) != nil else { return }
+        guard let last = added.tables.last, accepted({ try added.remove(last) }) != nil else { return }
         let after = Array((try SettingsText(reading: path).text ?? "").utf8)
         try require(trimmed(after) == trimmed(Array(text.utf8)), "a rule that came and went leaves the file changed")
     }

@@ -189,7 +189,7 @@ import Testing
         let after = try Configuration(path, try String(contentsOfFile: path, encoding: .utf8))
         #expect(after.identities.map(\.name) == ["b", "new"] && after.rules.count == 2)
         let rules = try RuleFile(reading: path)
-        try rules.remove(rules.rules[0])
+        try rules.remove(rules.tables[0])
         #expect(try TableFile<Identity>(reading: path).tables.map(\.name) == ["b", "new"])
     }
 }

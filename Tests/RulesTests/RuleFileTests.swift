@@ -48,7 +48,7 @@ import Testing
         try Self.written.write(toFile: path, atomically: true, encoding: .utf8)
         try RuleFile(reading: path).add(try rule("https://d.example"), schema: nil)
         #expect(try text(path) == Self.written + "\n\n" + rule("https://d.example").toml)
-        #expect(try RuleFile(reading: path).rules.map(\.pattern.text).last == "https://d.example")
+        #expect(try RuleFile(reading: path).tables.map(\.pattern.text).last == "https://d.example")
     }
 
     @Test(arguments: ["\n", "\r\n"])
@@ -105,7 +105,7 @@ import Testing
         full.signIn.redirectPort = 8400
         full.signIn.resetPolicy = "B2C_1_reset"
         try RuleFile(reading: path).add(full, schema: nil)
-        let read = try #require(try RuleFile(reading: path).rules.last)
+        let read = try #require(try RuleFile(reading: path).tables.last)
         #expect(read.signIn == full.signIn && read.kind == "b2c")
     }
 
@@ -131,7 +131,7 @@ import Testing
         try before.write(toFile: path, atomically: true, encoding: .utf8)
         try RuleFile(reading: path).add(try rule("https://d.example"), schema: nil)
         let file = try RuleFile(reading: path)
-        try file.remove(try #require(file.rules.last))
+        try file.remove(try #require(file.tables.last))
         let after = try text(path)
         #expect(after.trimmingCharacters(in: .newlines) == before.trimmingCharacters(in: .newlines))
         #expect(after.contains("\r") == before.contains("\r"))
@@ -167,7 +167,7 @@ import Testing
         #expect(try files.destinationOfSymbolicLink(atPath: folder + "/config.toml") == "dotfiles/lanyard.toml")
         let file = folder + "/dotfiles/lanyard.toml"
         #expect(try files.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o644)
-        #expect(try RuleFile(reading: file).rules.count == 2)
+        #expect(try RuleFile(reading: file).tables.count == 2)
     }
 
     @Test func `rules in another form are left alone, with what to type`() throws {
@@ -176,7 +176,7 @@ import Testing
         let before = #"rule = [{ url = "https://z.example", authority = "https://a/b", scopes = ["s"] }]"#
         try before.write(toFile: path, atomically: true, encoding: .utf8)
         let file = try RuleFile(reading: path)
-        #expect(throws: SettingsError.self) { try file.remove(try #require(file.rules.first)) }
+        #expect(throws: SettingsError.self) { try file.remove(try #require(file.tables.first)) }
         #expect(throws: SettingsError.self) { try file.add(try rule("https://d.example"), schema: nil) }
         #expect(try text(path) == before)
     }

@@ -435,12 +435,13 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
         #expect(try configuration(text + "\n", isSystem: true).mayUseBroker == isAsked)
     }
 
-    @Test(arguments: [
-        ([:], nil), (["HOME": "."], nil), (["HOME": ""], nil), (["HOME": "/h"], "/h/.config/lanyard/config.toml"),
-        (["HOME": "/h", "XDG_CONFIG_HOME": "c"], "/h/.config/lanyard/config.toml"),
-        (["HOME": ".", "XDG_CONFIG_HOME": "/c"], "/c/lanyard/config.toml"),
-        (["HOME": "/h", "LANYARD_CONFIG": "mine.toml"], "mine.toml"),
-    ] as [([String: String], String?)])
+    @Test(
+        arguments: [
+            ([:], nil), (["HOME": "."], nil), (["HOME": ""], nil), (["HOME": "/h"], "/h/.config/lanyard/config.toml"),
+            (["HOME": "/h", "XDG_CONFIG_HOME": "c"], "/h/.config/lanyard/config.toml"),
+            (["HOME": ".", "XDG_CONFIG_HOME": "/c"], "/c/lanyard/config.toml"),
+            (["HOME": "/h", "LANYARD_CONFIG": "mine.toml"], "mine.toml"),
+        ] as [([String: String], String?)])
     func `a relative folder of the environment has no configuration`(environment: [String: String], file: String?) {
         #expect(Configuration.userFile(environment: environment) == file)
     }

@@ -60,6 +60,26 @@ import Testing
         }
     }
 
+    @Test func `a redirect URI of another host is the one that is registered`() async throws {
+        try await withSandbox { model in
+            let known = try String(contentsOfFile: model.directory + "/users.toml", encoding: .utf8)
+            let client = """
+
+                [[client]]
+                id = "0e800000-0000-4000-8000-00000000f006"
+                name = "an application with a page"
+                redirect-uris = ["https://app.example/signed-in"]
+
+                """
+            try await withSandbox(users: known + client) { sandbox in
+                for (uri, status) in [("https://app.example/signed-in", 200), ("https://evil.example/", 400)] {
+                    let flow = SignInFlow(sandbox: sandbox, clientID: "0e800000-0000-4000-8000-00000000f006")
+                    #expect(try await sandbox.get(flow.url(redirectURI: uri)).status == status, "\(uri)")
+                }
+            }
+        }
+    }
+
     @Test func `a request that is wrong otherwise is answered to the client`() async throws {
         try await withSandbox { sandbox in
             for (change, error) in [

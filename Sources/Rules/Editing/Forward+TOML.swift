@@ -1,14 +1,5 @@
 import Addresses
 
-extension Forward {
-    /// The far side as a `[[forward]]` table, to be shown or written.
-    public var toml: String {
-        var lines = ["[[forward]]", "name = \(name.inTOML)", "urls = \(urls.map(\.text).inTOML)"]
-        if confirms { lines.append("confirm = true") }
-        return lines.joined(separator: "\n") + "\n"
-    }
-}
-
 extension Forward: ConfigurationTable {
     /// `forward`.
     public static var key: String { "forward" }
@@ -16,4 +7,13 @@ extension Forward: ConfigurationTable {
     public static var plural: String { "forwards" }
     /// The far sides.
     public static var member: WritableKeyPath<Configuration, [Forward]> { \.forwards }
+    /// Its name.
+    public var uniqueName: String? { name }
+
+    /// The far side as a `[[forward]]` table, to be shown or written.
+    public var toml: String {
+        var lines = ["[[forward]]", "name = \(name.inTOML)", "urls = \(urls.map(\.text).inTOML)"]
+        if confirms { lines.append("confirm = true") }
+        return lines.joined(separator: "\n") + "\n"
+    }
 }

@@ -1,6 +1,15 @@
 import Addresses
 
-extension Identity {
+extension Identity: ConfigurationTable {
+    /// `identity`.
+    public static var key: String { "identity" }
+    /// `identities`.
+    public static var plural: String { "identities" }
+    /// The identities.
+    public static var member: WritableKeyPath<Configuration, [Identity]> { \.identities }
+    /// Its name.
+    public var uniqueName: String? { name }
+
     /// The identity as an `[[identity]]` table, to be shown or written; one that is built in has none.
     public var toml: String {
         var lines = ["[[identity]]", "name      = \(name.inTOML)"]

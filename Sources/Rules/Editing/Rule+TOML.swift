@@ -1,7 +1,16 @@
 import Addresses
 import Claims
 
-extension Rule {
+extension Rule: ConfigurationTable {
+    /// `rule`.
+    public static var key: String { "rule" }
+    /// `rules`.
+    public static var plural: String { "rules" }
+    /// The rules.
+    public static var member: WritableKeyPath<Configuration, [Rule]> { \.rules }
+    /// Nil: rules have no names.
+    public var uniqueName: String? { nil }
+
     /// The rule as a `[[rule]]` table, to be shown or written.
     public var toml: String {
         var lines = ["[[rule]]", "url       = \(pattern.text.inTOML)"]

@@ -9,6 +9,13 @@ public protocol ConfigurationTable: Sendable, Equatable {
     /// Where the configuration has them.
     static var member: WritableKeyPath<Configuration, [Self]> { get }
 
+    /// The name that no other table of the kind may have; nil if several may be alike.
+    var uniqueName: String? { get }
+    /// Reads a table.
+    ///
+    /// - Throws: `SettingsError` if a key is unknown, missing or wrong.
+    init(_ table: SettingsTable) throws(SettingsError)
+
     /// The table as text, with its header.
     var toml: String { get }
     /// The file that holds it; empty for one that is yet to be written.
@@ -27,31 +34,10 @@ extension ConfigurationTable {
     }
 }
 
-extension Rule: ConfigurationTable {
-    /// `rule`.
-    public static var key: String { "rule" }
-    /// `rules`.
-    public static var plural: String { "rules" }
-    /// The rules.
-    public static var member: WritableKeyPath<Configuration, [Rule]> { \.rules }
-}
-
-extension Identity: ConfigurationTable {
-    /// `identity`.
-    public static var key: String { "identity" }
-    /// `identities`.
-    public static var plural: String { "identities" }
-    /// The identities.
-    public static var member: WritableKeyPath<Configuration, [Identity]> { \.identities }
-}
-
 /// A configuration file whose `[[rule]]` tables are added and removed one by one, while the rest stays as it is.
 public typealias RuleFile = TableFile<Rule>
 
 extension TableFile<Rule> {
-    /// The rules that the file has, in order.
-    public var rules: [Rule] { tables }
-
     /// The rule whose `url` means the same URLs.
     public func rule(for pattern: URLPattern) -> Rule? { tables.first { $0.pattern.means(pattern) } }
 }
@@ -108,27 +94,22 @@ public struct TableFile<Table: ConfigurationTable>: Sendable {
     ///
     /// - Throws: `SettingsError` if the file can't be changed so that nothing else changes.
     public func remove(_ table: Table) throws(SettingsError) {
-        let hint = "remove the \(Table.key) at \(file.path)\(table.line.map { ":\($0)" } ?? "") by hand"
-        guard let index = tables.firstIndex(of: table), blocks.lines.count == tables.count else { throw unsure(hint) }
-        let changed = blocks.removing(index)
-        var expected = tables
-        expected.remove(at: index)
-        let after = try Configuration(file.path, changed)[keyPath: Table.member]
-        guard try isNothingElse(changed), after.map(\.anywhere) == expected.map(\.anywhere) else {
-            throw unsure(hint)
-        }
-        try file.replace(with: changed, for: readers)
+        try change(table, to: nil, by: "remove")
     }
 
     /// Puts a table in place of one that the file has.
     ///
     /// - Throws: `SettingsError` if the file can't be changed so that nothing else changes.
     public func replace(_ table: Table, with other: Table) throws(SettingsError) {
-        let hint = "change the \(Table.key) at \(file.path)\(table.line.map { ":\($0)" } ?? "") by hand"
+        try change(table, to: other, by: "change")
+    }
+
+    private func change(_ table: Table, to other: Table?, by verb: String) throws(SettingsError) {
+        let hint = "\(verb) the \(Table.key) at \(file.path)\(table.line.map { ":\($0)" } ?? "") by hand"
         guard let index = tables.firstIndex(of: table), blocks.lines.count == tables.count else { throw unsure(hint) }
-        let changed = blocks.replacing(index, with: other.toml)
+        let changed = other.map { blocks.replacing(index, with: $0.toml) } ?? blocks.removing(index)
         var expected = tables
-        expected[index] = other
+        expected.replaceSubrange(index...index, with: [other].compactMap(\.self))
         let after = try Configuration(file.path, changed)[keyPath: Table.member]
         guard try isNothingElse(changed), after.map(\.anywhere) == expected.map(\.anywhere) else {
             throw unsure(hint)
@@ -156,9 +137,9 @@ extension Configuration {
         try apply(SettingsTable(file: path, text: text), isSystem: path == Self.systemFile)
     }
 
-    /// What the text of a file says but for a key, which may be that of tables, wherever its tables stand.
+    /// What a file's text says apart from one key, or from all tables of one kind.
     ///
-    /// What stands above a table may get longer or shorter.
+    /// The lines of tables don't count: what is above one may get longer or shorter.
     static func rest(of text: String, but key: String, in path: String) throws(SettingsError) -> Configuration {
         var rest = Configuration()
         // A locked key stays as it is.
