@@ -1,3 +1,5 @@
+import Terminal
+
 /// What somebody who started a sandbox reads: where everything is, who can sign in, and commands to paste.
 struct Greeting {
     private let world: World
@@ -121,17 +123,5 @@ struct Greeting {
 
     private func lines(_ lines: [String]) -> String { lines.map { "  \($0)\n" }.joined() }
 
-    /// The text as one word for a shell.
-    private func word(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            default: "_@%+=:,./-".utf8.contains(byte)
-            }
-        }
-        guard !isPlain else { return text }
-        let quote = UInt8(ascii: "'")
-        let inside = text.utf8.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] }
-        return String(decoding: [quote] + inside + [quote], as: UTF8.self)
-    }
+    private func word(_ text: String) -> String { ShellWords.quote(text) }
 }

@@ -16,15 +16,9 @@ struct Home: Sendable {
         } catch {
             throw SandboxError("cannot make the directory \(path): \(error)")
         }
-        guard let full = Self.canonical(path) else { throw SandboxError("cannot find the directory \(path)") }
+        guard let full = FileTrust.realPath(path) else { throw SandboxError("cannot find the directory \(path)") }
         guard chmod(full, 0o700) == 0 else { throw SandboxError("the directory \(full) isn't yours") }
         self.path = full
-    }
-
-    private static func canonical(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 
     var caFile: String { path + "/ca.pem" }

@@ -162,7 +162,7 @@ struct ServeCommand: AsyncParsableCommand {
     ) throws -> [any Service] {
         let announcement = Announcement(world)
         func application(
-            _ responder: some HTTPResponder<ConnectionContext>, port: Int, isPlain: Bool = false,
+            _ responder: PortResponder, port: Int, isPlain: Bool = false,
             opened: @escaping @Sendable (Int) -> Void
         ) throws -> any Service {
             Application(
@@ -174,18 +174,18 @@ struct ServeCommand: AsyncParsableCommand {
                     await announcement.portOpened()
                 })
         }
-        let hosts = [(world.issuer, issuerPort), (world.forge, forgePort), (world.gitea, giteaPort)]
-        return try [
-            application(AuthorityResponder(world: world), port: port) { world.setAuthority(port: $0) },
-            application(ResourceResponder(world: world, git: git), port: resourcePort) { world.setResource(port: $0) },
-            application(ExchangeResponder(world: world), port: exchangePort) { world.setExchanges(port: $0) },
-            application(MachineResponder(world: world), port: machinePort, isPlain: true) {
-                world.setMachine(port: $0)
-            },
+        let hosts = [
+            (world.issuer, RequestLog.Host.issuer, issuerPort), (world.forge, .forge, forgePort),
+            (world.gitea, .gitea, giteaPort),
         ]
-            + hosts.map { host, port in
-                let responder = HostResponder(site: HostSite(world: world, host: host), git: git)
-                return try application(responder, port: port, opened: host.setPort)
+        return try [
+            application(.authority(of: world), port: port) { world.setAuthority(port: $0) },
+            application(.resource(of: world, git), port: resourcePort) { world.setResource(port: $0) },
+            application(.exchanges(of: world), port: exchangePort) { world.setExchanges(port: $0) },
+            application(.machine(of: world), port: machinePort, isPlain: true) { world.setMachine(port: $0) },
+        ]
+            + hosts.map { host, name, port in
+                try application(.host(host, as: name, of: world, git), port: port, opened: host.setPort)
             }
     }
 }

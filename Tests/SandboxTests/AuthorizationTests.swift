@@ -74,7 +74,8 @@ import Testing
             try await withSandbox(users: known + client) { sandbox in
                 for (uri, status) in [("https://app.example/signed-in", 200), ("https://evil.example/", 400)] {
                     let flow = SignInFlow(sandbox: sandbox, clientID: "0e800000-0000-4000-8000-00000000f006")
-                    #expect(try await sandbox.get(flow.url(redirectURI: uri)).status == status, "\(uri)")
+                    let page = try await sandbox.get(flow.url(redirectURI: uri))
+                    #expect(page.status == status, "\(uri)")
                 }
             }
         }

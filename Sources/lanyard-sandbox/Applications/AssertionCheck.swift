@@ -22,7 +22,7 @@ struct AssertionCheck {
 
     func check(_ assertion: String) async throws(OAuthFailure) {
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let header: Claims = Self.part(parts[0]), let claims: Claims = Self.part(parts[1])
+        guard parts.count == 3, let header = Claims(part: parts[0]), let claims = Claims(part: parts[1])
         else {
             throw .unproven(50027, "JWT token is invalid or malformed.")
         }
@@ -93,9 +93,5 @@ struct AssertionCheck {
             throw .unproven(
                 700_024, "Client assertion is not within its valid time range.")
         }
-    }
-
-    private static func part(_ text: Substring) -> Claims? {
-        Base64URL.decode(text).flatMap { try? JSONDecoder().decode(Claims.self, from: Data($0)) }
     }
 }

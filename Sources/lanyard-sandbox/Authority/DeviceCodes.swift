@@ -2,10 +2,11 @@ import FoundationEssentials
 import Hummingbird
 import JSON
 
+/// What the person decided about a device.
+enum DeviceDecision: Sendable { case pending, declined, approved(SignedIn) }
+
 /// A device that waits for a person to approve it elsewhere (RFC 8628).
 struct DeviceGrant: Sendable {
-    enum Decision: Sendable { case pending, declined, approved(SignedIn) }
-
     let deviceCode: String
     let clientID: String
     let authority: AuthorityPath
@@ -13,7 +14,7 @@ struct DeviceGrant: Sendable {
     let claims: ClaimsRequest
     let expires: Date
     var polling: Polling
-    var decision = Decision.pending
+    var decision = DeviceDecision.pending
 }
 
 /// How fast a client may poll and when it last did.

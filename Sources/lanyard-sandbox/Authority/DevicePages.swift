@@ -37,7 +37,7 @@ extension World {
     }
 
     /// Notes what the person decided about a device.
-    func decide(_ decision: DeviceGrant.Decision, about userCode: String) {
+    func decide(_ decision: DeviceDecision, about userCode: String) {
         ledger.with { $0.devices[userCode]?.decision = decision }
     }
 }

@@ -102,18 +102,12 @@ extension Client {
     /// Whether a redirect URI is one of this client's; loopback ones match on any port (RFC 8252, 7.3).
     func accepts(redirect: String) -> Bool {
         redirectURIs.contains { registered in
-            registered == redirect || Self.withoutPort(redirect) == Self.withoutPort(registered)
+            if registered == redirect { return true }
+            let hosts = LoopbackURI.addresses + ["http://localhost"]
+            guard let asked = LoopbackURI(redirect, at: hosts), let known = LoopbackURI(registered, at: hosts) else {
+                return false
+            }
+            return asked.host == known.host && asked.path == known.path
         }
-    }
-
-    /// A loopback URI with its port cut out and its empty path made `/`; nil for any other URI.
-    private static func withoutPort(_ uri: String) -> String? {
-        for host in ["http://localhost", "http://127.0.0.1", "http://[::1]"] where uri.hasPrefix(host) {
-            var rest = uri.dropFirst(host.count)
-            if rest.first == ":" { rest = rest.dropFirst().drop { $0.isASCII && $0.isNumber } }
-            guard !rest.contains("#"), rest.isEmpty || rest.first == "/" else { return nil }
-            return host + (rest.isEmpty ? "/" : rest)
-        }
-        return nil
     }
 }

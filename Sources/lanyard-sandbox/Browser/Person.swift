@@ -16,24 +16,24 @@ struct Person: Sendable {
 
     /// Goes from page to page until there is nothing left to send, and gives the last one.
     ///
-    /// - Throws: `BrowserError` if a page says no or asks for something this person doesn't have.
+    /// - Throws: `SandboxError` if a page says no or asks for something this person doesn't have.
     @discardableResult
     func signIn(from first: LoadedPage, in browser: inout ScriptedBrowser) async throws -> LoadedPage {
         var page = first
         var hasTypedPassword = false
         for _ in 0..<Self.mostPages {
             guard page.status < 400 else {
-                throw BrowserError(page.document.alert ?? "the page answers \(page.status): \(page.document.title)")
+                throw SandboxError(page.document.alert ?? "the page answers \(page.status): \(page.document.title)")
             }
             if page.isLoopbackRedirect { return page }
             guard let step = try step(on: page.document) else { return page }
             if step.isPassword, hasTypedPassword {
-                throw BrowserError(page.document.alert ?? "the page asks for the password again")
+                throw SandboxError(page.document.alert ?? "the page asks for the password again")
             }
             hasTypedPassword = hasTypedPassword || step.isPassword
             page = try await browser.submit(step.form, step.button, filling: step.values, on: page)
         }
-        throw BrowserError("the sign-in doesn't come to an end")
+        throw SandboxError("the sign-in doesn't come to an end")
     }
 
     private struct Step {
@@ -74,9 +74,9 @@ struct Person: Sendable {
     private func typeCode(
         _ form: HTMLDocument.Form, _ field: HTMLDocument.Field, _ document: HTMLDocument
     ) throws -> Step {
-        if let alert = document.alert { throw BrowserError(alert) }
+        if let alert = document.alert { throw SandboxError(alert) }
         guard let code = userCode ?? (field.value.isEmpty ? nil : field.value) else {
-            throw BrowserError("the page asks for a device's code: give it with --code")
+            throw SandboxError("the page asks for a device's code: give it with --code")
         }
         return Step(form: form, button: form.buttons.first, values: ["otc": code])
     }
@@ -88,20 +88,20 @@ struct Person: Sendable {
 
     private func typePassword(_ form: HTMLDocument.Form, _ field: HTMLDocument.Field) throws -> Step {
         guard let username = username ?? (field.value.isEmpty ? nil : field.value) else {
-            throw BrowserError("the page asks who signs in: say so with --as or LANYARD_SANDBOX_USER")
+            throw SandboxError("the page asks who signs in: say so with --as or LANYARD_SANDBOX_USER")
         }
         let values = ["loginfmt": username, "passwd": password]
         return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
     }
 
     private func reset(_ form: HTMLDocument.Form) throws -> Step {
-        guard let username else { throw BrowserError("the page asks whose password to reset: say so with --as") }
+        guard let username else { throw SandboxError("the page asks whose password to reset: say so with --as") }
         let values = ["reset_username": username, "new_passwd": password]
         return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
     }
 
     private func create(_ form: HTMLDocument.Form) throws -> Step {
-        guard let username else { throw BrowserError("the page asks for a new username: give it with --as") }
+        guard let username else { throw SandboxError("the page asks for a new username: give it with --as") }
         let values = ["new_username": username, "new_name": username, "new_passwd": password]
         return Step(form: form, button: form.buttons.first, values: values, isPassword: true)
     }

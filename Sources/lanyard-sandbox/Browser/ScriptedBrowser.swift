@@ -4,15 +4,6 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Why the scripted browser gave up, in words for its user.
-struct BrowserError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
 /// A page that was loaded, after all redirects.
 struct LoadedPage: Sendable {
     let url: URL
@@ -75,7 +66,7 @@ struct ScriptedBrowser {
         on page: LoadedPage
     ) async throws -> LoadedPage {
         guard let target = form.action.isEmpty ? page.url : URL(string: form.action, relativeTo: page.url)?.absoluteURL
-        else { throw BrowserError("the form goes to an odd address: \(form.action)") }
+        else { throw SandboxError("the form goes to an odd address: \(form.action)") }
         var fields = form.fields.map { (name: $0.name, value: values[$0.name] ?? $0.value) }
         if let name = button?.name { fields.append((name: name, value: button?.value ?? "")) }
         return try await load(target, method: .POST, form: Form(fields))
@@ -96,13 +87,13 @@ struct ScriptedBrowser {
                     url: url, status: Int(response.status.code), document: HTMLDocument(String(buffer: body)))
             }
             guard let next = URL(string: location, relativeTo: url)?.absoluteURL else {
-                throw BrowserError("the page redirects to an odd address: \(location)")
+                throw SandboxError("the page redirects to an odd address: \(location)")
             }
             url = next
             // As browsers do: only 307 and 308 send a form again.
             if response.status.code < 307 { (method, form) = (.GET, nil) }
         }
-        throw BrowserError("too many redirects")
+        throw SandboxError("too many redirects")
     }
 
     private func request(_ url: URL, _ method: HTTPMethod, _ form: Form?) -> HTTPClientRequest {

@@ -7,7 +7,8 @@ import JSON
 extension World {
     private struct Revocation: Decodable { var username: String? }
 
-    func control(_ visit: Visit, body: String) async -> Response {
+    func control(_ visit: Visit) async -> Response {
+        let body = visit.body
         guard visit.header("X-Sandbox-Control") == controlToken else {
             return .json(["error": "send the control token of sandbox.json as X-Sandbox-Control"], status: .forbidden)
         }

@@ -74,9 +74,15 @@ struct LoopbackURI {
     /// The same without what Gitea doesn't look at.
     var bareRest: String { (rest.hasSuffix("/") ? rest.dropLast() : rest).lowercased() }
 
-    /// Nil for any other URI, those of `localhost` among them.
-    init?(_ uri: String) {
-        guard let host = ["http://127.0.0.1", "http://[::1]"].first(where: uri.hasPrefix) else { return nil }
+    /// The path and what follows it, which is never empty.
+    var path: Substring { rest.isEmpty ? "/" : rest }
+
+    /// Where a program can listen without anybody else's name for this computer (RFC 8252, 8.3).
+    static let addresses = ["http://127.0.0.1", "http://[::1]"]
+
+    /// Nil for a URI at any other host.
+    init?(_ uri: String, at hosts: [String] = addresses) {
+        guard let host = hosts.first(where: uri.hasPrefix) else { return nil }
         var rest = uri.dropFirst(host.count)
         if rest.first == ":" { rest = rest.dropFirst().drop { $0.isASCII && $0.isNumber } }
         guard rest.isEmpty || rest.first == "/", !rest.contains("#") else { return nil }

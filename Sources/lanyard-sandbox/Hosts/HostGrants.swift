@@ -23,15 +23,13 @@ struct HostCode: Sendable {
 
 /// A device that waits for a person to approve it elsewhere (RFC 8628).
 struct HostDevice: Sendable {
-    enum Decision: Sendable { case pending, declined, approved(SignedIn) }
-
     let deviceCode: String
     let clientID: String
     let scopes: [String]
     let resources: [String]
     let expires: Date
     var polling: Polling
-    var decision = Decision.pending
+    var decision = DeviceDecision.pending
 }
 
 struct HostRefreshToken: Sendable {

@@ -98,37 +98,3 @@ struct HostSite: Sendable {
             body: .init(byteBuffer: ByteBuffer(string: Form(fields).encoded)))
     }
 }
-
-/// One port with one host on it.
-struct HostResponder: HTTPResponder {
-    let site: HostSite
-    let git: GitBackend
-
-    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
-        var request = request
-        var visit = Visit(request)
-        if !visit.isForRepository {
-            guard let body = try? await request.collectBody(upTo: AuthorityResponder.largestForm) else {
-                return .text("the request body is too large", status: .contentTooLarge)
-            }
-            visit = Visit(request, body: String(buffer: body))
-        }
-        let (world, asked) = (site.world, visit)
-        return try await world.faults.applied(
-            to: asked, on: context.channel, log: { world.log.note(asked, host: site.style.logged, status: $0) }
-        ) {
-            asked.isForRepository ? await site.repository(asked, git) : try await site.route(asked)
-        }
-    }
-}
-
-extension CodeHost.Style {
-    /// What the log calls it.
-    fileprivate var logged: RequestLog.Host {
-        switch self {
-        case .issuer: .issuer
-        case .forge: .forge
-        case .gitea: .gitea
-        }
-    }
-}

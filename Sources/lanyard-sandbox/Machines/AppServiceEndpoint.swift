@@ -21,7 +21,7 @@ struct AppServiceEndpoint: Sendable {
             return Self.refusal(.badRequest, "The resource is missing.", visit)
         }
         guard
-            let which = try? IdentityName(
+            let which = IdentityName(
                 visit.query, objectID: ["object_id", "principal_id"], resourceID: ["mi_res_id"]),
             let identity = world.directory.managedIdentities.first(where: which.means)
         else { return Self.refusal(.badRequest, "Unable to load the proper Managed Identity.", visit) }

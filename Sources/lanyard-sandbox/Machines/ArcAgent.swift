@@ -23,7 +23,7 @@ struct ArcAgent: Sendable {
         guard let name = visit.query["resource"] else {
             return refusal("invalid_request", "Required audience parameter not specified", .badRequest, visit)
         }
-        guard let which = try? IdentityName(visit.query, objectID: ["object_id"], resourceID: ["msi_res_id"]),
+        guard let which = IdentityName(visit.query, objectID: ["object_id"], resourceID: ["msi_res_id"]),
             let identity = world.directory.managedIdentities.first(where: which.means)
         else { return refusal("identity_not_found", "Identity not found", .notFound, visit) }
         guard let key = Self.key(visit) else {

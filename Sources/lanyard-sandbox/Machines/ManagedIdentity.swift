@@ -28,15 +28,13 @@ enum IdentityName: Sendable, Equatable {
     case objectID(String)
     case resourceID(String)
 
-    /// Reads a query, in which a platform has its own names for the parameters.
-    ///
-    /// - Throws: `AmbiguousIdentity` if it names several.
-    init(_ query: Form, objectID: [String], resourceID: [String]) throws(AmbiguousIdentity) {
+    /// Reads a query, in which a platform has its own names for the parameters; nil if it names several.
+    init?(_ query: Form, objectID: [String], resourceID: [String]) {
         let named =
             ["client_id"].compactMap { query[$0] }.map(Self.clientID)
             + objectID.compactMap { query[$0] }.map(Self.objectID)
             + resourceID.compactMap { query[$0] }.map(Self.resourceID)
-        guard named.count < 2 else { throw AmbiguousIdentity() }
+        guard named.count < 2 else { return nil }
         self = named.first ?? .system
     }
 
@@ -50,6 +48,3 @@ enum IdentityName: Sendable, Equatable {
         }
     }
 }
-
-/// A request that names several identities.
-struct AmbiguousIdentity: Error {}

@@ -42,7 +42,7 @@ struct MetadataService: Sendable {
             return Self.refusal("invalid_request", "Required audience parameter not specified")
         }
         let identity: ManagedIdentity
-        do throws(MetadataRefusal) {
+        do throws(SandboxError) {
             identity = try self.identity(visit.query)
         } catch {
             return Self.refusal("invalid_request", error.description)
@@ -60,16 +60,16 @@ struct MetadataService: Sendable {
     }
 
     /// A machine that has no identity of its own, and only one that was assigned to it, has that.
-    private func identity(_ query: Form) throws(MetadataRefusal) -> ManagedIdentity {
+    private func identity(_ query: Form) throws(SandboxError) -> ManagedIdentity {
         guard
-            let name = try? IdentityName(
+            let name = IdentityName(
                 query, objectID: ["object_id", "principal_id"], resourceID: ["msi_res_id", "mi_res_id"])
-        else { throw MetadataRefusal("Only one of client_id, object_id and msi_res_id can be specified") }
+        else { throw SandboxError("Only one of client_id, object_id and msi_res_id can be specified") }
         let all = world.directory.managedIdentities
         if let identity = all.first(where: name.means) { return identity }
-        guard name == .system, let only = all.first else { throw MetadataRefusal("Identity not found") }
+        guard name == .system, let only = all.first else { throw SandboxError("Identity not found") }
         guard all.count == 1 else {
-            throw MetadataRefusal(
+            throw SandboxError(
                 "Multiple user assigned identities exist, please specify the clientId / resourceId of the identity in "
                     + "the token request")
         }
@@ -97,11 +97,4 @@ struct MetadataService: Sendable {
     ) -> Response {
         .json(["error": .string(code), "error_description": .string(description)], status: status)
     }
-}
-
-/// Why no identity answers.
-private struct MetadataRefusal: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }

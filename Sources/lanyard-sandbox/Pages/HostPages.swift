@@ -8,16 +8,8 @@ extension Pages {
             """
             <h1>Sign in</h1>
             <p class="who">to \(site.name)</p>
-            \(message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
-            \(form.form("""
-                <label for="loginfmt">Username or email address</label>
-                <input id="loginfmt" name="loginfmt" type="text" autocomplete="username" autocapitalize="none"
-                  spellcheck="false" required value="\(hint ?? "")" \(hint == nil ? "autofocus" : "")>
-                <label for="passwd">Password</label>
-                <input id="passwd" name="passwd" type="password" autocomplete="current-password" required
-                  \(hint == nil ? "" : "autofocus")>
-                <div class="buttons"><button class="go" type="submit">Sign in</button></div>
-                """))
+            \(alert(message))
+            \(passwordForm(form, asking: "Username or email address", hint: hint))
             <p class="hint">In this sandbox: \(names). The passwords are in <code>users.toml</code>.</p>
             """)
     }

@@ -41,6 +41,25 @@ enum Pages {
         """
     }
 
+    /// What went wrong before, if something did.
+    static func alert(_ message: String?) -> HTML? {
+        message.map { "<p class=\"alert\" role=\"alert\">\($0)</p>" }
+    }
+
+    /// The form for a user name and a password.
+    static func passwordForm(_ form: InteractionForm, asking label: String, hint: String?) -> HTML {
+        form.form(
+            """
+            <label for="loginfmt">\(label)</label>
+            <input id="loginfmt" name="loginfmt" type="text" autocomplete="username" autocapitalize="none"
+              spellcheck="false" required value="\(hint ?? "")" \(hint == nil ? "autofocus" : "")>
+            <label for="passwd">Password</label>
+            <input id="passwd" name="passwd" type="password" autocomplete="current-password" required
+              \(hint == nil ? "" : "autofocus")>
+            <div class="buttons"><button class="go" type="submit">Sign in</button></div>
+            """)
+    }
+
     private static let stylesheet: HTML = """
         :root {
           --ground: #f3f1ec; --card: #ffffff; --ink: #1d2230; --soft: #5b6272; --line: #d5d3cc; --accent: #1a5fb4;

@@ -54,7 +54,7 @@ extension Pages {
             """
             <h1>Enter code</h1>
             <p>Enter the code that your app or device shows.</p>
-            \(message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
+            \(alert(message))
             <form method="post" action="\(action)">
             <label for="otc">Code</label>
             <input id="otc" class="code" name="otc" type="text" autocomplete="off" autocapitalize="characters"

@@ -6,7 +6,7 @@ extension Pages {
             """
             <h1>Reset your password</h1>
             <p class="who">\(place(realm))</p>
-            \(message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
+            \(alert(message))
             \(form.form("""
                 <label for="reset_username">Email address</label>
                 <input id="reset_username" name="reset_username" type="email" autocomplete="username" required

@@ -15,16 +15,8 @@ extension Pages {
             """
             <h1>Sign in</h1>
             <p class="who">\(place(page.authority.realm))</p>
-            \(page.message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
-            \(page.form.form("""
-                <label for="loginfmt">\(isB2C ? "Email address" : "Username")</label>
-                <input id="loginfmt" name="loginfmt" type="text" autocomplete="username" autocapitalize="none"
-                  spellcheck="false" required value="\(page.hint ?? "")" \(page.hint == nil ? "autofocus" : "")>
-                <label for="passwd">Password</label>
-                <input id="passwd" name="passwd" type="password" autocomplete="current-password" required
-                  \(page.hint == nil ? "" : "autofocus")>
-                <div class="buttons"><button class="go" type="submit">Sign in</button></div>
-                """))
+            \(alert(page.message))
+            \(passwordForm(page.form, asking: isB2C ? "Email address" : "Username", hint: page.hint))
             \(isB2C ? b2cWays(page.form) : nil)
             \(whoIsThere(page))
             """)
@@ -92,7 +84,7 @@ extension Pages {
             """
             <h1>Create an account</h1>
             <p class="who">\(place(authority.realm))</p>
-            \(message.map { message in "<p class=\"alert\" role=\"alert\">\(message)</p>" as HTML })
+            \(alert(message))
             \(form.form("""
                 <label for="new_username">Email address</label>
                 <input id="new_username" name="new_username" type="email" autocomplete="username" required autofocus>

@@ -37,24 +37,28 @@ struct SigningKey: Sendable {
     ///
     /// Whether the token has expired or is for someone else is the caller's to see.
     func verify(_ token: String) async -> Claims? {
-        guard let header: Claims = Self.part(token.prefix { $0 != "." }),
+        guard let header = Claims(part: token.prefix { $0 != "." }),
             header["alg"]?.string == "RS256", header["kid"]?.string == identifier
         else { return nil }
         return try? await keys.verify(token, as: Claims.self)
     }
-
-    private static func part(_ text: Substring) -> Claims? {
-        guard let bytes = Base64URL.decode(text) else { return nil }
-        return try? JSONDecoder().decode(Claims.self, from: Data(bytes))
-    }
 }
 
-/// A token's claims.
+/// A token's claims, or its header.
 struct Claims: JWTPayload {
     var members: [String: JSONValue]
 
     init(_ members: [String: JSONValue]) { self.members = members }
     init(from decoder: any Decoder) throws { members = try [String: JSONValue](from: decoder) }
+
+    /// Reads a part of a token; nil if it is no JSON object in base64.
+    init?(part: Substring) {
+        guard let bytes = Base64URL.decode(part), let members = JSONValue(bytes: bytes[...])?.members else {
+            return nil
+        }
+        self.members = members
+    }
+
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
     /// Nothing: each resource checks what it must know about a token itself.

@@ -8,7 +8,7 @@ struct Form: Sendable {
         self.fields = fields
     }
 
-    /// Reads `application/x-www-form-urlencoded` text; what isn't valid percent-encoding stays as it is.
+    /// Reads `application/x-www-form-urlencoded` text; a name or value with a broken escape stays as it is.
     init(decoding text: some StringProtocol) {
         fields = text.split(separator: "&").prefix(500).map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -26,22 +26,9 @@ struct Form: Sendable {
         fields.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
     }
 
+    /// The text of a field, or as it stands if an escape is broken.
     static func decode(_ text: some StringProtocol) -> String {
-        var bytes: [UInt8] = []
-        let source = Array(text.utf8)
-        var index = 0
-        while index < source.count {
-            let byte = source[index]
-            if byte == UInt8(ascii: "%"), index + 2 < source.count,
-                let value = UInt8(String(decoding: source[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                index += 3
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-                index += 1
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        let spaced = text.replacing(bytes: "+", with: " ")
+        return spaced.percentDecoded ?? spaced
     }
 }

@@ -1,43 +1,10 @@
-import HTTPTypes
 import Hummingbird
-import NIOCore
 
-/// What a request may need of the connection it came on.
-struct ConnectionContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = .init(source: source)
-        channel = source.channel
-    }
-}
-
-/// The authority's port: everything of Entra and B2C, and the tests' own door.
-struct AuthorityResponder: HTTPResponder {
-    static let largestForm = 256 * 1024
-
+/// Everything of Entra and B2C.
+struct AuthorityRoutes {
     let world: World
 
-    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
-        var request = request
-        guard let body = try? await request.collectBody(upTo: Self.largestForm) else {
-            return .text("the request body is too large", status: .contentTooLarge)
-        }
-        if request.uri.path.hasPrefix("/_sandbox/") {
-            return await world.control(Visit(request), body: String(buffer: body))
-        }
-        let visit = Visit(request, body: String(buffer: body))
-        return try await world.faults.applied(to: visit, on: context.channel, log: { note(visit, $0) }) {
-            try await route(visit)
-        }
-    }
-
-    private func note(_ visit: Visit, _ status: Int) {
-        world.log.note(visit, host: .authority, status: status)
-    }
-
-    private func route(_ visit: Visit) async throws -> Response {
+    func route(_ visit: Visit) async throws -> Response {
         switch visit.segments.map({ $0.lowercased() }) {
         case []: return world.frontPage()
         case ["_actions", "token"]: return try await world.workloadToken(visit)

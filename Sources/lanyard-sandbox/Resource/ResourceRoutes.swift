@@ -1,22 +1,11 @@
-import HTTPTypes
 import Hummingbird
 
-/// The resources' port: git remotes and a little of Graph, each for those who bring the right token.
-struct ResourceResponder: HTTPResponder {
+/// Git remotes and a little of Graph, each for those who bring the right token.
+struct ResourceRoutes {
     let world: World
     let git: GitBackend
 
-    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
-        let visit = Visit(request)
-        return try await world.faults.applied(
-            to: visit, on: context.channel,
-            log: { world.log.note(visit, host: .resource, status: $0) }
-        ) {
-            try await route(visit)
-        }
-    }
-
-    private func route(_ visit: Visit) async throws -> Response {
+    func route(_ visit: Visit) async throws -> Response {
         if visit.segments == ["v1.0", "me"], visit.method == .get { return await world.me(visit) }
         guard visit.segments.count >= 2, visit.segments[1].hasSuffix(".git"), !visit.climbs,
             let area = GitArea(visit.segments[0], in: world)

@@ -1,0 +1,87 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What a request may need of the connection it came on.
+struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
+/// One port: it reads what is asked, notes it, and answers as usual or as a test wants it to fail.
+struct PortResponder: HTTPResponder {
+    static let largestForm = 256 * 1024
+
+    let world: World
+    let host: RequestLog.Host
+    /// Whether a request's body is read before it is answered; git's are read by git.
+    var takesBody: @Sendable (Visit) -> Bool = { _ in true }
+    let answer: @Sendable (Visit) async throws -> Response
+
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+        var request = request
+        var visit = Visit(request)
+        if takesBody(visit) {
+            guard let body = try? await request.collectBody(upTo: Self.largestForm) else {
+                return .text("the request body is too large", status: .contentTooLarge)
+            }
+            visit = Visit(request, body: String(buffer: body))
+        }
+        let asked = visit
+        // The tests' own door has no faults and is in no log.
+        if host == .authority, asked.path.hasPrefix("/_sandbox/") { return await world.control(asked) }
+        return try await world.faults.applied(
+            to: asked, on: context.channel, log: { world.log.note(asked, host: host, status: $0) }
+        ) {
+            try await answer(asked)
+        }
+    }
+}
+
+extension PortResponder {
+    /// Everything of Entra and B2C, and the tests' own door.
+    static func authority(of world: World) -> PortResponder {
+        PortResponder(world: world, host: .authority, answer: AuthorityRoutes(world: world).route)
+    }
+
+    /// Git remotes and a little of Graph.
+    static func resource(of world: World, _ git: GitBackend) -> PortResponder {
+        PortResponder(
+            world: world, host: .resource, takesBody: { _ in false },
+            answer: ResourceRoutes(world: world, git: git).route)
+    }
+
+    /// What takes Entra's tokens only in exchange for its own: a registry as Azure has them, and AWS's token service.
+    static func exchanges(of world: World) -> PortResponder {
+        PortResponder(world: world, host: .exchanges) { visit in
+            if TokenService.isMeant(visit) { return try await TokenService(world: world).answer(visit) }
+            return try await Registry(world: world).route(visit)
+        }
+    }
+
+    /// The platforms that give machines their tokens: as there, whoever reaches it is on the machine.
+    static func machine(of world: World) -> PortResponder {
+        PortResponder(world: world, host: .machine) { visit in
+            switch visit.path {
+            case AppServiceEndpoint.path: try await AppServiceEndpoint(world: world).answer(visit)
+            case ArcAgent.path: try await ArcAgent(world: world).answer(visit)
+            default: try await MetadataService(world: world).answer(visit)
+            }
+        }
+    }
+
+    /// One of the hosts beside the Entra, and its repositories.
+    static func host(
+        _ host: CodeHost, as name: RequestLog.Host, of world: World, _ git: GitBackend
+    ) -> PortResponder {
+        let site = HostSite(world: world, host: host)
+        return PortResponder(world: world, host: name, takesBody: { !$0.isForRepository }) { visit in
+            visit.isForRepository ? await site.repository(visit, git) : try await site.route(visit)
+        }
+    }
+}
