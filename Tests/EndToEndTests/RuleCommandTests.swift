@@ -23,6 +23,21 @@ import Testing
         }
     }
 
+    @Test func `a relative HOME is no place for rules`() async throws {
+        try await Home.with { home in
+            let nowhere = ["HOME": ".", "XDG_CONFIG_HOME": ""]
+            let added = try await home.lanyard(
+                ["rule", "add", "https://dev.azure.com/contoso"] + Self.options, nowhere)
+            #expect(added.status == 1 && added.errors.contains("there is no place for it"), "\(added)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: home.folder + "/home")
+            #expect(!left.contains("~") && !left.contains(".config"), "\(left)")
+            // Nor is a file read that somebody put into the working directory.
+            try home.write("browser = 1\n", to: home.folder + "/home/.config/lanyard/config.toml")
+            let listed = try await home.lanyard(["rule", "list"], nowhere)
+            #expect(listed.status == 0, "\(listed)")
+        }
+    }
+
     @Test func `rules are added, listed and removed`() async throws {
         try await Home.with { home in
             let url = "https://dev.azure.com/contoso"
