@@ -279,7 +279,7 @@ let package = Package(
         .testTarget(
             name: "LanyardCommandsTests",
             dependencies: [
-                "Claims", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
+                "Addresses", "Claims", "CredentialEngine", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
                 "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
