@@ -57,6 +57,8 @@ public final class Agent<Duties: AgentDuties> {
     /// Whether it is to end when its terminal is closed.
     private let endsWithTerminal = lanyard_ends_with_terminal() == 1
     private var watch: CInt = -1
+    /// Whether the settings may be others.
+    private var mustReload = false
 
     /// Makes the agent of this user.
     ///
@@ -106,12 +108,13 @@ public final class Agent<Duties: AgentDuties> {
         _ = poll(&entries, nfds_t(entries.count), CInt(pause(from: now)))
         if entries[0].revents != 0, let number = takeSignals() { return number }
         serve(entries[first...].map(\.revents))
-        // Last, for it changes which doors there are.
         let ready = doors.indices.filter { entries[2 + $0].revents != 0 }
         for index in ready { accept(at: index) }
         reap()
         renewing += duties.startRenewals()
         if entries[1].revents != 0 { drainWatch() }
+        // Last, for it changes which doors and connections there are.
+        if mustReload { reload() }
         return nil
     }
 
@@ -128,16 +131,14 @@ public final class Agent<Duties: AgentDuties> {
     private func takeSignals() -> CInt? {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(signals.read, &bytes, bytes.count)
-        var hangsUp = false
         for byte in bytes[..<max(0, count)] {
             switch CInt(byte) {
             case SIGINT, SIGTERM: return CInt(byte)
             case SIGHUP where endsWithTerminal && lanyard_ends_with_terminal() == 0: return SIGHUP
-            case SIGHUP: hangsUp = true
+            case SIGHUP: mustReload = true
             default: break
             }
         }
-        if hangsUp { reload() }
         return nil
     }
 
@@ -154,11 +155,12 @@ public final class Agent<Duties: AgentDuties> {
     private func drainWatch() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while read(watch, &bytes, bytes.count) > 0 {}
-        reload()
+        mustReload = true
     }
 
     /// Makes the sockets what the settings say.
     private func reload() {
+        mustReload = false
         let forwards: [Forward]
         do { forwards = try duties.forwards() } catch { return duties.tell(.unreadable(error)) }
         let before = doors.map(\.forward)

@@ -269,12 +269,8 @@ import Testing
         try await World.with { world in
             try world.configure(forward: "devbox")
             let started = "\(world.folder)/started"
-            let browser = "\(world.folder)/bin/slow-browser"
-            try "#!/bin/sh\necho \"$1\" >>'\(started)'\nexec sleep 600\n"
-                .write(toFile: browser, atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
             let url = "\(world.sandbox.resource)/\(Self.path)"
-            try await world.withAgent(["BROWSER": browser], endedBy: SIGKILL) { far in
+            try await world.withAgent(Self.slowBrowser(of: world), endedBy: SIGKILL) { far in
                 // Killed after three seconds.
                 let got = try await far.run(
                     "/usr/bin/timeout", ["-s", "KILL", "5", "\(far.folder)/bin/lanyard", "get"], input: "url=\(url)\n")
@@ -294,6 +290,15 @@ import Testing
             }
             try await Self.expectClosed(port(in: try String(contentsOfFile: started, encoding: .utf8)))
         }
+    }
+
+    /// The variables with a browser in which nobody signs in; it notes the pages that it opens in the file `started`.
+    private static func slowBrowser(of world: World) throws -> [String: String] {
+        let browser = "\(world.folder)/bin/slow-browser"
+        try "#!/bin/sh\necho \"$1\" >>'\(world.folder)/started'\nexec sleep 600\n"
+            .write(toFile: browser, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: browser)
+        return ["BROWSER": browser]
     }
 
     private func port(in page: String) throws -> Int {
@@ -418,6 +423,74 @@ import Testing
                 }
                 #expect(!World.isServed(world.agentSocket()))
             }
+        }
+    }
+
+    /// Runs the agent while the body does, which may change the system's settings.
+    private static func withSystemFile(
+        _ extra: @Sendable (World) throws -> [String: String] = { _ in [:] },
+        _ body: @Sendable (World, _ systemFile: String, _ agent: pid_t) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            try world.configure(forward: "devbox")
+            let file = "\(world.folder)/system/lanyard/config.toml"
+            try FileManager.default.createDirectory(
+                atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+            try forward("other", of: world).write(toFile: file, atomically: true, encoding: .utf8)
+            let script = Built.checkout + "/Tests/TestSupport/Scripts/with-system-file"
+            try await world.withAgent(try extra(world), at: [script, file]) { _ in
+                try await World.wait(for: world.agentSocket("other"))
+                try await body(world, file, try #require(try await world.agentProcess()))
+            }
+        }
+    }
+
+    private static func forward(_ name: String, of world: World) -> String {
+        "[[forward]]\nname = \"\(name)\"\nurls = [\"\(world.sandbox.resource)\"]\n"
+    }
+
+    @Test func `SIGHUP has it serve what the system's settings came to list`() async throws {
+        try await Self.withSystemFile { world, file, agent in
+            let both = Self.forward("other", of: world) + Self.forward("another", of: world)
+            try both.write(toFile: file, atomically: true, encoding: .utf8)
+            kill(agent, SIGHUP)
+            try await Self.until { FileManager.default.fileExists(atPath: world.agentSocket("another")) }
+            for name in ["devbox", "other", "another"] { try await World.wait(for: world.agentSocket(name)) }
+        }
+    }
+
+    @Test func `SIGHUP has it serve what the user's settings list when it gets it`() async throws {
+        try await Self.withSystemFile { world, _, agent in
+            let file = try #require(FileHandle(forWritingAtPath: world.configFile))
+            defer { try? file.close() }
+            try file.seekToEnd()
+            // It isn't told of the change before the file is closed.
+            try file.write(contentsOf: Data(("\n" + Self.forward("another", of: world)).utf8))
+            kill(agent, SIGHUP)
+            for name in ["another", "devbox", "other"] { try await World.wait(for: world.agentSocket(name)) }
+        }
+    }
+
+    @Test func `a forward that SIGHUP removes ends its own connections only`() async throws {
+        try await Self.withSystemFile(Self.slowBrowser) { world, file, agent in
+            let place = "version=1\nverb=get\nprotocol=https\n"
+            let removed = try LocalConnection(to: world.agentSocket("other"))
+            removed.send(place)
+            let kept = try LocalConnection(to: world.agentSocket())
+            let host = world.sandbox.resource.dropFirst("https://".count)
+            kept.send(place + "host=\(host)\npath=\(Self.path)\n\n")
+            try await Self.until { FileManager.default.fileExists(atPath: "\(world.folder)/started") }
+            try "".write(toFile: file, atomically: true, encoding: .utf8)
+            // It is told while the other connection has more than it reads at once.
+            kill(agent, SIGSTOP)
+            removed.send("path=" + String(repeating: "a", count: 60_000))
+            kill(agent, SIGHUP)
+            kill(agent, SIGCONT)
+            #expect(removed.rest(within: 60) == "")
+            #expect(kept.rest(within: 3) == nil)
+            #expect(World.isServed(world.agentSocket()) && !World.isServed(world.agentSocket("other")))
+            kept.close()
+            removed.close()
         }
     }
 
