@@ -38,7 +38,7 @@ private struct ADALEntry {
             return refused(.ownerless, what: "application's secret", whose: text("servicePrincipalId"))
         }
         guard let secret = text("refreshToken"), let client = text("_clientId"),
-            let (host, _) = authority, let userID = text("userId")
+            let host = authorityHost, let userID = text("userId")
         else { return refused(.malformed) }
         guard entry["isMRRT"] != .bool(false) else { return refused(.oneResource) }
         guard let (object, tenant) = owner else { return refused(.malformed) }
@@ -65,11 +65,12 @@ private struct ADALEntry {
         entry[name]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private var authority: (host: String, tenant: String)? {
-        guard let url = text("_authority"), url.lowercased().hasPrefix("https://") else { return nil }
-        let parts = url.dropFirst(8).pieces(between: "/").map { $0.lowercased() }
-        guard parts.count >= 2 else { return nil }
-        return (parts[0], parts[1])
+    /// The host of an authority that names a tenant.
+    private var authorityHost: String? {
+        guard let url = text("_authority").flatMap({ StrictURL($0) }), url.scheme == "https", url.user == nil,
+            !url.path.pieces(between: "/").isEmpty
+        else { return nil }
+        return url.host.withoutPort(443).text
     }
 
     /// The object id and the tenant, of the entry or of its access token.

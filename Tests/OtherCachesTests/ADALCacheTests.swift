@@ -33,6 +33,26 @@ import TokenStore
             ])
     }
 
+    @Test(
+        arguments: [
+            ("https://LOGIN.microsoftonline.com/common", "login.microsoftonline.com"),
+            ("https://login.microsoftonline.com:443/common", "login.microsoftonline.com"),
+            ("https://login.microsoftonline.com:8443/common", "login.microsoftonline.com:8443"),
+            ("https://login.microsoftonline.com@attacker.example/common", nil),
+            ("https://attacker.example\\@login.microsoftonline.com/common", nil),
+            ("https://login.microsoftonline.com\u{301}/common", nil), ("https://login.microsoftonline.com", nil),
+            ("http://login.microsoftonline.com/common", nil), ("https:///login.microsoftonline.com/common", nil),
+        ] as [(String, String?)])
+    func `the host of an authority is the one that every program reads`(_ authority: String, _ host: String?) throws {
+        let entry = [
+            "refreshToken": "rt", "_clientId": Fixture.azureCLI, "userId": "alice", "oid": "o", "tenantId": "t",
+            "_authority": authority,
+        ]
+        let cache = try #require(OtherCache(adal: [UInt8](try JSONEncoder().encode([entry]))))
+        #expect(cache.records.map(\.environment) == (host.map { [$0, $0] } ?? []))
+        #expect(cache.rejects.map(\.reason) == (host == nil ? [.malformed] : []))
+    }
+
     @Test func `the configured client's tokens only`() throws {
         let cache = try #require(OtherCache(adal: try Fixture.bytes("accessTokens.json")))
         let plan = ImportPlan(cache.records, stored: [], rules: Fixture.rules())
