@@ -24,7 +24,7 @@ public struct ImportPlan: Sendable, Equatable {
         let judge = Judge(rules: rules, stored: stored, families: rules.families(in: stored + found))
         // The newest of each first, so that it is the one that counts.
         let sorted = found.sorted { ($0.moment ?? 0) > ($1.moment ?? 0) }
-        var seen: Set<RecordIdentity> = []
+        var seen: Set<[String: String]> = []
         for record in sorted {
             if case .account = record { continue }
             entries.append(judge.entry(for: record, &seen))
@@ -47,7 +47,7 @@ private struct Judge {
     let rules: ImportRules
     let families: Set<String>
     let homesStored: Set<String>
-    private let twins: [RecordIdentity: CredentialRecord]
+    private let twins: [[String: String]: CredentialRecord]
 
     init(rules: ImportRules, stored: [CredentialRecord], families: Set<String>) {
         self.rules = rules
@@ -55,22 +55,22 @@ private struct Judge {
         // What is taken goes in its twin's place under that one's host: a twin that isn't what it should be is none.
         twins = Dictionary(
             stored.filter(RecordShape.accepts).map {
-                (RecordIdentity($0, environment: rules.environment($0.environment)?.first ?? $0.environment), $0)
+                ($0.itemKey(at: rules.environment($0.environment)?.first ?? $0.environment), $0)
             }
         ) { one, other in (one.moment ?? 0) >= (other.moment ?? 0) ? one : other }
         homesStored = Set(stored.filter { $0.kind != .account }.compactMap { $0.homeAccountID?.lowercased() })
     }
 
-    func entry(for record: CredentialRecord, _ seen: inout Set<RecordIdentity>) -> ImportPlan.Entry {
+    func entry(for record: CredentialRecord, _ seen: inout Set<[String: String]>) -> ImportPlan.Entry {
         var record = record
         if let reason = objection(to: record) { return .init(record: record, skipped: reason) }
         guard let host = rules.environment(record.environment)?.first else {
             return .init(record: record, skipped: .unknownHost)
         }
-        let identity = RecordIdentity(record, environment: host)
-        guard seen.insert(identity).inserted else { return .init(record: record, skipped: .newerFound) }
+        let key = record.itemKey(at: host)
+        guard seen.insert(key).inserted else { return .init(record: record, skipped: .newerFound) }
         record.environment = host
-        guard let twin = twins[identity] else { return .init(record: record) }
+        guard let twin = twins[key] else { return .init(record: record) }
         if record.says(theSameAs: twin) { return .init(record: record, skipped: .stored) }
         let isNewer = record.moment.map { $0 > twin.moment ?? 0 } ?? (record.kind == .appMetadata)
         // In the stored one's place, under the host it is kept under.

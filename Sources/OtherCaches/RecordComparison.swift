@@ -1,34 +1,15 @@
-import Addresses
 import JSON
 import Secrets
 import TokenStore
 
-/// What makes two records one and the same credential, whichever alias of the authority they are kept under.
-struct RecordIdentity: Hashable {
-    private let parts: [String]
-
-    /// Composes it; `environment` is the host that stands for the record's.
-    init(_ record: CredentialRecord, environment: String) {
-        let parts: [String] =
-            switch record {
-            case .accessToken(let token):
-                [
-                    token.homeAccountID, token.clientID, token.realm, token.tokenType,
-                    Set(token.target.lowercased().pieces(between: " ")).sorted().joined(separator: " "),
-                ]
-            case .refreshToken(let token):
-                [token.homeAccountID, token.familyID ?? "", token.familyID == nil ? token.clientID : ""]
-            case .idToken(let token): [token.homeAccountID, token.clientID, token.realm]
-            case .account(let account): [account.homeAccountID, account.realm]
-            case .appMetadata(let metadata): [metadata.clientID]
-            case .exchanged(let result):
-                [result.homeAccountID, result.clientID, result.realm, result.exchange, result.audience, result.path]
-            }
-        self.parts = ([record.kind.rawValue, environment] + parts).map { $0.lowercased() }
-    }
-}
-
 extension CredentialRecord {
+    /// What it would be stored under if its authority's host were this one: an authority's aliases keep the same credential.
+    func itemKey(at host: String) -> [String: String] {
+        var moved = self
+        moved.environment = host
+        return moved.itemKey
+    }
+
     /// How new the record is, in seconds since 1970; nil if it doesn't tell.
     var moment: Int? {
         switch self {

@@ -106,6 +106,25 @@ import TokenStore
         #expect(plan([untold], stored: [told]).taken.isEmpty)
     }
 
+    @Test func `a token for another resource is another credential`() {
+        func token(_ secret: String, for resource: String?, at moment: Int) -> CredentialRecord {
+            var token = AccessTokenRecord(
+                homeAccountID: Fixture.home, environment: Fixture.host, clientID: Fixture.client,
+                realm: Fixture.tenant, target: "read", secret: Secret(secret), cachedAt: moment,
+                expiresOn: Fixture.now + 3600)
+            token.resourceIndicators = resource
+            return .accessToken(token)
+        }
+        let stored = token("stored", for: "https://a.example", at: 2000)
+        for resource in ["https://b.example", nil] {
+            #expect(plan([token("found", for: resource, at: 1000)], stored: [stored]).takenWords == ["found"])
+        }
+        let same = plan([token("found", for: "https://a.example", at: 1000)], stored: [stored])
+        #expect(same.reason("found") == .newerStored)
+        let both = [token("one", for: "https://a.example", at: 1), token("two", for: "https://b.example", at: 2)]
+        #expect(plan(both).takenWords == ["one", "two"])
+    }
+
     @Test func `of one credential found twice the newest counts, whatever its keys and aliases`() {
         let plan = plan([
             Fixture.refreshToken("older", at: 1000), Fixture.refreshToken("newer", at: 2000, host: "login.windows.net"),

@@ -107,7 +107,7 @@ extension RecordQuery {
 
     /// Whether a record matches the query.
     package func matches(_ record: CredentialRecord) -> Bool {
-        kind(of: ItemAttributes(record, group: "").dictionary) != nil
+        kind(of: record.itemKey) != nil
     }
 
     /// The kind of an item that matches the query, or nil if it does not match.

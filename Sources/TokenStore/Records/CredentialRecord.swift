@@ -133,10 +133,11 @@ extension CredentialRecord {
         }
     }
 
+    /// What it is stored under: of two records with equal keys, one is stored in the other's place.
+    package var itemKey: [String: String] { ItemAttributes(self, group: "").dictionary }
+
     /// Whether one would be stored in the other's place.
-    package func isSameItem(as other: CredentialRecord) -> Bool {
-        ItemAttributes(self, group: "").dictionary == ItemAttributes(other, group: "").dictionary
-    }
+    package func isSameItem(as other: CredentialRecord) -> Bool { itemKey == other.itemKey }
 
     /// The token that the record keeps; nil for an account and an application's metadata.
     var token: Secret? {
