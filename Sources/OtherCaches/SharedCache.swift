@@ -53,7 +53,7 @@ public struct SharedCache: Sendable {
         for record in records.map(Self.atHost) {
             guard let (section, entry) = Self.entry(of: record) else { continue }
             guard var entries = (document[section] ?? .object([:])).members else { return false }
-            entries[CredentialKey(record).unified] = .object(entry)
+            entries[record.unifiedKey] = .object(entry)
             document[section] = .object(entries)
         }
         return true
@@ -63,7 +63,7 @@ public struct SharedCache: Sendable {
     public func has(_ records: [CredentialRecord]) -> Bool {
         records.map(Self.atHost).allSatisfy { record in
             guard let (section, entry) = Self.entry(of: record) else { return true }
-            return document[section]?[CredentialKey(record).unified] == .object(entry)
+            return document[section]?[record.unifiedKey] == .object(entry)
         }
     }
 

@@ -22,7 +22,7 @@ import Vectors
             realm: try #require(vector.text("tenant")), target: try #require(vector.text("scope")),
             secret: Secret("AT"),
             cachedAt: 0, expiresOn: 3600)
-        #expect(CredentialKey(.accessToken(token)).unified == vector.expected("key"))
+        #expect(CredentialRecord.accessToken(token).unifiedKey == vector.expected("key"))
     }
 
     @Test func `a machine's token is kept as MSAL keeps it`() throws {

@@ -124,7 +124,7 @@ import Testing
             AccessTokenRecord(
                 homeAccountID: "", environment: "login.example", clientID: "c", realm: "r", target: "s",
                 secret: Secret("AT"), cachedAt: 1, expiresOn: 2))
-        #expect(CredentialKey(application).unified == "-login.example-accesstoken-c-r-s")
+        #expect(application.unifiedKey == "-login.example-accesstoken-c-r-s")
         #expect(try #require(CredentialRecord(kind: .accessToken, json: application.json)) == application)
         #expect(RecordQuery(homeAccountID: "").matches(application))
         #expect(RecordQuery(clientID: "c").matches(application))

@@ -57,7 +57,7 @@ public struct UnifiedCache: Sendable, Equatable {
         for record in records where record.kind != .exchanged {
             let name = Self.sectionName(of: record.kind)
             var section = document[name]?.members ?? [:]
-            section[CredentialKey(record).unified] = .object(record.members)
+            section[record.unifiedKey] = .object(record.members)
             document[name] = .object(section)
         }
         return JSONValue.object(document).encoded(pretty: pretty)
