@@ -1,3 +1,4 @@
+import Addresses
 import JSON
 import Secrets
 import TokenStore
@@ -36,14 +37,7 @@ extension [CredentialRecord] {
 extension CredentialRecord {
     /// Whether it is kept under a realm that stands for the accounts of many tenants.
     fileprivate var isOfManyTenants: Bool {
-        let realm: String
-        switch self {
-        case .accessToken(let record): realm = record.realm
-        case .idToken(let record): realm = record.realm
-        case .account(let record): realm = record.realm
-        case .refreshToken, .appMetadata, .exchanged: return false
-        }
-        return ["common", "organizations", "consumers"].contains(realm.lowercased())
+        ["common", "organizations", "consumers"].contains(realm?.lowercased())
     }
 
     fileprivate func moved(to tenant: String) -> CredentialRecord {
@@ -64,8 +58,6 @@ extension CredentialRecord {
 
     /// The tenant in `uid.utid`; nil if there is none.
     fileprivate static func homeTenant(of identifier: String) -> String? {
-        guard let dot = identifier.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-        let tenant = String(identifier[identifier.utf8.index(after: dot)...])
-        return tenant.isEmpty ? nil : tenant
+        identifier.cut(atLast: ".").flatMap { $1.isEmpty ? nil : String($1) }
     }
 }

@@ -59,17 +59,6 @@ extension AuthorityPlace {
 }
 
 extension CredentialRecord {
-    /// The realm that it is for; nil if it is for all, as a refresh token is.
-    fileprivate var realm: String? {
-        switch self {
-        case .accessToken(let record): record.realm
-        case .idToken(let record): record.realm
-        case .account(let record): record.realm
-        case .exchanged(let record): record.realm
-        case .refreshToken, .appMetadata: nil
-        }
-    }
-
     /// Whether the URL of the authority that issued the token had this realm.
     fileprivate func wasRequested(in realm: String) -> Bool {
         switch self {

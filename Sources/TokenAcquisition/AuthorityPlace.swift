@@ -66,21 +66,13 @@ public struct AuthorityPlace: Sendable, Equatable {
         return sharedRealm?.takes(home: account.homeRealm) ?? true
     }
 
-    /// Whether a token is for this authority and account: of the realm asked, or of the account's home if any will do.
-    public func owns(_ token: AccessTokenRecord, of account: AccountRecord) -> Bool {
-        guard belongs(.accessToken(token), to: account) else { return false }
-        return isMeant(realm: token.realm, of: account) ?? token.wasRequested(in: realm)
-    }
-
-    /// Whether what a token was exchanged for is of this authority and account, in the same way.
-    func owns(_ result: ExchangedRecord, of account: AccountRecord) -> Bool {
-        guard belongs(.exchanged(result), to: account) else { return false }
-        return isMeant(realm: result.realm, of: account) ?? result.wasRequested(in: realm)
-    }
-
-    private func belongs(_ record: CredentialRecord, to account: AccountRecord) -> Bool {
-        aliases.contains(record.environment.lowercased())
-            && record.homeAccountID?.lowercased() == account.homeAccountID.lowercased()
+    /// Whether a token, or what one was exchanged for, is for this authority and account: of the realm asked, or of the account's
+    /// home if any will do.
+    package func owns(_ record: some GrantedRecord, of account: AccountRecord) -> Bool {
+        guard aliases.contains(record.environment.lowercased()),
+            record.homeAccountID.lowercased() == account.homeAccountID.lowercased()
+        else { return false }
+        return isMeant(realm: record.realm, of: account) ?? record.wasRequested(in: realm)
     }
 
     /// Whether a realm by its id is the one that the authority means for an account; nil if only a name can tell.

@@ -50,11 +50,8 @@ public struct SilentSelection: Sendable {
         !renewsLate && timing == .whenDue && token.refreshOn.map { $0 <= now } ?? false
     }
 
-    /// From when on a token is renewed ahead of time, in seconds since 1970; nil for never.
-    func dueOn(_ token: AccessTokenRecord) -> Int? { timing == .whenDue ? nil : token.aheadOn }
-
-    /// The same for what a token was exchanged for.
-    func dueOn(_ result: ExchangedRecord) -> Int? { timing == .whenDue ? nil : result.aheadOn }
+    /// From when on a token, or what one was exchanged for, is renewed ahead of time, in seconds since 1970; nil for never.
+    func dueOn(_ record: some GrantedRecord) -> Int? { timing == .whenDue ? nil : record.aheadOn }
 
     /// The access token that still serves while the authority is down: unexpired, or of extended lifetime.
     public var lastResort: AccessTokenRecord? {
@@ -180,19 +177,12 @@ extension ExchangedRecord {
         case .ahead: aheadOn.map { $0 > now } ?? true
         }
     }
-
-    /// From when on it is renewed ahead of time, in seconds since 1970; nil if it has no end.
-    fileprivate var aheadOn: Int? { RenewalTiming.aheadOn(cachedAt, expiresOn, refreshOn) }
 }
 
-extension AccessTokenRecord {
-    /// From when on it is renewed ahead of time, in seconds since 1970; nil if it has no end.
-    fileprivate var aheadOn: Int? { RenewalTiming.aheadOn(cachedAt, expiresOn, refreshOn) }
-}
-
-extension RenewalTiming {
-    /// In the last quarter of a life, or earlier if the authority wants that.
-    fileprivate static func aheadOn(_ cachedAt: Int, _ expiresOn: Int?, _ refreshOn: Int?) -> Int? {
+extension GrantedRecord {
+    /// From when on it is renewed ahead of time, in seconds since 1970: in the last quarter of its life, or earlier if the authority
+    /// wants that; nil if it has no end.
+    fileprivate var aheadOn: Int? {
         let quarter = expiresOn.map { LastQuarter.start(from: cachedAt, to: $0) }
         return [quarter, refreshOn].compactMap(\.self).min()
     }

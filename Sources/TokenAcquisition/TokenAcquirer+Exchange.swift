@@ -164,12 +164,12 @@ extension ExchangedRecord {
         _ credential: PluginCredential, of token: AcquiredToken, _ request: TokenRequest, _ exchange: TokenExchange,
         _ place: AuthorityPlace, now: Int
     ) {
-        var source = AccessTokenRecord(
+        self.init(
             homeAccountID: token.account?.homeAccountID ?? "", environment: place.environment,
             clientID: request.clientID, realm: token.realm, target: request.exchangeScopes.joined(separator: " "),
-            secret: token.accessToken, cachedAt: now, expiresOn: nil)
-        source.requestedRealm = place.realm
-        self.init(of: source, by: exchange.name, for: exchange.audience, path: exchange.path, cachedAt: now)
+            exchange: exchange.name, audience: exchange.audience, cachedAt: now)
+        path = exchange.path
+        requestedRealm = place.realm
         username = credential.username
         secret = credential.secret
         for field in credential.fields { fields[field.name] = field.value }

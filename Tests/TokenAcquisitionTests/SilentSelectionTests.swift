@@ -96,7 +96,11 @@ import Vectors
     }
 
     private static func exchanged(lives: Int? = 3600, refresh: Int? = nil) -> StoredRecords {
-        var result = ExchangedRecord(of: token(["s"]), by: "acr", for: "r.example", path: "", cachedAt: now)
+        let token = token(["s"])
+        var result = ExchangedRecord(
+            homeAccountID: token.homeAccountID, environment: token.environment, clientID: token.clientID,
+            realm: token.realm, target: token.target, exchange: "acr", audience: "r.example", cachedAt: now)
+        result.requestedRealm = token.requestedRealm
         result.secret = Secret("x")
         result.expiresOn = lives.map { now + $0 }
         result.refreshOn = refresh.map { now + $0 }

@@ -7,7 +7,9 @@ import Testing
 @Suite struct RecordTests {
     @Test func `what tokens are exchanged for is kept apart by all that decides it`() throws {
         guard case .accessToken(let token) = Sample.accessToken() else { return }
-        var result = ExchangedRecord(of: token, by: "acr", for: "contoso.azurecr.io", path: "", cachedAt: 1000)
+        var result = ExchangedRecord(
+            homeAccountID: token.homeAccountID, environment: token.environment, clientID: token.clientID,
+            realm: token.realm, target: token.target, exchange: "acr", audience: "contoso.azurecr.io", cachedAt: 1000)
         result.username = Secret("u")
         result.secret = Secret("s p")
         result.fields = ["A": Secret("x=y"), "EMPTY": Secret("")]

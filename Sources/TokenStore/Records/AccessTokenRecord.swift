@@ -51,11 +51,6 @@ public struct AccessTokenRecord: Sendable, Equatable {
         self.expiresOn = expiresOn
     }
 
-    /// Whether an authority that was asked for the token named its realm so.
-    package func wasRequested(in realm: String) -> Bool {
-        requestedRealm?.lowercased().pieces(between: " ").contains { $0.isSame(as: realm.lowercased()) } ?? false
-    }
-
     /// The same with the names of the realm that were used for what it is stored in place of: they mean its tenant too.
     package func requested(besides others: [AccessTokenRecord]) -> AccessTokenRecord {
         let replaced = others.first { CredentialRecord.accessToken($0).isSameItem(as: .accessToken(self)) }
@@ -65,12 +60,6 @@ public struct AccessTokenRecord: Sendable, Equatable {
         token.requestedRealm = names.filter { seen.insert($0).inserted }.prefix(8).joined(separator: " ")
         return token
     }
-
-    /// Whether it lives after a time in seconds since 1970, as far as its end is known.
-    package func lives(after time: Int) -> Bool { expiresOn.map { $0 > time } ?? true }
-
-    /// The scopes in `target`.
-    public var scopes: [String] { target.pieces(between: " ").map(String.init) }
 }
 
 extension AccessTokenRecord: MSALRecord {
@@ -95,6 +84,8 @@ extension AccessTokenRecord: MSALRecord {
         resourceIndicators = members.optionalText("resource_indicators")
         other = members.rest
     }
+
+    var record: CredentialRecord { .accessToken(self) }
 
     var members: [String: JSONValue] {
         var members = other

@@ -63,6 +63,8 @@ extension AccountRecord: MSALRecord {
         other = members.rest
     }
 
+    var record: CredentialRecord { .account(self) }
+
     var members: [String: JSONValue] {
         var members = other
         members.put("home_account_id", homeAccountID)

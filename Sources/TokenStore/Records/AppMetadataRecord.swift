@@ -28,6 +28,8 @@ extension AppMetadataRecord: MSALRecord {
         other = members.rest
     }
 
+    var record: CredentialRecord { .appMetadata(self) }
+
     var members: [String: JSONValue] {
         var members = other
         members.put("client_id", clientID)

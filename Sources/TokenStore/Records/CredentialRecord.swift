@@ -3,6 +3,17 @@ internal import Secrets
 
 /// What every record does: it reads the members of the unified cache's JSON and writes them.
 protocol MSALRecord: Sendable, Equatable {
+    /// Whose record it is; "" for an application's.
+    var homeAccountID: String { get }
+    /// The authority's host that it is kept under.
+    var environment: String { get set }
+    /// Whose application's record it is; "" for an account.
+    var clientID: String { get }
+    /// The realm that it is for; "" if it is for all, as a refresh token is.
+    var realm: String { get }
+    /// The record among the others.
+    var record: CredentialRecord { get }
+
     /// Reads the members; nil if one that the record can't do without is missing.
     ///
     /// Lenient: a number may be a string and a string a number. Members it does not know are kept.
@@ -10,6 +21,12 @@ protocol MSALRecord: Sendable, Equatable {
 
     /// The members, as MSAL names them; times are decimal strings.
     var members: [String: JSONValue] { get }
+}
+
+extension MSALRecord {
+    var homeAccountID: String { "" }
+    var clientID: String { "" }
+    var realm: String { "" }
 }
 
 /// One stored item: a token, an account or what is known of a client.
@@ -43,16 +60,16 @@ extension CredentialRecord {
 
     /// Reads a record of a decoded JSON object; nil if it is not one of that kind.
     package init?(kind: CredentialKind, members: [String: JSONValue]) {
-        let record: CredentialRecord? =
+        let type: any MSALRecord.Type =
             switch kind {
-            case .accessToken, .accessTokenWithScheme: AccessTokenRecord(members: members).map(Self.accessToken)
-            case .refreshToken: RefreshTokenRecord(members: members).map(Self.refreshToken)
-            case .idToken: IDTokenRecord(members: members).map(Self.idToken)
-            case .account: AccountRecord(members: members).map(Self.account)
-            case .appMetadata: AppMetadataRecord(members: members).map(Self.appMetadata)
-            case .exchanged: ExchangedRecord(members: members).map(Self.exchanged)
+            case .accessToken, .accessTokenWithScheme: AccessTokenRecord.self
+            case .refreshToken: RefreshTokenRecord.self
+            case .idToken: IDTokenRecord.self
+            case .account: AccountRecord.self
+            case .appMetadata: AppMetadataRecord.self
+            case .exchanged: ExchangedRecord.self
             }
-        guard let record else { return nil }
+        guard let record = type.init(members: members)?.record else { return nil }
         self = record
     }
 
@@ -72,66 +89,39 @@ extension CredentialRecord {
     public var json: [UInt8] { JSONValue.object(members).encoded() }
 
     /// The record's members as the unified cache names them, secrets included.
-    package var members: [String: JSONValue] {
-        switch self {
-        case .accessToken(let record): record.members
-        case .refreshToken(let record): record.members
-        case .idToken(let record): record.members
-        case .account(let record): record.members
-        case .appMetadata(let record): record.members
-        case .exchanged(let record): record.members
-        }
-    }
+    package var members: [String: JSONValue] { fields.members }
 }
 
 extension CredentialRecord {
-    /// The authority's host that the record is kept under.
-    package var environment: String {
-        get {
-            switch self {
-            case .accessToken(let record): record.environment
-            case .refreshToken(let record): record.environment
-            case .idToken(let record): record.environment
-            case .account(let record): record.environment
-            case .appMetadata(let record): record.environment
-            case .exchanged(let record): record.environment
-            }
-        }
-        set {
-            switch self {
-            case .accessToken(var record):
-                record.environment = newValue
-                self = .accessToken(record)
-            case .refreshToken(var record):
-                record.environment = newValue
-                self = .refreshToken(record)
-            case .idToken(var record):
-                record.environment = newValue
-                self = .idToken(record)
-            case .account(var record):
-                record.environment = newValue
-                self = .account(record)
-            case .appMetadata(var record):
-                record.environment = newValue
-                self = .appMetadata(record)
-            case .exchanged(var record):
-                record.environment = newValue
-                self = .exchanged(record)
-            }
+    private var fields: any MSALRecord {
+        switch self {
+        case .accessToken(let record): record
+        case .refreshToken(let record): record
+        case .idToken(let record): record
+        case .account(let record): record
+        case .appMetadata(let record): record
+        case .exchanged(let record): record
         }
     }
 
-    /// Whose record it is; nil for an application's.
-    package var homeAccountID: String? {
-        switch self {
-        case .accessToken(let record): record.homeAccountID
-        case .refreshToken(let record): record.homeAccountID
-        case .idToken(let record): record.homeAccountID
-        case .account(let record): record.homeAccountID
-        case .exchanged(let record): record.homeAccountID
-        case .appMetadata: nil
+    /// The authority's host that the record is kept under.
+    package var environment: String {
+        get { fields.environment }
+        set {
+            var moved = fields
+            moved.environment = newValue
+            self = moved.record
         }
     }
+
+    /// Whose record it is; nil for an application's metadata.
+    package var homeAccountID: String? { if case .appMetadata = self { nil } else { fields.homeAccountID } }
+
+    /// Whose application's record it is; nil for an account.
+    package var clientID: String? { if case .account = self { nil } else { fields.clientID } }
+
+    /// The realm that it is for; nil if it is for all, as a refresh token is.
+    package var realm: String? { fields.realm.isEmpty ? nil : fields.realm }
 
     /// What it is stored under: of two records with equal keys, one is stored in the other's place.
     package var itemKey: [String: String] { ItemAttributes(self, group: "").dictionary }
@@ -147,18 +137,6 @@ extension CredentialRecord {
         case .idToken(let record): record.secret
         case .exchanged(let record): record.whole
         case .account, .appMetadata: nil
-        }
-    }
-
-    /// Whose application's record it is; nil for an account.
-    package var clientID: String? {
-        switch self {
-        case .accessToken(let record): record.clientID
-        case .refreshToken(let record): record.clientID
-        case .idToken(let record): record.clientID
-        case .appMetadata(let record): record.clientID
-        case .exchanged(let record): record.clientID
-        case .account: nil
         }
     }
 }

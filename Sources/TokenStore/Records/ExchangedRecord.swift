@@ -1,4 +1,3 @@
-import Addresses
 public import JSON
 public import Secrets
 
@@ -38,29 +37,19 @@ public struct ExchangedRecord: Sendable, Equatable {
     public var other: [String: JSONValue] = [:]
 
     /// Makes a record of what a token was exchanged for, without the result itself.
-    public init(of token: AccessTokenRecord, by exchange: String, for audience: String, path: String, cachedAt: Int) {
-        homeAccountID = token.homeAccountID
-        environment = token.environment
-        clientID = token.clientID
-        realm = token.realm
-        target = token.target
-        requestedRealm = token.requestedRealm
+    public init(
+        homeAccountID: String, environment: String, clientID: String, realm: String, target: String, exchange: String,
+        audience: String, cachedAt: Int
+    ) {
+        self.homeAccountID = homeAccountID
+        self.environment = environment
+        self.clientID = clientID
+        self.realm = realm
+        self.target = target
         self.exchange = exchange
         self.audience = audience
-        self.path = path
         self.cachedAt = cachedAt
     }
-
-    /// Whether it lives after a time in seconds since 1970, as far as its end is known.
-    package func lives(after time: Int) -> Bool { expiresOn.map { $0 > time } ?? true }
-
-    /// Whether an authority that was asked for the token named its realm so.
-    package func wasRequested(in realm: String) -> Bool {
-        requestedRealm?.lowercased().pieces(between: " ").contains { $0.isSame(as: realm.lowercased()) } ?? false
-    }
-
-    /// The scopes in `target`.
-    public var scopes: [String] { target.pieces(between: " ").map(String.init) }
 
     /// All that is secret, as one; tells one result from another.
     package var whole: Secret {
@@ -94,6 +83,8 @@ extension ExchangedRecord: MSALRecord {
         _ = members.optionalText("credential_type")
         other = members.rest
     }
+
+    var record: CredentialRecord { .exchanged(self) }
 
     var members: [String: JSONValue] {
         var members = other

@@ -37,6 +37,8 @@ extension IDTokenRecord: MSALRecord {
         other = members.rest
     }
 
+    var record: CredentialRecord { .idToken(self) }
+
     var members: [String: JSONValue] {
         var members = other
         members.put("credential_type", "IdToken")

@@ -53,6 +53,8 @@ extension RefreshTokenRecord: MSALRecord {
         other = members.rest
     }
 
+    var record: CredentialRecord { .refreshToken(self) }
+
     var members: [String: JSONValue] {
         var members = other
         members.put("credential_type", "RefreshToken")

@@ -1,0 +1,29 @@
+internal import Addresses
+
+/// What was granted to an account for a while: an access token, or what one was exchanged for.
+package protocol GrantedRecord {
+    var homeAccountID: String { get }
+    var environment: String { get }
+    var realm: String { get }
+    var target: String { get }
+    var cachedAt: Int { get }
+    var expiresOn: Int? { get }
+    var refreshOn: Int? { get }
+    var requestedRealm: String? { get }
+}
+
+extension AccessTokenRecord: GrantedRecord {}
+extension ExchangedRecord: GrantedRecord {}
+
+extension GrantedRecord {
+    /// Whether an authority that was asked for the token named its realm so.
+    package func wasRequested(in realm: String) -> Bool {
+        requestedRealm?.lowercased().pieces(between: " ").contains { $0.isSame(as: realm.lowercased()) } ?? false
+    }
+
+    /// Whether it lives after a time in seconds since 1970, as far as its end is known.
+    package func lives(after time: Int) -> Bool { expiresOn.map { $0 > time } ?? true }
+
+    /// The scopes in `target`.
+    package var scopes: [String] { target.pieces(between: " ").map(String.init) }
+}
