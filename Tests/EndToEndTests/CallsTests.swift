@@ -75,6 +75,19 @@ import Testing
         }
     }
 
+    @Test func `a new password takes two searches, and one in another's place one`() async throws {
+        try await World.with { world in
+            // What is there, and what else has the attributes of the one that is new.
+            for (password, searches) in [("secret", 2), ("other", 1)] {
+                let calls = try await calls(of: world) {
+                    try await world.lanyard(["store"], input: Self.password + "password=\(password)\n")
+                }
+                #expect(calls.count { $0.member == "SearchItems" } == searches, "\(calls)")
+            }
+            #expect(try await world.lanyard(["get"], input: Self.password).value("password") == "other")
+        }
+    }
+
     @Test func `a renewal searches the keyring twice and writes the two new tokens only`() async throws {
         try await World.with { world in
             try await world.sandbox.set(#"{"access_token_lifetime": 200}"#)

@@ -34,6 +34,20 @@ struct PasswordItem {
     }
 }
 
+extension PasswordItem {
+    /// Reads a password of git's.
+    init(_ item: KeyringItem) {
+        let username = item.attributes["user"]
+        let password = item.secret.flatMap { PasswordText(bytes: $0) }.map { text in
+            StoredPassword(
+                username: username, proof: .password(Secret(text.password)), expiresOn: text.expiresOn,
+                oauthRefreshToken: text.oauthRefreshToken.map { Secret($0) })
+        }
+        self.init(
+            item: item, path: PasswordAddress(item.attributes)?.path ?? "", username: username, password: password)
+    }
+}
+
 extension KeyringItem {
     /// The number that providers end an item's path with, counting up; 0 if they do not.
     fileprivate var number: Int {
@@ -59,22 +73,16 @@ extension PasswordQuery {
 extension KeyringSession {
     /// Finds the passwords of exactly this address, of the query's user if it names one.
     func passwords(for query: PasswordQuery, needsSecrets: Bool) throws(ServiceFailure) -> [PasswordItem] {
+        try passwordItems(for: query, needsSecrets: needsSecrets).filter { !$0.isLocked }.map(PasswordItem.init)
+    }
+
+    /// The same; locked items that may be such passwords are in the result if others could be read.
+    func passwordItems(for query: PasswordQuery, needsSecrets: Bool) throws(ServiceFailure) -> [KeyringItem] {
         let address = PasswordAddress(query)
-        let items = try readableItems(of: query.searchAttributes, needsSecrets: needsSecrets) { item in
+        return try readableItems(of: query.searchAttributes, needsSecrets: needsSecrets) { item in
             item.isGitPassword
                 && PasswordAddress(item.attributes).map { address.isAnswered(by: $0, within: query.reach) } ?? false
                 && (query.username.map { item.attributes["user"]?.isSame(as: $0) == true } ?? true)
-        }
-        return items.filter { !$0.isLocked }.map { item in
-            let username = item.attributes["user"]
-            let path = PasswordAddress(item.attributes)?.path ?? ""
-            guard let text = item.secret.flatMap({ PasswordText(bytes: $0) }) else {
-                return PasswordItem(item: item, path: path, username: username, password: nil)
-            }
-            let password = StoredPassword(
-                username: username, proof: .password(Secret(text.password)), expiresOn: text.expiresOn,
-                oauthRefreshToken: text.oauthRefreshToken.map { Secret($0) })
-            return PasswordItem(item: item, path: path, username: username, password: password)
         }
     }
 

@@ -23,7 +23,9 @@ public struct PasswordStore: Sendable {
     /// - Throws: `locked` if nobody can know whether something is stored, and what else keeps the store from looking.
     public func get(_ query: PasswordQuery, now: Int) throws(StoreError) -> StoredPassword? {
         try configuration.withKeyring { session throws(ServiceFailure) in
-            try session.stored(for: query, group: configuration.group).first { $0.expiresOn.map { $0 > now } ?? true }
+            try session.stored(
+                for: query, session.passwordItems(for: query, needsSecrets: true), group: configuration.group
+            ).first { $0.expiresOn.map { $0 > now } ?? true }
         }
     }
 
@@ -38,10 +40,12 @@ public struct PasswordStore: Sendable {
         var anybody = query
         anybody.username = nil
         try configuration.withKeyring { session throws(ServiceFailure) in
-            guard try session.stored(for: anybody, group: configuration.group).first != password else { return }
+            let found = try session.passwordItems(for: anybody, needsSecrets: true)
+            guard try session.stored(for: anybody, found, group: configuration.group).first != password else { return }
             let collection = try session.openForStoring()
             switch password.proof {
-            case .password(let secret): try session.store(secret, of: password, for: query, in: collection)
+            case .password(let secret):
+                try session.store(secret, of: password, for: query, found, in: collection)
             case .authorization:
                 try session.storeAuthorization(password, for: query, group: configuration.group, in: collection)
             }
@@ -90,9 +94,11 @@ extension KeyringSession {
         return try label(of: item.item)?.utf8.starts(with: prefix.utf8) ?? false
     }
 
-    /// Everything that is stored for the query, expired or not, the newest first.
-    fileprivate func stored(for query: PasswordQuery, group: String) throws(ServiceFailure) -> [StoredPassword] {
-        var found = try passwords(for: query, needsSecrets: true)
+    /// Everything that is stored for the query, expired or not, the newest first: these passwords, and authorizations.
+    fileprivate func stored(
+        for query: PasswordQuery, _ passwords: [KeyringItem], group: String
+    ) throws(ServiceFailure) -> [StoredPassword] {
+        var found = passwords.filter { !$0.isLocked }.map(PasswordItem.init)
         if query.acceptsAuthtype { found += try authorizations(for: query, group: group, needsSecrets: true) }
         if found.count > 1 {
             for index in found.indices { found[index].modified = try modified(found[index].item) }
@@ -101,8 +107,11 @@ extension KeyringSession {
     }
 
     /// Stores git's way: the item's attributes vary, so that one is replaced only after a look at which is meant.
+    ///
+    /// `found` is all that is stored there, whoever's it is.
     fileprivate func store(
-        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, in collection: String
+        _ secret: Secret, of password: StoredPassword, for query: PasswordQuery, _ found: [KeyringItem],
+        in collection: String
     ) throws(ServiceFailure) {
         let lines = PasswordText(
             password: secret, expiresOn: password.expiresOn, oauthRefreshToken: password.oauthRefreshToken)
@@ -110,10 +119,12 @@ extension KeyringSession {
             throw ServiceFailure(.broken, detail: "a password with a line feed can't be kept")
         }
         let contentType = "text/plain"
-        let existing = try passwords(for: query, needsSecrets: false).filter {
-            $0.username.map { Array($0.utf8) } == query.username.map { Array($0.utf8) }
+        // Whose a locked one is may not show.
+        let known = found.contains(where: \.isLocked) ? try passwordItems(for: query, needsSecrets: false) : found
+        let existing = known.filter {
+            !$0.isLocked && $0.attributes["user"].map { Array($0.utf8) } == query.username.map { Array($0.utf8) }
         }
-        for item in existing { try replaceSecret(of: item.item, with: Array(text.utf8), contentType: contentType) }
+        for item in existing { try replaceSecret(of: item, with: Array(text.utf8), contentType: contentType) }
         guard existing.isEmpty else { return }
         let address = PasswordAddress(query)
         var attributes = address.attributes
