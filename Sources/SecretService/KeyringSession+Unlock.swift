@@ -1,15 +1,14 @@
 internal import CSecret
 
 extension KeyringSession {
-    /// Whether the collection can be used.
-    package enum CollectionState {
-        case unlocked, locked, missing
-    }
-
     /// Looks at the collection without a prompt.
-    package func collectionState() throws(ServiceFailure) -> CollectionState {
-        guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else { return .missing }
-        return isLocked ? .locked : .unlocked
+    ///
+    /// - Throws: `locked` or `noDefaultCollection` if it can't be used.
+    package func requireUnlocked() throws(ServiceFailure) {
+        guard let path = try collectionPath(), let isLocked = try isCollectionLocked(at: path) else {
+            throw ServiceFailure(.noDefaultCollection)
+        }
+        if isLocked { throw ServiceFailure(.locked) }
     }
 
     /// Makes sure that items can be stored: unlocks or makes the collection if the person may be asked.

@@ -3,7 +3,7 @@ internal import CSecret
 /// Why a call to the Secret Service failed.
 package struct ServiceFailure: Error, Equatable, Sendable {
     /// What is wrong, as far as a remedy depends on it.
-    package enum Reason: Sendable {
+    package enum Reason: String, Sendable {
         case locked, noSessionBus, noProvider, noDefaultCollection, timedOut, denied, noLibrary, badBackend, broken
     }
 

@@ -30,16 +30,8 @@ extension TokenAcquirer {
     ///
     /// - Throws: the reason; nothing if the provider can ask the person to put it right.
     package func requireWritable() throws(StoreError) {
-        switch store.state() {
-        case .unlocked: return
-        case .locked where store.mayPrompt, .noDefaultCollection where store.mayPrompt: return
-        case .locked: throw StoreError(.locked)
-        case .noDefaultCollection: throw StoreError(.noDefaultCollection)
-        case .noSessionBus: throw StoreError(.noSessionBus)
-        case .noProvider: throw StoreError(.noProvider)
-        case .hung: throw StoreError(.timedOut)
-        case .badBackend(let name): throw StoreError(.badBackend, detail: name)
-        case .failed(let detail): throw StoreError(.broken, detail: detail)
-        }
+        guard let problem = store.problem() else { return }
+        if store.mayPrompt, [.locked, .noDefaultCollection].contains(problem.reason) { return }
+        throw problem
     }
 }

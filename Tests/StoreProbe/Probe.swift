@@ -17,7 +17,7 @@ struct Probe {
     func run() async throws {
         let store = SecretServiceStore(configuration: configuration)
         switch arguments.operation {
-        case "state": print(store.state())
+        case "state": print(store.problem()?.reason.rawValue ?? "unlocked")
         case "save": try store.save(UnifiedCache(json: readInput())?.records ?? [])
         case "records": try show(store.records(matching: query))
         case "reread":
@@ -55,7 +55,7 @@ struct Probe {
     private func bench(_ store: SecretServiceStore) throws {
         let clock = ContinuousClock()
         for _ in 0..<3 { print("records", try clock.measure { _ = try store.records(matching: query) }) }
-        for _ in 0..<3 { print("state", clock.measure { _ = store.state() }) }
+        for _ in 0..<3 { print("state", clock.measure { _ = store.problem() }) }
     }
 
     /// Adds one to the number in a file, slowly, under the lock.

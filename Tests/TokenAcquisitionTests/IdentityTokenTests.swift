@@ -156,7 +156,7 @@ private final class MemoryStore: RecordStore {
     private let tokens = Mutex<[AccessTokenRecord]>([])
 
     var mayPrompt: Bool { false }
-    func state() -> KeyringState { .unlocked }
+    func problem() -> StoreError? { nil }
     func current(_ found: StoredRecords) -> StoredRecords? { nil }
     func delete(_ records: [CredentialRecord]) -> Int { 0 }
     func deleteUnchanged(_ records: [CredentialRecord]) -> Int { 0 }

@@ -3,7 +3,7 @@ import TokenStore
 /// Keeps nothing.
 struct NoRecordStore: RecordStore {
     var mayPrompt: Bool { false }
-    func state() -> KeyringState { .unlocked }
+    func problem() -> StoreError? { nil }
     func records(matching query: RecordQuery) -> StoredRecords { StoredRecords() }
     func current(_ found: StoredRecords) -> StoredRecords? { nil }
     func save(_ records: [CredentialRecord]) {}

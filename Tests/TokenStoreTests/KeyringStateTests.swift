@@ -22,7 +22,7 @@ import Testing
         Case(keyring: .noBus, state: "noSessionBus", reading: "noSessionBus", storing: "noSessionBus"),
         Case(keyring: .staleBus, state: "noSessionBus", reading: "noSessionBus", storing: "noSessionBus"),
         Case(keyring: .noProvider, state: "noProvider", reading: "noProvider", storing: "noProvider"),
-        Case(keyring: .hung, state: "hung", reading: "timedOut", storing: "timedOut"),
+        Case(keyring: .hung, state: "timedOut", reading: "timedOut", storing: "timedOut"),
     ]
 
     @Test(arguments: cases) func `the state is told without a prompt and in time`(_ row: Case) async throws {

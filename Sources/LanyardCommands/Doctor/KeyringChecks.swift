@@ -16,40 +16,29 @@ struct KeyringChecks {
 
     func findings() async -> [Finding] {
         // First, because this starts the provider that the bus knows of.
-        let state = examination.store.state()
-        if examination.needsNoKeyring, let unneeded = unneeded(state) { return [unneeded] }
-        switch state {
+        let problem = examination.store.problem()
+        if examination.needsNoKeyring, let unneeded = unneeded(problem) { return [unneeded] }
+        switch problem?.reason {
         case .noSessionBus: return [noBus]
         case .noProvider: return [.pass("keyring.bus", "reached"), failed("keyring.provider", .noProvider)]
-        case .badBackend(let detail): return [.fail("keyring", Failure(StoreError(.badBackend, detail: detail)))]
-        case .unlocked, .locked, .noDefaultCollection, .hung, .failed: break
+        case .badBackend, .noLibrary: return problem.map { [.fail("keyring", Failure($0))] } ?? []
+        case .locked, .noDefaultCollection, .timedOut, .denied, .broken, nil: break
         }
-        if let error = libraryError { return [.fail("keyring", Failure(error))] }
         let provider = await Provider.running()
         let bus: Finding =
-            provider == nil && state == .hung
+            provider == nil && problem?.reason == .timedOut
             ? failed("keyring.bus", .timedOut) : .pass("keyring.bus", "reached")
-        return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(state)] + contents(state)
+        return [bus, .pass("keyring.provider", provider?.text ?? "there is one"), standing(problem)]
+            + (problem == nil ? contents : [])
     }
 
     /// What stands for a keyring that isn't there and isn't needed; nil if there is one.
-    private func unneeded(_ state: KeyringState) -> Finding? {
+    private func unneeded(_ problem: StoreError?) -> Finding? {
         let reason = examination.configuration.agent == nil ? "identities need none" : "an agent is asked"
-        return switch state {
+        return switch problem?.reason {
         case .noSessionBus, .noProvider, .noDefaultCollection: .pass("keyring", "there is none, and \(reason)")
-        case .failed where libraryError != nil:
-            .pass("keyring", "there is no libsecret for one, and \(reason)")
+        case .noLibrary: .pass("keyring", "there is no libsecret for one, and \(reason)")
         default: nil
-        }
-    }
-
-    /// Which library is missing; nil if none is.
-    private var libraryError: StoreError? {
-        do throws(StoreError) {
-            _ = try KeyringProvider.running()
-            return nil
-        } catch {
-            return error.reason == .noLibrary ? error : nil
         }
     }
 
@@ -62,24 +51,19 @@ struct KeyringChecks {
             Hint("log in again, or", run: "unset DBUS_SESSION_BUS_ADDRESS"))
     }
 
-    private func standing(_ state: KeyringState) -> Finding {
+    private func standing(_ problem: StoreError?) -> Finding {
         let name = "keyring.state"
+        guard let problem else { return .pass(name, "unlocked") }
         let canAsk = examination.presence.hasDisplay
-        switch state {
-        case .unlocked: return .pass(name, "unlocked")
+        switch problem.reason {
         case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")
-        case .locked: return failed(name, .locked)
         case .noDefaultCollection where canAsk:
             return .warn(name, "there is no default keyring; you are asked to make it when it is needed")
-        case .noDefaultCollection: return failed(name, .noDefaultCollection)
-        case .hung: return failed(name, .timedOut)
-        case .failed(let detail): return .fail(name, Failure(StoreError(.broken, detail: detail)))
-        case .noSessionBus, .noProvider, .badBackend: return failed(name, .broken)
+        default: return .fail(name, Failure(problem))
         }
     }
 
-    private func contents(_ state: KeyringState) -> [Finding] {
-        guard state == .unlocked else { return [] }
+    private var contents: [Finding] {
         do throws(StoreError) {
             return [accounts(in: try examination.store.records(matching: .all))]
                 + (try ClientSecretChecks(examination).findings())

@@ -46,7 +46,7 @@ struct KeyringDoor {
                 hints: [.restartingGnomeKeyring])
         }
         // Another keyring may be the default one, with a password of its own.
-        guard store.state() == .unlocked else {
+        guard store.problem() == nil else {
             throw Failure(
                 "the login keyring is unlocked, but the default keyring is another one",
                 hints: [Hint("make the login keyring the default one, or unlock the other", run: "seahorse")])
@@ -69,7 +69,7 @@ struct KeyringDoor {
         for _ in 0..<Self.attempts {
             // Until the new daemon is on the bus, whoever asks for the state has the bus start a third.
             let now = try? KeyringProvider.running()
-            if let now, now != provider, store.state() == .unlocked { return }
+            if let now, now != provider, store.problem() == nil { return }
             try? await Task.sleep(for: .milliseconds(100))
         }
         throw Failure(

@@ -24,9 +24,8 @@ struct UnlockCommand: Command {
             console.note("this device is shared: its keyring is in memory and needs no password")
             return
         }
-        let state = session.store.state()
-        switch state {
-        case .unlocked: console.note("the keyring is unlocked already")
+        guard let problem = session.store.problem() else { return console.note("the keyring is unlocked already") }
+        switch problem.reason {
         case .locked:
             let door = try KeyringDoor(session.context, group: session.configuration.group)
             try door.unlock(with: try await password(session.context, ["password of the keyring"]))
@@ -36,7 +35,7 @@ struct UnlockCommand: Command {
             try await door.make(
                 with: try await password(session.context, ["password of the new keyring", "repeat the password"]))
             console.note("the keyring was created and is unlocked")
-        default: throw Failure(StoreError(state: state) ?? StoreError(.broken))
+        default: throw Failure(problem)
         }
     }
 

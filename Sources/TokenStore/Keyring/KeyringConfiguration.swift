@@ -61,23 +61,3 @@ public struct KeyringConfiguration: Sendable, Equatable {
         }
     }
 }
-
-/// What the keyring is like, found out without a prompt.
-public enum KeyringState: Sendable, Equatable {
-    /// Items can be read and stored.
-    case unlocked
-    /// The collection is there and locked.
-    case locked
-    /// The provider has no default collection: no keyring was ever made, or none is exposed.
-    case noDefaultCollection
-    /// There is no session bus, or its address is stale.
-    case noSessionBus
-    /// Nothing on the bus provides the Secret Service.
-    case noProvider
-    /// The provider did not answer within the deadline.
-    case hung
-    /// `SECRET_BACKEND` has a value that libsecret hangs on.
-    case badBackend(String)
-    /// Something else is wrong; in the provider's words.
-    case failed(String)
-}

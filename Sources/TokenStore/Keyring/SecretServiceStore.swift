@@ -15,19 +15,13 @@ public struct SecretServiceStore: RecordStore {
     /// Whether the provider may ask the person to unlock the keyring.
     public var mayPrompt: Bool { configuration.mayPrompt }
 
-    /// Tells what the keyring is like, without a prompt and within the deadline.
-    public func state() -> KeyringState {
+    /// Tells why items can't be read and stored, without a prompt and within the deadline; nil if they can.
+    public func problem() -> StoreError? {
         do throws(StoreError) {
-            let state = try configuration.withKeyring { session throws(ServiceFailure) in
-                try session.collectionState()
-            }
-            switch state {
-            case .unlocked: return .unlocked
-            case .locked: return .locked
-            case .missing: return .noDefaultCollection
-            }
+            try configuration.withKeyring { session throws(ServiceFailure) in try session.requireUnlocked() }
+            return nil
         } catch {
-            return KeyringState(error)
+            return error
         }
     }
 
@@ -83,20 +77,19 @@ public struct SecretServiceStore: RecordStore {
 
     /// Deletes the items that have exactly these records' keys, whatever they hold now, and tells how many.
     public func delete(_ records: [CredentialRecord]) throws(StoreError) -> Int {
-        var count = 0
-        for record in records {
-            let key = ItemAttributes(record, group: configuration.group).dictionary
-            count += try delete(key) { attributes in key.allSatisfy { attributes[$0.key] == $0.value } }
-        }
-        return count
+        try delete(records, ifUnchanged: false)
     }
 
     /// Deletes the items that still hold these records' tokens, and tells how many: what replaced one stays.
     public func deleteUnchanged(_ records: [CredentialRecord]) throws(StoreError) -> Int {
+        try delete(records, ifUnchanged: true)
+    }
+
+    private func delete(_ records: [CredentialRecord], ifUnchanged: Bool) throws(StoreError) -> Int {
         var count = 0
         for record in records {
             let key = ItemAttributes(record, group: configuration.group).dictionary
-            count += try delete(key, holding: record) { attributes in
+            count += try delete(key, holding: ifUnchanged ? record : nil) { attributes in
                 key.allSatisfy { attributes[$0.key] == $0.value }
             }
         }
@@ -148,21 +141,6 @@ extension KeyringItem {
     fileprivate var isDamaged: Bool {
         guard let kind = RecordQuery.all.kind(of: attributes), case .damaged = content(as: kind) else { return false }
         return true
-    }
-}
-
-extension KeyringState {
-    init(_ error: StoreError) {
-        self =
-            switch error.reason {
-            case .locked: .locked
-            case .noSessionBus: .noSessionBus
-            case .noProvider: .noProvider
-            case .noDefaultCollection: .noDefaultCollection
-            case .timedOut: .hung
-            case .badBackend: .badBackend(error.detail)
-            case .denied, .noLibrary, .broken: .failed(error.detail)
-            }
     }
 }
 

@@ -37,41 +37,8 @@ public struct StoreError: Error, Sendable, Equatable {
 }
 
 extension StoreError {
-    /// What is wrong with a keyring in this state; nil if nothing is.
-    public init?(state: KeyringState) {
-        switch state {
-        case .unlocked: return nil
-        case .locked: self.init(.locked)
-        case .noDefaultCollection: self.init(.noDefaultCollection)
-        case .noSessionBus: self.init(.noSessionBus)
-        case .noProvider: self.init(.noProvider)
-        case .hung: self.init(.timedOut)
-        case .badBackend(let detail): self.init(.badBackend, detail: detail)
-        case .failed(let detail): self.init(.broken, detail: detail)
-        }
-    }
-}
-
-extension StoreError {
-    /// What the Secret Service said, in the store's terms.
+    /// What the Secret Service said, in the store's terms, which have the same names.
     init(_ failure: ServiceFailure) {
-        self.init(Reason(failure.reason), detail: failure.detail)
-    }
-}
-
-extension StoreError.Reason {
-    fileprivate init(_ reason: ServiceFailure.Reason) {
-        self =
-            switch reason {
-            case .locked: .locked
-            case .noSessionBus: .noSessionBus
-            case .noProvider: .noProvider
-            case .noDefaultCollection: .noDefaultCollection
-            case .timedOut: .timedOut
-            case .denied: .denied
-            case .noLibrary: .noLibrary
-            case .badBackend: .badBackend
-            case .broken: .broken
-            }
+        self.init(Reason(rawValue: failure.reason.rawValue) ?? .broken, detail: failure.detail)
     }
 }

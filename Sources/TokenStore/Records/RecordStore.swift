@@ -3,8 +3,8 @@ public protocol RecordStore: Sendable {
     /// Whether a person may be asked to open what is locked.
     var mayPrompt: Bool { get }
 
-    /// What the place is like, without a prompt.
-    func state() -> KeyringState
+    /// Why records can't be read and stored there, found out without a prompt; nil if they can.
+    func problem() -> StoreError?
 
     /// The records that match; finding nothing is no error.
     func records(matching query: RecordQuery) throws(StoreError) -> StoredRecords
