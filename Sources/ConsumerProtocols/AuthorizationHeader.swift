@@ -1,5 +1,5 @@
-public import CredentialEngine
 import FoundationEssentials
+public import Rules
 import Secrets
 
 extension Credential {

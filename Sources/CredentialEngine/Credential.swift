@@ -1,53 +1,11 @@
 import Addresses
 public import PluginHost
-public import Secrets
+public import Rules
+internal import Secrets
 public import TokenAcquisition
 package import TokenStore
 
-/// What the engine has for a request.
-public struct Credential: Sendable, Equatable {
-    /// What sort of secret it is.
-    public enum Kind: Sendable, Equatable {
-        /// An access token, which the engine keeps itself (RFC 6750).
-        case accessToken
-        /// A user's password, or a certificate's passphrase.
-        case password
-        /// What follows the scheme in an `Authorization` header; all of it if the scheme is empty.
-        case authorization(scheme: String)
-    }
-
-    /// What sort of secret it is.
-    public var kind: Kind
-    /// The token, password or authorization.
-    public var secret: Secret
-    /// Whose it is; nil if it has no user name.
-    public var username: String?
-    /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
-    public var expiresOn: Int?
-    /// From when on it is renewed ahead of time though it is handed out, in seconds since 1970; nil for never.
-    public var dueOn: Int?
-    /// The only user name that servers take a token with as a password; nil if any will do.
-    public var basicUsername: String?
-    /// Whether servers take a token as such, too (RFC 6750).
-    public var takesBearer = true
-    /// The tenant that a token is for; nil if it is for none.
-    public var realm: String?
-    /// The parts of a credential that has several, by name; only requests that take them get one with an empty secret.
-    public var fields: [String: Secret] = [:]
-    /// A refresh token of another helper's, which is carried with a password.
-    public var oauthRefreshToken: Secret?
-
-    /// Makes a credential.
-    public init(
-        _ kind: Kind, _ secret: Secret, username: String?, expiresOn: Int? = nil, oauthRefreshToken: Secret? = nil
-    ) {
-        self.kind = kind
-        self.secret = secret
-        self.username = username
-        self.expiresOn = expiresOn
-        self.oauthRefreshToken = oauthRefreshToken
-    }
-
+extension Credential {
     /// What tells a token from others without giving it away.
     public var fingerprint: String { secret.fingerprint }
 
@@ -106,7 +64,7 @@ extension Credential {
                 for name in variables.names { try lines.append("variable[]", name) }
                 try lines.append("variables", variables.digest)
             }
-            for (name, value) in fields { try lines.append("field[]", "\(name)=\(value.reveal())") }
+            try lines.append(fields: fields)
         } catch {
             return nil
         }
@@ -117,7 +75,7 @@ extension Credential {
     init?(remembered bytes: [UInt8], in environment: [String: String]) {
         var parser = AttributeParser(longestInput: bytes.count)
         guard (try? parser.consume(bytes).isEmpty) == true, let lines = try? parser.finish(),
-            let token = lines["token"], let end = lines["expires_on"]
+            let token = lines["token"], let end = lines["expires_on"], let fields = lines.fields
         else { return nil }
         let expiresOn = Int(end)
         guard expiresOn != nil || end == Self.never else { return nil }
@@ -130,10 +88,7 @@ extension Credential {
         realm = lines["realm"]
         basicUsername = lines["basic_username"]
         takesBearer = lines["bearer"] == nil
-        for line in lines.list("field[]") {
-            guard let (name, value) = line.cut(at: "=") else { return nil }
-            fields[String(name)] = Secret(String(value))
-        }
+        self.fields = fields
     }
 }
 

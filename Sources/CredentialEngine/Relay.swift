@@ -1,4 +1,4 @@
-public import Forwarding
+import Forwarding
 internal import Glibc
 import Rules
 import Secrets
@@ -73,7 +73,7 @@ struct Relay {
             throw .agent(error, socket: agent)
         }
         switch reply {
-        case .credential(let credential): return try request.outcome(Credential(credential))
+        case .credential(let credential): return try request.outcome(credential)
         case .nothing: return .nothing
         case .refused(let refusal): throw .forwarded(refusal)
         }
@@ -84,38 +84,5 @@ struct Relay {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).displayable()
-    }
-}
-
-extension Credential {
-    /// What an agent gave.
-    public init(_ forwarded: ForwardedCredential) {
-        let kind: Kind =
-            switch forwarded.kind {
-            case .token: .accessToken
-            case .password: .password
-            case .authorization(let scheme): .authorization(scheme: scheme)
-            }
-        self.init(kind, forwarded.secret, username: forwarded.username, expiresOn: forwarded.expiresOn)
-        basicUsername = forwarded.basicUsername
-        takesBearer = forwarded.takesBearer
-        realm = forwarded.realm
-        fields = forwarded.fields
-    }
-
-    /// The same for a far side: what a server takes, and no refresh token.
-    public var forwarded: ForwardedCredential {
-        let kind: ForwardedCredential.Kind =
-            switch kind {
-            case .accessToken: .token
-            case .password: .password
-            case .authorization(let scheme): .authorization(scheme: scheme)
-            }
-        var credential = ForwardedCredential(kind, secret, username: username, expiresOn: expiresOn)
-        credential.basicUsername = basicUsername
-        credential.takesBearer = takesBearer
-        credential.realm = realm
-        credential.fields = fields
-        return credential
     }
 }

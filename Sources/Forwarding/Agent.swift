@@ -12,7 +12,7 @@ public protocol AgentDuties {
     /// - Throws: what is wrong with them; those from before count on.
     mutating func forwards() throws -> [Forward]
     /// What was answered before to such a request and still counts.
-    func remembered(_ request: CredentialRequest) -> ForwardedCredential?
+    func remembered(_ request: CredentialRequest) -> Credential?
     /// Starts the processes that renew what was remembered and is due, and gives their numbers (`pid_t`); nobody waits for them.
     func startRenewals() -> [Int32]
     /// The program that answers one request, its arguments and its variables.

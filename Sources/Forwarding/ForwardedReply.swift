@@ -1,11 +1,11 @@
 import Addresses
-import Rules
+public import Rules
 public import Secrets
 
 /// What an agent says to a request: one block of lines in git's format, as docs/forwarding.md has it.
 public enum ForwardedReply: Sendable, Equatable {
     /// This is what was asked for.
-    case credential(ForwardedCredential)
+    case credential(Credential)
     /// There is none, and nobody objects to another source.
     case nothing
     /// There is none, for this reason.
@@ -36,7 +36,7 @@ public enum ForwardedReply: Sendable, Equatable {
         guard block["version"] == ForwardedRequest.version else { throw Unreadable() }
         guard !block.lines.contains(where: { $0.value.hasControlCharacter }) else { throw Unreadable() }
         switch block["reply"] {
-        case "credential": self = .credential(try ForwardedCredential(block))
+        case "credential": self = .credential(try Credential(block))
         case "nothing": self = .nothing
         case "refused": self = .refused(ForwardedRefusal(block))
         default: throw Unreadable()
@@ -62,46 +62,11 @@ public enum ForwardedReply: Sendable, Equatable {
     }
 }
 
-/// What a far side gets: what a server takes, and never what gets more of it.
-public struct ForwardedCredential: Sendable, Equatable {
-    /// What sort of secret it is.
-    public enum Kind: Sendable, Equatable {
-        /// An access token, or what one was exchanged for.
-        case token
-        /// A user's password.
-        case password
-        /// What follows this scheme in an `Authorization` header; all of it if the scheme is empty.
-        case authorization(scheme: String)
-    }
-
-    /// What sort of secret it is.
-    public var kind: Kind
-    /// The token, password or authorization.
-    public var secret: Secret
-    /// Whose it is.
-    public var username: String?
-    /// When it ends, in seconds since 1970.
-    public var expiresOn: Int?
-    /// The only user name that servers take a token with as a password.
-    public var basicUsername: String?
-    /// Whether servers take a token as such, too.
-    public var takesBearer = true
-    /// The tenant that a token is for.
-    public var realm: String?
-    /// The parts of a credential that has several.
-    public var fields: [String: Secret] = [:]
-
-    /// Makes a credential.
-    public init(_ kind: Kind, _ secret: Secret, username: String?, expiresOn: Int?) {
-        self.kind = kind
-        self.secret = secret
-        self.username = username
-        self.expiresOn = expiresOn
-    }
-
+extension Credential {
+    /// Writes what a far side gets: what a server takes, and never what gets more of it, nor when it is renewed.
     func write(to lines: inout Attributes) throws(ProtocolError) {
         switch kind {
-        case .token:
+        case .accessToken:
             try lines.append("authtype", "Bearer")
             try lines.append("credential", secret.reveal())
             try lines.append("ephemeral", "1")
@@ -115,29 +80,28 @@ public struct ForwardedCredential: Sendable, Equatable {
         if let basicUsername { try lines.append("basic_username", basicUsername) }
         if !takesBearer { try lines.append("bearer", "0") }
         if let realm { try lines.append("tenant", realm) }
-        for (name, value) in fields { try lines.append("field[]", "\(name)=\(value.reveal())") }
+        try lines.append(fields: fields)
     }
 
     init(_ block: Attributes) throws(ForwardedReply.Unreadable) {
+        let kind: Kind
+        let secret: Secret
         if let password = block["password"] {
-            kind = .password
-            secret = Secret(password)
+            (kind, secret) = (.password, Secret(password))
         } else {
             guard let credential = block["credential"], let scheme = block["authtype"] else {
                 throw ForwardedReply.Unreadable()
             }
-            kind = block["ephemeral"] == "1" ? .token : .authorization(scheme: scheme)
+            kind = block["ephemeral"] == "1" ? .accessToken : .authorization(scheme: scheme)
             secret = Secret(credential)
         }
-        username = block["username"]
-        expiresOn = block["password_expiry_utc"].flatMap { Int($0) }
+        guard let fields = block.fields else { throw ForwardedReply.Unreadable() }
+        self.init(
+            kind, secret, username: block["username"], expiresOn: block["password_expiry_utc"].flatMap { Int($0) })
         basicUsername = block["basic_username"]
         takesBearer = block["bearer"] != "0"
         realm = block["tenant"]
-        for line in block.list("field[]") {
-            guard let equals = line.utf8.firstIndex(of: UInt8(ascii: "=")) else { throw ForwardedReply.Unreadable() }
-            fields[String(line[..<equals])] = Secret(String(line[line.utf8.index(after: equals)...]))
-        }
+        self.fields = fields
     }
 }
 

@@ -56,19 +56,21 @@ import Testing
     }
 
     @Test func `a reply arrives as it was sent, and a refresh token has no place in one`() throws {
-        var token = ForwardedCredential(.token, Secret("t0ken"), username: "alice", expiresOn: 2_000_000_000)
+        var token = Credential(.accessToken, Secret("t0ken"), username: "alice", expiresOn: 2_000_000_000)
         token.realm = "contoso.com"
         token.basicUsername = "oauth2"
         token.takesBearer = false
         token.fields = ["key": Secret("a=b")]
-        let password = ForwardedCredential(.password, Secret("p=w"), username: "bob", expiresOn: nil)
-        let header = ForwardedCredential(
+        let password = Credential(.password, Secret("p=w"), username: "bob", expiresOn: nil)
+        let header = Credential(
             .authorization(scheme: "Negotiate"), Secret("x"), username: nil, expiresOn: nil)
         let refusal = ForwardedRefusal(.nobody, "nobody has signed in", remedies: ["sign in: lanyard login"])
         let replies: [ForwardedReply] = [
             .credential(token), .credential(password), .credential(header), .nothing, .refused(refusal),
         ]
         for reply in replies { #expect(try ForwardedReply(reply.block) == reply) }
+        let carried = Credential(.password, Secret("p"), username: nil, oauthRefreshToken: Secret("r"))
+        #expect(!ForwardedReply.credential(carried).block.lines.contains { $0.value == "r" })
         let more = try Self.block("version=1\nreply=credential\npassword=p\nusername=u\noauth_refresh_token=r")
         guard case .credential(let credential) = try ForwardedReply(more) else { Issue.record("no credential"); return }
         #expect(!ForwardedReply.credential(credential).block.lines.contains { $0.value == "r" })

@@ -20,7 +20,7 @@ public struct ForwardedConsumer: Consumer {
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .input: Turn(.end(1))
-        case .credential(let credential): Self.reply(.credential(credential.forwarded))
+        case .credential(let credential): Self.reply(.credential(credential))
         case .nothing: Self.reply(.nothing)
         case .refused(let refusal): Self.reply(.refused(ForwardedRefusal(refusal)), complaint: .refusal)
         }

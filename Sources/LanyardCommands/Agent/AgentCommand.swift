@@ -87,12 +87,12 @@ struct LocalDuties: AgentDuties {
 
     mutating func forwards() throws -> [Forward] { try Configuration.load(environment: context.environment).forwards }
 
-    func remembered(_ request: CredentialRequest) -> ForwardedCredential? {
+    func remembered(_ request: CredentialRequest) -> Credential? {
         guard let credential = CachedCredential(request, in: context.surroundings)?.credential,
             credential.fields.isEmpty
         else { return nil }
         context.renewals.note(credential, for: request, now: Int(context.now))
-        return credential.forwarded
+        return credential
     }
 
     func startRenewals() -> [Int32] { context.renewals.start(in: context) }
