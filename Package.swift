@@ -132,7 +132,7 @@ let package = Package(
                 "Addresses", "CLinux", "Files", "JSON", "SecretService", "Secrets", crypto,
             ],
             swiftSettings: compact),
-        .target(name: "SecretService", dependencies: ["CSecret"], swiftSettings: compact),
+        .target(name: "SecretService", dependencies: ["CGLib"], swiftSettings: compact),
         .target(
             name: "OtherCaches", dependencies: ["Addresses", "JSON", "Rules", "Secrets", "TokenStore"],
             swiftSettings: compact),
@@ -150,7 +150,7 @@ let package = Package(
         .target(name: "Secrets", swiftSettings: strict),
         .target(name: "Addresses", swiftSettings: strict),
         .target(name: "JSON", swiftSettings: strict),
-        .target(name: "CSecret", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CGLib", linkerSettings: [.linkedLibrary("dl")]),
         // Beside its functions it sees to it that arguments arrive, in whatever it is linked into: PluginKit and the
         // sandbox depend on it for nothing else.
         .target(name: "CLinux"),
@@ -190,8 +190,7 @@ let package = Package(
             ],
             path: "plugins/entra-broker",
             exclude: ["plugin.toml"], swiftSettings: strict),
-        .target(name: "SessionBus", dependencies: ["Addresses", "CGIO"], swiftSettings: strict),
-        .target(name: "CGIO", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "SessionBus", dependencies: ["Addresses", "CGLib"], swiftSettings: strict),
         .target(
             name: "MicrosoftIdentity",
             dependencies: [

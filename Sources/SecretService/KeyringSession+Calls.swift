@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 extension KeyringSession {
     /// What a search found: D-Bus paths.

@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 extension KeyringSession {
     /// Creates an item in a collection, or if `replacing` in place of one with *at least* its attributes.

@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 extension KeyringSession {
     /// Looks at the collection without a prompt.

@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 /// What of the keyring an operation uses, and how.
 package struct KeyringAccess: Sendable {

@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 internal import Synchronization
 
 /// Whatever provides the Secret Service, as libsecret's service, and the bus it is on; one for the process.

@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 /// Where the replies to calls of libsecret's that don't block arrive: at nobody else's context, so it takes nobody else's replies.
 ///

@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 /// libsecret and the GLib it brings, which are loaded when a keyring is first needed.
 enum SecretLibrary {

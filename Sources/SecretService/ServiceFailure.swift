@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 /// Why a call to the Secret Service failed.
 package struct ServiceFailure: Error, Equatable, Sendable {

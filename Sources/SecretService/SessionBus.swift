@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 /// The session bus, for the calls that libsecret has no function for: the bus's own, and single properties.
 ///

@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 /// A session for secrets that is asked for before any are wanted: agreeing on its key takes the provider longer than all
 /// that is read meanwhile.

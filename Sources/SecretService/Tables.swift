@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 /// A hash table of texts, given back at the end of the scope.
 struct HashTable: ~Copyable {

@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 
 /// A value of D-Bus, given back at the end of the scope.
 struct Variant: ~Copyable {

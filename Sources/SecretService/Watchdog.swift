@@ -1,4 +1,4 @@
-internal import CSecret
+internal import CGLib
 internal import Dispatch
 internal import Glibc
 internal import Synchronization

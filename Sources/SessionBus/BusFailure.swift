@@ -1,4 +1,4 @@
-internal import CGIO
+internal import CGLib
 
 /// Why a call over the session bus failed.
 package struct BusFailure: Error, Equatable, Sendable {
@@ -43,7 +43,7 @@ func failing<Value>(
     var error: UnsafeMutablePointer<GError>?
     if let value = body(&error) { return value }
     guard let error else { throw BusFailure(reason) }
-    defer { bus_g_error_free(error) }
+    defer { g_error_free(error) }
     throw BusFailure(error, else: reason)
 }
 
@@ -55,12 +55,12 @@ extension BusFailure {
     fileprivate init(_ error: UnsafeMutablePointer<GError>, else reason: Reason) {
         let text = error.pointee.message.map { String(cString: $0) } ?? ""
         let detail = String(decoding: text.utf8.prefix(SessionBus.longestError), as: UTF8.self)
-        if let remote = bus_g_dbus_error_get_remote_error(error) {
-            defer { bus_g_free(remote) }
+        if let remote = g_dbus_error_get_remote_error(error) {
+            defer { g_free(remote) }
             self.init(.answered, name: String(cString: remote), detail: detail)
             return
         }
-        let domain = bus_g_quark_to_string(error.pointee.domain).map { String(cString: $0) }
+        let domain = g_quark_to_string(error.pointee.domain).map { String(cString: $0) }
         switch (domain, error.pointee.code) {
         case ("g-io-error-quark", Self.cancelled): self.init(.cancelled)
         case ("g-io-error-quark", Self.timedOut): self.init(.timedOut)

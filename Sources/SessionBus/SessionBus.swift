@@ -1,5 +1,5 @@
 internal import Addresses
-internal import CGIO
+internal import CGLib
 
 /// A connection to the person's session bus, for calls that send texts and get one back.
 ///
@@ -22,7 +22,7 @@ package final class SessionBus: Sendable {
         try Library.open()
         let found = try await Waiting.run(within: limit) { cancellable throws(BusFailure) in
             try failing(as: .noBus) { error in
-                bus_g_dbus_connection_new_for_address_sync(
+                g_dbus_connection_new_for_address_sync(
                     sockets,
                     GDBusConnectionFlags(
                         rawValue: G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
@@ -33,7 +33,7 @@ package final class SessionBus: Sendable {
         connection = found.pointer
     }
 
-    deinit { bus_g_object_unref(UnsafeMutableRawPointer(connection)) }
+    deinit { g_object_unref(UnsafeMutableRawPointer(connection)) }
 
     /// Of the addresses in a list those that are sockets of this machine.
     static func sockets(in address: String) -> String {
@@ -60,25 +60,25 @@ package final class SessionBus: Sendable {
         let connection = Held(connection)
         return try await Waiting.run(within: limit) { cancellable throws(BusFailure) in
             let reply = try failing(as: .broken) { error in
-                var values = arguments.map { bus_g_variant_new_string($0) }
-                let tuple = bus_g_variant_new_tuple(&values, gsize(values.count))
+                var values = arguments.map { g_variant_new_string($0) }
+                let tuple = g_variant_new_tuple(&values, gsize(values.count))
                 return "(s)".withCString { type in
-                    bus_g_dbus_connection_call_sync(
+                    g_dbus_connection_call_sync(
                         connection.pointer, method.service, method.path, method.interface, method.name, tuple,
                         OpaquePointer(type), G_DBUS_CALL_FLAGS_NONE, .max, cancellable, error)
                 }
             }
-            defer { bus_g_variant_unref(reply) }
+            defer { g_variant_unref(reply) }
             return try Self.text(of: reply)
         }
     }
 
     /// The only text of a reply, unless it is too long.
     private static func text(of reply: OpaquePointer) throws(BusFailure) -> String {
-        let value = bus_g_variant_get_child_value(reply, 0)
-        defer { bus_g_variant_unref(value) }
+        let value = g_variant_get_child_value(reply, 0)
+        defer { g_variant_unref(value) }
         var length: gsize = 0
-        guard let start = bus_g_variant_get_string(value, &length) else { return "" }
+        guard let start = g_variant_get_string(value, &length) else { return "" }
         guard length <= longestReply else {
             throw BusFailure(.broken, detail: "the reply is longer than \(longestReply) bytes")
         }
@@ -118,7 +118,7 @@ struct Held: @unchecked Sendable {
 /// GIO, which is loaded when the bus is first needed.
 private enum Library {
     // GLib would write to stderr what is in the errors that it returns anyway.
-    private static let silence: Void = bus_g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
+    private static let silence: Void = g_log_set_writer_func({ _, _, _, _ in G_LOG_WRITER_HANDLED }, nil, nil)
 
     static func open() throws(BusFailure) {
         if let problem = lanyard_bus_open() { throw BusFailure(.noLibrary, detail: String(cString: problem)) }

@@ -1,4 +1,4 @@
-internal import CGIO
+internal import CGLib
 internal import Dispatch
 internal import Synchronization
 
@@ -32,17 +32,17 @@ enum Waiting {
 /// What ends a call, and why it did.
 private final class Stop: Sendable {
     // A GCancellable is made to be used by several threads.
-    nonisolated(unsafe) let cancellable: OpaquePointer = bus_g_cancellable_new()
+    nonisolated(unsafe) let cancellable: OpaquePointer = g_cancellable_new()
     private let pulled = Mutex<BusFailure.Reason?>(nil)
 
-    deinit { bus_g_object_unref(UnsafeMutableRawPointer(cancellable)) }
+    deinit { g_object_unref(UnsafeMutableRawPointer(cancellable)) }
 
     /// Why the call was ended first.
     var reason: BusFailure.Reason { pulled.withLock { $0 ?? .cancelled } }
 
     func pull(_ reason: BusFailure.Reason) {
         pulled.withLock { $0 = $0 ?? reason }
-        bus_g_cancellable_cancel(cancellable)
+        g_cancellable_cancel(cancellable)
     }
 
     func pull(after limit: Duration) {

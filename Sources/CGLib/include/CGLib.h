@@ -1,10 +1,10 @@
 #pragma once
 
-// libsecret, opened when a keyring is first needed.
+// GLib and libsecret, opened when a keyring or the session bus is first needed.
 //
-// Most answers need no keyring, and loading the library takes longer than all the rest of such an answer. The functions
-// have their own names and types and only pass calls on; lanyard_secret_open must have succeeded before. script/lint
-// compiles CSecret.c against the library's own headers, which checks every declaration.
+// Most answers need neither, and loading the libraries takes longer than all the rest of such an answer. The functions have
+// their own names and types and only pass calls on; lanyard_secret_open or lanyard_bus_open must have succeeded before.
+// script/lint compiles CGLib.c against the libraries' own headers, which checks every declaration.
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,10 +76,15 @@ typedef struct _GObjectClass {
 typedef struct _GAsyncResult GAsyncResult;
 typedef void (*GAsyncReadyCallback)(GObject *source, GAsyncResult *result, gpointer data);
 typedef struct _GCancellable GCancellable;
+typedef struct _GDBusAuthObserver GDBusAuthObserver;
 typedef struct _GDBusConnection GDBusConnection;
 typedef struct _GDBusProxy GDBusProxy;
 typedef enum { G_BUS_TYPE_SESSION = 2 } GBusType;
 typedef enum { G_DBUS_CALL_FLAGS_NONE = 0 } GDBusCallFlags;
+typedef enum {
+    G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT = 1 << 0,
+    G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION = 1 << 3
+} GDBusConnectionFlags;
 typedef enum {
     G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES = 1 << 0,
     G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS = 1 << 1,
@@ -97,17 +102,21 @@ typedef enum { SECRET_COLLECTION_CREATE_NONE = 0 } SecretCollectionCreateFlags;
 typedef enum { SECRET_ITEM_NONE = 0 } SecretItemFlags;
 typedef enum { SECRET_ITEM_CREATE_NONE = 0, SECRET_ITEM_CREATE_REPLACE = 1 << 1 } SecretItemCreateFlags;
 
-// Calls from within the library must not come to CSecret.c.
+// Calls from within the libraries must not come to CGLib.c.
 #pragma GCC visibility push(hidden)
 #endif
 
 #define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) RESULT NAME PARAMETERS;
-#include "functions.def"
+#include "glib.def"
+#include "secret.def"
 #undef FUNCTION
 
 #ifndef LANYARD_SYSTEM_HEADERS
 #pragma GCC visibility pop
 #endif
+
+/// Opens GIO, once; NULL if it is open and has every function of GLib's, else what is wrong. None of libsecret's may be called.
+const char *lanyard_bus_open(void);
 
 /// Opens libsecret, once; NULL if it is open and has every function, else what is wrong.
 const char *lanyard_secret_open(void);
