@@ -22,17 +22,19 @@ package struct OAuthClient: Sendable {
     /// How it proves who it is.
     package var authentication = ClientAuthentication.none
     /// Whether requests for tokens name the scope once more.
-    package var repeatsScope = true
+    package var repeatsScope = false
     /// Whether authorization requests have a nonce, for an ID token to name.
     package var sendsNonce = true
     /// Whether answers may be forms instead of JSON.
     package var takesForms = false
     /// Whether the first question whether a device code was used waits for as long as the others.
-    package var waitsBeforePolling = false
+    package var waitsBeforePolling = true
     /// What answers of the authorization endpoint have to name as `iss` (RFC 9207); nil takes any and none.
     package var issuer: Issuer?
     /// Whether the authority can post the answer to an authorization request (OAuth 2.0 Form Post Response Mode).
-    package var postsAnswers = true
+    ///
+    /// An answer in the address works everywhere, and can be pasted.
+    package var postsAnswers = false
     /// Whether a refresh token may be sent a second time if the first answer was lost.
     ///
     /// Not if the authority takes a token back once it has given the next: it may take a second use for a theft.

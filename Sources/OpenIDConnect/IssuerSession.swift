@@ -117,12 +117,8 @@ struct IssuerSession: Sendable {
         client.issuer = OAuthClient.Issuer(metadata.issuer, isAlwaysNamed: metadata.namesIssuer)
         client.issuer?.aliases = traits.otherNames
         client.authentication = authentication
-        // An answer in the address works at every issuer, and can be pasted.
-        client.postsAnswers = false
-        client.repeatsScope = false
         client.sendsNonce = metadata.isOpenID
         client.takesForms = traits.answersForms
-        client.waitsBeforePolling = true
         client.deviceCodeNames = traits.deviceCodeNames
         return client
     }

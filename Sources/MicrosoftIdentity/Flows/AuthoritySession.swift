@@ -109,6 +109,9 @@ struct AuthoritySession: Sendable {
             transport: transport)
         client.parameters = [("client_info", "1")]
         if let claims { client.grantParameters = [("claims", claims)] }
+        client.repeatsScope = true
+        client.postsAnswers = true
+        client.waitsBeforePolling = false
         // A refresh token is good more than once at Microsoft's. Elsewhere the next renewal would send the same one all the
         // same, and later, when the authority may forgive it less.
         client.repeatsRenewals = true

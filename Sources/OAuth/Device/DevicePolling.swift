@@ -23,7 +23,7 @@ struct DevicePolling: Sendable {
     /// Whether the first poll waits, too.
     let waitsFirst: Bool
 
-    init(interval: Int, lifetime: Int, waitsFirst: Bool = false) {
+    init(interval: Int, lifetime: Int, waitsFirst: Bool) {
         self.interval = interval
         self.lifetime = lifetime
         self.waitsFirst = waitsFirst

@@ -22,7 +22,8 @@ package enum TokenGrant: Sendable {
             [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
                 + client.identity + client.parameters + client.grantParameters + client.renewalParameters
         case .clientCredentials:
-            [("grant_type", "client_credentials")] + client.identity + client.parameters + client.grantParameters
+            [("grant_type", "client_credentials")] + client.credentials + client.scopeField + client.parameters
+                + client.grantParameters
         case .deviceCode(let code):
             client.credentials + [("grant_type", "urn:ietf:params:oauth:grant-type:device_code")]
                 + client.parameters + client.deviceCodeNames.map { ($0, code.reveal()) }
