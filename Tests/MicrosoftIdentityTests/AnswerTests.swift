@@ -139,4 +139,14 @@ struct AnswerTests {
             ])
         #expect(Scopes.granted(nil, requested: ["a", "b"]) == ["a", "b"])
     }
+
+    @Test(arguments: [
+        ("https://graph.microsoft.com/User.Read openid", true), ("User.Read", true), ("openid profile", false),
+        ("api://app/read", false),
+    ])
+    func `any scope of Microsoft Graph's grants all of them`(_ granted: String, _ isGranted: Bool) {
+        let asked = ["https://graph.microsoft.com/.default"]
+        let declined = Scopes.declined(requested: asked, granted: ScopeText.split(granted))
+        #expect(declined == (isGranted ? [] : asked))
+    }
 }

@@ -23,8 +23,8 @@ package enum Scopes {
             let name = normalized(scope)
             if isOpenID(name) || granted.contains(name) { return false }
             guard name.hasSuffix("/.default") else { return true }
-            let resource = name.dropLast(".default".count)
-            return !granted.contains { $0.hasPrefix(resource) }
+            let resource = String(name.dropLast(".default".count))
+            return !granted.contains { resource == graph ? isGraphs($0) : $0.hasPrefix(resource) }
         }
     }
 
@@ -52,6 +52,9 @@ package enum Scopes {
     static func isOpenID(_ name: String) -> Bool {
         openID.contains(name) || name == "email"
     }
+
+    /// Whether a normalized scope is of Microsoft Graph, whose name is gone from it.
+    private static func isGraphs(_ name: String) -> Bool { !isOpenID(name) && !name.utf8.contains(UInt8(ascii: "/")) }
 
     private static func normalized(_ scope: String) -> String {
         let name = scope.lowercased()
