@@ -33,7 +33,8 @@ struct RecordsOfResult {
     var accessToken: AccessTokenRecord {
         var token = AccessTokenRecord(
             homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
-            realm: result.realm, target: target, secret: result.accessToken, cachedAt: now,
+            realm: result.realm, target: target, secret: result.accessToken,
+            cachedAt: now,
             expiresOn: result.expiresIn.map { now + $0 })
         token.tokenType = result.tokenType
         token.extendedExpiresOn = result.extendedExpiresIn.map { now + $0 }
@@ -147,20 +148,15 @@ struct RecordsOfResult {
         }
     }
 
+    /// The scopes granted; an answer that names none grants all that was asked for (RFC 6749, 5.1).
+    private var target: String { (result.scopes.isEmpty ? request.scopes : result.scopes).joined(separator: " ") }
+
     private var idToken: IDTokenRecord? {
         result.idToken.map {
             IDTokenRecord(
                 homeAccountID: homeAccountID, environment: place.environment, clientID: request.clientID,
                 realm: result.realm, secret: $0)
         }
-    }
-
-    /// The scopes granted and, since an authority need not repeat it, `.default` if it was asked for and not declined.
-    private var target: String {
-        let declined = Set(result.declinedScopes.map { $0.lowercased() })
-        let asked = request.scopes.filter { $0.hasSuffix("/.default") && !declined.contains($0.lowercased()) }
-        var seen: Set<String> = []
-        return (result.scopes + asked).filter { seen.insert($0.lowercased()).inserted }.joined(separator: " ")
     }
 }
 

@@ -55,6 +55,15 @@ struct BrokerServiceTests {
         }
     }
 
+    @Test func `a token is found again by the scopes that it was asked for with`() async throws {
+        try await Self.with(.intune3) { _, plugin in
+            var request = Self.request(.silent)
+            request.scopes = ["https://graph.microsoft.com/.default", "api://other/.default"]
+            let result = try await plugin.silent(request)
+            #expect(result.scopes == ["https://graph.microsoft.com/User.Read", "https://graph.microsoft.com/.default"])
+        }
+    }
+
     // MARK: Whose token
 
     @Test func `the account that is asked for is the one that the broker is asked for`() async throws {

@@ -216,8 +216,10 @@ private struct Course: Sendable {
         account.name = identity.name?.displayable(limit: 256)
         account.localAccountID = identity.localAccountID
         account.clientInfo = identity.clientInfo
+        let granted = token.scopes.isEmpty ? nil : token.scopes.joined(separator: " ")
         return PluginResult(
-            accessToken: token.accessToken, expiresIn: token.expiresOn - now, scopes: token.scopes,
+            accessToken: token.accessToken, expiresIn: token.expiresOn - now,
+            scopes: Scopes.granted(granted, requested: request.scopes),
             environment: authority.environment, realm: realm.lowercased(), account: account)
     }
 
