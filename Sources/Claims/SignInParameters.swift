@@ -177,12 +177,12 @@ public enum SignInParameterError: Error, Sendable, Equatable {
     /// What to do about it.
     public var hint: String {
         switch self {
-        case .malformedParameter: "write it like dc=ESTS-PUB-WEULR1"
+        case .malformedParameter: "write it like ui_locales=de"
         case .tooManyParameters: "remove some; the rule's and the request's are added up"
         case .reservedParameter: "remove it: lanyard sets it when needed"
         case .badPort: "register http://localhost with the application, and choose a free port such as 8400"
         case .unknownPrompt: "use one of \(AuthorizationParameters.prompts.joined(separator: ", "))"
-        case .badDomain: "write it like contoso.com, or consumers or organizations"
+        case .badDomain: "write it like contoso.com, or as the authority names a kind of account"
         case .badLoginHint: "write it like alice@contoso.com"
         case .badPolicy: "write it like B2C_1_password_reset"
         }

@@ -11,9 +11,7 @@ struct SignInOptions: ParsableArguments {
 
 /// The options that shape a sign-in, which a rule may have too.
 struct SignInPageOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The domain of the account, or consumers or organizations.", valueName: "domain"))
+    @Option(help: ArgumentHelp("The account's domain, or a kind of account.", valueName: "domain"))
     var domainHint: String?
 
     @Option(
