@@ -123,12 +123,15 @@ struct ApplicationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The variable that has the client secret.", valueName: "variable"))
     var secretVariable: String?
 
+    /// All sources of assertions of the plugins that come with lanyard.
+    static let assertions = [
+        "github-actions", "gitlab", "azure-pipelines", "kubernetes", "hcp-terraform", "file:PATH", "command:PATH",
+        "variable:NAME",
+    ]
+
     @Option(
         help: ArgumentHelp(
-            """
-            The source of an assertion: github-actions, gitlab, azure-pipelines, kubernetes, hcp-terraform, \
-            file:PATH, command:PATH, variable:NAME, ...
-            """, valueName: "source"))
+            "The source of an assertion: \(assertions.joined(separator: ", ")), ...", valueName: "source"))
     var assertion: String?
 
     @Flag(help: "Take an authority at a host that no plugin knows.")
