@@ -141,7 +141,9 @@ let package = Package(
             swiftSettings: compact),
         .target(
             name: "PluginHost",
-            dependencies: ["Addresses", "Files", "PluginWire", "Secrets", "SettingsFile", subprocess, system],
+            dependencies: [
+                "Addresses", "Claims", "Files", "PluginWire", "Secrets", "SettingsFile", subprocess, system,
+            ],
             swiftSettings: compact),
         .target(name: "PluginKit", dependencies: ["CLinux", "PluginWire", "Secrets", system], swiftSettings: strict),
         .target(name: "PluginWire", dependencies: ["Addresses", "Claims", "Secrets"], swiftSettings: strict),

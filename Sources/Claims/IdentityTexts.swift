@@ -1,7 +1,14 @@
 import Addresses
 
+/// A machine's own identities.
+public enum MachineIdentity {
+    /// The authority that stands for all of them, whose platforms have none: MSAL keeps their tokens under its host and path.
+    public static let authority = "https://localhost/managed_identity"
+}
+
 /// What the configuration, the plugin protocol and the commands alike take for the parts of an identity.
 extension String {
+
     /// Whether it is a variable's name, as POSIX has them: at most 128 letters, digits and underscores, without a digit at the front.
     public var isVariableName: Bool {
         guard let first = utf8.first, !first.isDigit, utf8.count <= 128 else { return false }

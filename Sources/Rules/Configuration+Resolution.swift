@@ -215,9 +215,8 @@ extension Configuration {
 }
 
 extension Identity {
-    /// The authority that stands for all machines' own identities, whose platforms have none: MSAL keeps their tokens under its
-    /// host and path.
-    public static let machineAuthority = "https://localhost/managed_identity"
+    /// The authority that stands for all machines' own identities.
+    public static let machineAuthority = MachineIdentity.authority
 
     /// The authority that its tokens are kept under.
     public var authority: String? {

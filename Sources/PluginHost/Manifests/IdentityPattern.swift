@@ -1,4 +1,5 @@
 import Addresses
+import Claims
 public import PluginWire
 import SettingsFile
 
@@ -72,7 +73,7 @@ extension PluginRegistry {
     /// Its host and realm are those that their tokens are kept under (`localhost`, `managed_identity`).
     public var machineAuthority: AuthorityMatch? {
         guard let plugin = plugin(servingIdentities: .managed),
-            let url = AuthorityURL("https://localhost/managed_identity")
+            let url = AuthorityURL(MachineIdentity.authority)
         else { return nil }
         return AuthorityMatch(
             plugin: plugin, authority: url, environment: url.host, environmentHosts: [url.host], realm: url.path[0],
