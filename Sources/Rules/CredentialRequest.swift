@@ -51,8 +51,11 @@ public struct CredentialRequest: Sendable, Equatable {
         /// Whether nothing was asked for by name.
         public var isEmpty: Bool { self == Self() }
 
+        /// What the scope that means all of a resource's has behind the resource.
+        public static let wholeResource = "/.default"
+
         /// The scope that means all of a resource's; a slash that the resource ends in stays, as it does for az.
-        public static func scope(ofResource resource: String) -> String { resource + "/.default" }
+        public static func scope(ofResource resource: String) -> String { resource + wholeResource }
 
         /// Whether the text can name a tenant: an id, or a domain.
         public static func isTenant(_ text: String) -> Bool {

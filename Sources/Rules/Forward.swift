@@ -101,7 +101,7 @@ extension Forward {
 extension String {
     /// The URL of the resource whose default scope this is; nil if it is none's.
     public var urlOfDefaultScope: RequestURL? {
-        let end = "/.default"
+        let end = CredentialRequest.TokenWish.wholeResource
         guard isScopeToken, hasSuffix(end), let url = try? RequestURL(String(dropLast(end.utf8.count))),
             url.username == nil
         else { return nil }

@@ -250,7 +250,8 @@ private struct OnlineTarget: Sendable {
         let requests = (configuration.identities.map(\.name) + named).compactMap { name -> TokenRequest? in
             var asked = CredentialRequest()
             asked.wish.identity = name
-            asked.wish.scopes = (try? session.ownResource(of: name)).map { ["\($0)/.default"] } ?? []
+            asked.wish.scopes =
+                (try? session.ownResource(of: name)).map { [CredentialRequest.TokenWish.scope(ofResource: $0)] } ?? []
             return (try? session.resolve(asked)).flatMap(\.self)
         }
         let request = requests.first { $0.authority == Identity.machineAuthority }

@@ -61,7 +61,7 @@ struct IdentityCheckCommand: Command {
         asked.wish.identity = name
         asked.wish.scopes = resource.map { [CredentialRequest.TokenWish.scope(ofResource: $0)] } ?? scope
         if url == nil, asked.wish.scopes.isEmpty {
-            asked.wish.scopes = [try session.ownResource(of: name) + "/.default"]
+            asked.wish.scopes = [CredentialRequest.TokenWish.scope(ofResource: try session.ownResource(of: name))]
         }
         guard let request = try session.resolve(asked) else { throw Failure(noRuleMaps: asked) }
         return request

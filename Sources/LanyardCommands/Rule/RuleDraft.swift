@@ -56,7 +56,7 @@ struct RuleDraft {
         rule.exchange = options.exchange
         if let given = options.authority { rule.authority = try await authority(given).url }
         if let resource = options.resource {
-            rule.scopes = try checked(named(resource) ?? ["\(resource)/.default"])
+            rule.scopes = try scopes(of: resource)
         } else {
             rule.scopes = try checked(options.scope.isEmpty ? known?.scopes ?? [] : options.scope)
         }
@@ -262,8 +262,12 @@ struct RuleDraft {
 
     // MARK: - Scopes
 
+    private func scopes(of resource: String) throws(Failure) -> [String] {
+        try checked(named(resource) ?? [CredentialRequest.TokenWish.scope(ofResource: resource)])
+    }
+
     private func scopes(_ known: PluginResource?, _ match: AuthorityMatch) async throws(Failure) -> [String] {
-        if let resource = options.resource { return try checked(named(resource) ?? ["\(resource)/.default"]) }
+        if let resource = options.resource { return try scopes(of: resource) }
         if !options.scope.isEmpty { return try checked(options.scope) }
         if let known { return known.scopes }
         if let exchange = options.exchange, match.scopes(ofExchange: exchange, for: pattern) != nil { return [] }

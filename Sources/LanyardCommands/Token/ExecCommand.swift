@@ -126,7 +126,7 @@ extension String {
     /// Whether it can be a resource: a URI or an application's ID, with nothing behind it.
     fileprivate var isResource: Bool {
         let isID = utf8.count == 36 && utf8.count { $0 == UInt8(ascii: "-") } == 4
-        return (isID || hasBytes(":")) && !hasPrefix("-") && !hasSuffix("/.default")
+        return (isID || hasBytes(":")) && !hasPrefix("-") && !hasSuffix(CredentialRequest.TokenWish.wholeResource)
             && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }

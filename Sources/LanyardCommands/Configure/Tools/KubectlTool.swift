@@ -178,7 +178,7 @@ extension KubeSignIn {
         guard let pattern = URLPattern(server), pattern.isTokenPlace,
             session.configuration.rule(for: pattern.request) == nil
         else { return nil }
-        let scopes = self.server.map { ["\($0)/.default"] }
+        let scopes = self.server.map { [CredentialRequest.TokenWish.scope(ofResource: $0)] }
         var arguments = [server]
         if let authority = authority(session) { arguments += ["--authority", authority] }
         if let client = clientID ?? scopes.flatMap(session.registry.resource(ofScopes:))?.clients.first {
