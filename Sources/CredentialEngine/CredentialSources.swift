@@ -127,7 +127,10 @@ public struct CredentialSources: Sendable {
         _ request: TokenRequest, _ place: String?, by decision: Decision?, _ attendant: (any Attendant)?
     ) async throws(Refusal) -> AcquiredToken {
         do throws(AcquisitionError) {
-            return try await acquirer.token(for: request, by: decision) { await attendant?.person(for: place) }
+            let mayAsk = attendant?.mayAsk(for: place) ?? false
+            return try await acquirer.token(for: request, by: decision, mayAsk: mayAsk) {
+                await attendant?.person(for: place)
+            }
         } catch {
             throw .noToken(error, request, place: place)
         }
@@ -143,7 +146,9 @@ extension TokenRequest {
 
 /// Who finds the person for the engine, which knows neither terminals nor windows.
 public protocol Attendant: Sendable {
-    /// The person; nil if nobody can be asked on behalf of this URL.
+    /// Whether somebody may be there to be asked on behalf of this URL, as far as that shows at once.
+    func mayAsk(for url: String?) -> Bool
+    /// The person, who hears nothing of it yet; nil if nobody can be asked on behalf of this URL.
     func person(for url: String?) async -> TokenAcquirer.Person?
     /// Whether the person may be asked to unlock the keyring.
     var mayAskToUnlock: Bool { get }

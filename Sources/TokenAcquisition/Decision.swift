@@ -12,12 +12,12 @@ public struct Decision: Sendable {
         case answer(AcquiredToken)
         /// This token is exchanged for what the host takes.
         case exchange(AcquiredToken)
-        /// These refresh tokens are redeemed, best first, until one helps.
-        case renew(by: [RefreshTokenRecord])
+        /// These refresh tokens of the account are redeemed, best first, until one helps.
+        case renew(by: [RefreshTokenRecord], of: SilentAccount)
         /// The plugin gets a token as the identity.
         case authenticate
-        /// Only the person helps.
-        case askPerson
+        /// Only the person helps; with the account that is meant, nil if it has yet to sign in.
+        case askPerson(SilentAccount?)
         /// Nothing can be done, unless the person can say who is meant or sign in who is named.
         case refuse(AcquisitionError)
     }
@@ -47,8 +47,15 @@ public struct Decision: Sendable {
     public var isBrokered = false
     /// What will be done first.
     public var step: Step
-    /// What is stored for the account.
-    var found: SilentAccount?
+
+    /// What is stored of the account that another token is wanted for; nil if it has yet to sign in, or none is wanted.
+    var stored: SilentAccount? {
+        switch step {
+        case .renew(by: _, let account): account
+        case .askPerson(let account): account
+        case .answer, .exchange, .authenticate, .refuse: nil
+        }
+    }
 
     /// What is stored and was last handed out, if it is to be replaced now, without anybody's help.
     public var replaced: AcquiredToken? {
@@ -84,7 +91,12 @@ public enum AccountReason: String, Sendable {
 extension TokenAcquirer {
     /// Decides what to do for a request now; a keyring or a rule that is in the way is a step too.
     public func decide(_ request: TokenRequest) -> Decision {
-        decide(request) { place throws(AcquisitionError) in try load(place) }
+        decide(request, isAnew: false)
+    }
+
+    /// The same; with `isAnew`, as if no access token were stored.
+    func decide(_ request: TokenRequest, isAnew: Bool) -> Decision {
+        decide(request, isAnew: isAnew) { place throws(AcquisitionError) in try load(place) }
     }
 
     /// Decides by what was read before, whichever authorities it is of.
@@ -93,15 +105,16 @@ extension TokenAcquirer {
     }
 
     private func decide(
-        _ request: TokenRequest, reading: (AuthorityPlace) throws(AcquisitionError) -> StoredRecords
+        _ request: TokenRequest, isAnew: Bool = false,
+        reading: (AuthorityPlace) throws(AcquisitionError) -> StoredRecords
     ) -> Decision {
-        var decision = Decision(step: .askPerson)
+        var decision = Decision(step: .askPerson(nil))
         do throws(AcquisitionError) {
             let authority = try match(request)
             if request.identity != nil {
                 return decide(request, at: authority, now: clock(), reading: reading)
             }
-            decision.match = authority.match
+            decision.match = authority
             // Read first: the keyring may still be on its way.
             let history = selection?.read() ?? []
             let records = try reading(authority.place)
@@ -112,13 +125,14 @@ extension TokenAcquirer {
             {
                 let stored = SilentSelection(
                     records, place: authority.place, account: meant.account, request: request,
-                    renewsLate: authority.match.issuer?.revokesOnRenewal ?? false, timing: timing, now: clock())
-                decision.settle(on: meant, SilentAccount(account: meant.account, selection: stored, records: records))
-                if request.exchange != nil { decision.exchange(stored) }
+                    renewsLate: authority.issuer?.revokesOnRenewal ?? false, timing: timing, now: clock())
+                let account = SilentAccount(account: meant.account, selection: stored, records: records)
+                decision.settle(on: meant, account, isAnew: isAnew)
+                if request.exchange != nil, !isAnew { decision.exchange(stored) }
                 decision.isKnown = known.isKnown(meant.account)
             }
             if case .answer = decision.step { return decision }
-            try requireClientSecret(for: request, at: authority.match)
+            try requireClientSecret(for: request, at: authority)
         } catch {
             decision.step = .refuse(error)
         }
@@ -137,19 +151,20 @@ extension Decision {
     }
 
     /// Decides by what is stored for the account that is meant.
-    mutating func settle(on meant: AccountSelection.Decision, _ found: SilentAccount) {
+    mutating func settle(on meant: AccountSelection.Decision, _ found: SilentAccount, isAnew: Bool = false) {
         account = meant.account
         reason = meant.choice
-        self.found = found
         accessToken = found.selection.freshToken ?? found.selection.lastResort
         isBrokered = found.selection.isBrokered
         let redeemable = found.selection.redeemable
         canRenew = !redeemable.isEmpty
         // A token that the authority wants renewed early serves if it can't be.
-        if let token = found.usable(renewsEarly: canRenew) {
+        if !isAnew, let token = found.usable(renewsEarly: canRenew) {
             step = .answer(token)
         } else if canRenew, found.selection.mayRenew {
-            step = .renew(by: redeemable)
+            step = .renew(by: redeemable, of: found)
+        } else {
+            step = .askPerson(found)
         }
     }
 
@@ -162,24 +177,6 @@ extension Decision {
             step = .answer(acquired)
         } else if case .answer(let token) = step {
             step = .exchange(token)
-        }
-    }
-
-    /// The account that is meant, with what is stored for it; nil if it has yet to sign in.
-    ///
-    /// - Throws: what refuses; that the named account hasn't signed in only if nobody is there to sign it in.
-    func meant(person: () async -> TokenAcquirer.Person?) async throws(AcquisitionError) -> SilentAccount? {
-        guard case .refuse(let error) = step else { return found }
-        guard case .noSuchAccount = error, await person() != nil else { throw error }
-        return nil
-    }
-
-    /// The account that is meant by now; nil if it has signed out.
-    var stillMeant: SilentAccount? {
-        get throws(AcquisitionError) {
-            guard case .refuse(let error) = step else { return found }
-            guard case .noSuchAccount = error else { throw error }
-            return nil
         }
     }
 

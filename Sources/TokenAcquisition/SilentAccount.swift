@@ -4,7 +4,7 @@ import Secrets
 import TokenStore
 
 /// An account and all that is stored to answer for it.
-struct SilentAccount: Sendable {
+public struct SilentAccount: Sendable {
     let account: AccountRecord
     let selection: SilentSelection
     let records: StoredRecords
@@ -36,6 +36,12 @@ struct SilentAccount: Sendable {
         var request = request
         request.claims = request.claims ?? selection.missedClaims
         return request
+    }
+
+    /// What a server complained of in what is stored; nil if it didn't.
+    func complaint(about request: TokenRequest) -> PluginError? {
+        let missed = request.claims == nil ? selection.missedClaims : nil
+        return missed.map(PluginError.missing) ?? selection.secondsToRenewal.map(PluginError.refused)
     }
 
     /// The access tokens that a refresh token's record says were refused somewhere.

@@ -100,14 +100,15 @@ extension TokenAcquirer {
     ///
     /// - Throws: `ambiguousAccount` if the person can't be asked.
     func tokenOfChosen(
-        among accounts: [AccountRecord], _ request: TokenRequest, person: @Sendable () async -> Person?
+        among accounts: [AccountRecord], _ request: TokenRequest, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
-        guard let chooser = await person()?.chooser else { throw .ambiguousAccount(accounts) }
+        guard let person = await finder.person, let chooser = person.chooser else { throw .ambiguousAccount(accounts) }
         let choice = try await exclusively("choose\n\(authority.place.environment)") {
             () async throws(AcquisitionError) -> AccountChoice in
             // Whoever held the lock before may have been told.
             if let account = self.decide(request).account { return .account(account) }
+            await person.announce?()
             let choice = await chooser.choose(among: accounts)
             if case .account(let account) = choice { await self.select(account, authority, telling: chooser) }
             return choice
@@ -116,13 +117,12 @@ extension TokenAcquirer {
         switch choice {
         case .account(let account):
             request.account = account.homeAccountID
-            return try await carryOut(nil, for: request, person: person)
+            return try await carryOut(nil, for: request, finder)
         case .another:
             request.account = nil
             request.userHint = nil
             request.prompt = request.prompt ?? "select_account"
-            guard let asked = await person() else { throw .interactionRequired(nil) }
-            let token = try await signIn(request, person: asked)
+            let token = try await signIn(request, person: person)
             if let account = token.account { await select(account, authority, telling: chooser) }
             return token
         case .cancelled: throw .noAccountChosen
@@ -130,7 +130,7 @@ extension TokenAcquirer {
         }
     }
 
-    private func select(_ account: AccountRecord, _ authority: MatchedAuthority, telling chooser: any AccountChooser)
+    private func select(_ account: AccountRecord, _ authority: AuthorityMatch, telling chooser: any AccountChooser)
         async
     {
         guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
@@ -143,7 +143,7 @@ extension TokenAcquirer {
     /// another account and took this one.
     func settle(
         on account: AccountRecord, insteadOf meant: AccountRecord?, _ request: TokenRequest,
-        _ authority: MatchedAuthority
+        _ authority: AuthorityMatch
     ) {
         guard let selection, let selected = SelectedAccount(account, authority: authority.place.path) else { return }
         let isAnother = meant.map { $0.homeAccountID.lowercased() != account.homeAccountID.lowercased() } ?? false

@@ -8,21 +8,6 @@ import TokenStore
 
 // Tokens of sign-ins that another program of the machine holds, a broker: its plugin is asked before the person is.
 
-/// What came of asking the broker in one run, which is done once.
-struct BrokerTurn: Sendable {
-    let plugin: PluginManifest
-    /// Why it has no token; nil until it was asked.
-    var refusal: PluginError?
-
-    init?(_ plugin: PluginManifest?) {
-        guard let plugin else { return nil }
-        self.plugin = plugin
-    }
-
-    /// Why the broker itself has to ask the person; nil if it wouldn't, or wasn't asked.
-    var wish: PluginError? { refusal.flatMap { $0.code.wantsPerson ? $0 : nil } }
-}
-
 extension TokenAcquirer {
     /// Seconds that the broker may take if a person would be asked next.
     private static let patience = 2.0
@@ -47,43 +32,42 @@ extension TokenAcquirer {
         return plugin
     }
 
-    /// What a sign-in has to do with the broker; nil if nothing.
-    func brokerTurn(forSignIn request: TokenRequest, at match: AuthorityMatch, _ person: Person) -> BrokerTurn? {
+    /// The broker's plugin, if a sign-in has to do with it.
+    func broker(forSignIn request: TokenRequest, at match: AuthorityMatch, _ person: Person) -> PluginManifest? {
         guard person.flows.contains(.broker) || broker(for: request, at: match) != nil else { return nil }
-        return BrokerTurn(anyBroker(for: request, at: match))
+        return anyBroker(for: request, at: match)
     }
 
-    /// Asks the broker for a token, without the person and at most once in a run; nil if there is none, and `turn` says why.
+    /// Asks the broker for a token, without the person and at most once in a run; nil if there is none, and the run has the reason.
     ///
-    /// No failure of the broker's ends a request. `found` is the account that is meant, nil if it has yet to sign in; `asked` is when
-    /// the run began. `isAnew` wants a token though one may be stored, and whatever failed a moment ago.
+    /// No failure of the broker's ends a request. `account` is the one that is meant, nil if it has yet to sign in.
     func askBroker(
-        _ turn: inout BrokerTurn?, for request: TokenRequest, _ authority: MatchedAuthority, _ found: SilentAccount?,
-        since asked: Int, isAnew: Bool = false, person: () async -> Person?
+        _ account: SilentAccount?, _ run: inout AcquisitionRun
     ) async throws(AcquisitionError) -> AcquiredToken? {
-        guard let plugin = turn?.plugin, turn?.refusal == nil,
-            broker(for: request, at: authority.match) != nil
-        else { return nil }
+        guard let plugin = run.broker, run.brokerRefusal == nil else { return nil }
+        let request = account?.heeding(run.request) ?? run.request
         // The tool that asks may wait for less.
-        let seconds = min(await person() == nil ? Self.unattendedPatience : Self.patience, longestWait)
+        let seconds = min(run.mayAsk ? Self.patience : Self.unattendedPatience, longestWait)
         let end = ContinuousClock.now + .seconds(seconds)
-        let key = RecentFailures.Key(broker: plugin, request, authority.place, account: found?.account)
+        let key = RecentFailures.Key(broker: plugin, request, run.authority.place, account: account?.account)
         let answer = try await exclusively(key.renewal, within: seconds) {
-            () async throws(AcquisitionError) -> BrokerAnswer in
+            [run] () async throws(AcquisitionError) -> BrokerAnswer in
             // Whoever held the lock before may have done the work.
-            if !isAnew, case .answer(let token) = self.decide(request).step { return .token(token) }
-            if !isAnew, let failure = self.recentFailures.failure(key, since: asked) { return .refusal(failure) }
+            if !run.isAnew, case .answer(let token) = self.decide(request).step { return .token(token) }
+            if !run.isAnew, let failure = self.recentFailures.failure(key, since: run.began) {
+                return .refusal(failure)
+            }
             let left = ContinuousClock.now.duration(to: end)
             guard left > Self.leastPatience else { return .refusal(.slowBroker) }
-            return try await self.ask(plugin, for: request, authority, found?.account, key, within: left)
+            return try await self.ask(plugin, for: request, run.authority, account?.account, key, within: left)
         }
         switch answer ?? .refusal(.slowBroker) {
         case .token(let token): return token
         case .refusal(let error):
-            turn?.refusal = error
+            run.brokerRefusal = error
             // As at a renewal, a token that still lives serves while nobody can be asked for another.
-            guard error.code.isOutage, let found, found.selection.redeemable.isEmpty else { return nil }
-            return found.lastResort
+            guard error.code.isOutage, let account, account.selection.redeemable.isEmpty else { return nil }
+            return account.lastResort
         }
     }
 
@@ -94,7 +78,7 @@ extension TokenAcquirer {
     }
 
     private func ask(
-        _ plugin: PluginManifest, for request: TokenRequest, _ authority: MatchedAuthority, _ account: AccountRecord?,
+        _ plugin: PluginManifest, for request: TokenRequest, _ authority: AuthorityMatch, _ account: AccountRecord?,
         _ key: RecentFailures.Key, within limit: Duration
     ) async throws(AcquisitionError) -> BrokerAnswer {
         var ask = try pluginRequest(.silent, for: request, authority)
@@ -104,7 +88,7 @@ extension TokenAcquirer {
         tell(.askingBroker)
         let result: PluginResult
         do throws(PluginError) {
-            result = try await host.silent(ask, by: plugin, at: authority.match, within: limit)
+            result = try await host.silent(ask, by: plugin, at: authority, within: limit)
             try require(result, for: request, authority)
             if wasJustRefused(result.accessToken, for: request) { throw PluginError.refusedOfBroker }
         } catch {
@@ -122,7 +106,7 @@ extension TokenAcquirer {
 
     /// Refuses what isn't for the account that is expected, or is less than was asked for.
     private func require(
-        _ result: PluginResult, for request: TokenRequest, _ authority: MatchedAuthority
+        _ result: PluginResult, for request: TokenRequest, _ authority: AuthorityMatch
     ) throws(PluginError) {
         let made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: nil, now: clock())
@@ -156,33 +140,33 @@ extension TokenAcquirer {
     ///
     /// - Throws: that the person refused, and whatever it is if there is no other way to sign in.
     func askPersonByBroker(
-        _ turn: BrokerTurn?, _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?,
-        because error: PluginError?, person: Person
+        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
     ) async throws(AcquisitionError) -> PluginResult? {
+        let (request, authority) = (run.request, run.authority)
         let isOnlyWay = person.flows == [.broker]
-        guard let turn else {
+        guard let plugin = run.broker else {
             guard isOnlyWay else { return nil }
-            throw .plugin(.noBroker, name: authority.match.plugin.name)
+            throw .plugin(.noBroker, name: authority.plugin.name)
         }
-        guard isOnlyWay || turn.wish != nil && person.flows.contains(.broker) else { return nil }
+        guard isOnlyWay || run.brokerWish != nil && person.flows.contains(.broker) else { return nil }
         var ask = try pluginRequest(.authorize, for: request, authority)
         ask.flows = [.broker]
-        shape(&ask, for: request, account: account, because: error ?? turn.wish)
+        shape(&ask, for: request, account: account, because: error ?? run.brokerWish)
         if ask.signIn.prompt == nil || ask.signIn.prompt == "none" { ask.account = account?.homeAccountID }
         name(&ask, purpose: person.purpose)
         ask.claims = request.claims ?? error?.claims
         do throws(PluginError) {
-            let result = try await host.authorize(ask, by: turn.plugin, at: authority.match, person: person.interface)
+            let result = try await host.authorize(ask, by: plugin, at: authority, person: person.interface)
             try require(result, for: request, authority)
             return result
         } catch {
             let key = RecentFailures.Key(request, authority.place, account: account)
             guard error.code == .cancelled || isOnlyWay else {
-                let broker = RecentFailures.Key(broker: turn.plugin, request, authority.place, account: account)
+                let broker = RecentFailures.Key(broker: plugin, request, authority.place, account: account)
                 await person.interface.progress(recentFailures.noted(error, broker, lasts: true).message)
                 return nil
             }
-            throw .plugin(recentFailures.noted(error, key), name: turn.plugin.name)
+            throw .plugin(recentFailures.noted(error, key), name: plugin.name)
         }
     }
 }

@@ -10,31 +10,23 @@ extension TokenAcquirer {
     /// The token is got as any other. Once there is one, a single process at a time exchanges it, and those that waited find
     /// what came of it.
     func exchanged(
-        _ exchange: TokenExchange, _ decision: Decision?, for request: TokenRequest,
-        person: @Sendable () async -> Person?
+        _ exchange: TokenExchange, _ decision: Decision?, for request: TokenRequest, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
         let asked = recentFailures.now
         let decision = decision ?? decide(request)
         if case .answer(let result) = decision.step { return result }
         do throws(AcquisitionError) {
-            let token = try await tokenToExchange(decision, request, person: person)
+            let token = try await token(for: request.withoutExchange, by: decision, finder)
             return try await turn(token, for: request, exchange, since: asked, isLast: token.source != .cache) {
                 () async throws(AcquisitionError) in
                 // What the host refused may have been taken back: a new one shows whether it is the token's fault.
                 try self.reject(token.accessToken, for: request.withoutExchange)
-                return try await self.tokenToExchange(nil, request.meaning(token.account), person: person)
+                return try await self.token(for: request.withoutExchange.meaning(token.account), by: nil, finder)
             }
         } catch {
             guard let result = decision.exchanged, result.serves(instead: error, at: clock()) else { throw error }
             return AcquiredToken(result, account: decision.account, source: .cache)
         }
-    }
-
-    private func tokenToExchange(
-        _ decision: Decision?, _ request: TokenRequest, person: @Sendable () async -> Person?
-    ) async throws(AcquisitionError) -> AcquiredToken {
-        if case .exchange(let token)? = decision?.step { return token }
-        return try await token(for: request.withoutExchange, by: decision, person: person)
     }
 
     /// Exchanges a token; if the host takes it for bad, another one, unless it is new.
@@ -44,8 +36,8 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         let plugin =
-            registry.exchanger(named: exchange.name, forHost: exchange.audience, at: authority.match)
-            ?? authority.match.plugin
+            registry.exchanger(named: exchange.name, forHost: exchange.audience, at: authority)
+            ?? authority.plugin
         let meant = request.meaning(token.account)
         let result = try await exclusively(lock(of: exchange, meant, token, authority.place)) {
             () async throws(AcquisitionError) -> AcquiredToken? in
@@ -67,7 +59,7 @@ extension TokenAcquirer {
 
     /// Has the plugin exchange the token, unless that failed while this process waited, and keeps what comes.
     private func ask(
-        _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, _ authority: MatchedAuthority,
+        _ token: AcquiredToken, for request: TokenRequest, _ exchange: TokenExchange, _ authority: AuthorityMatch,
         _ plugin: PluginManifest, since asked: Int
     ) async throws(PluginError) -> AcquiredToken {
         let key = RecentFailures.Key(exchange, request, authority.place, account: token.account)
@@ -86,9 +78,9 @@ extension TokenAcquirer {
     }
 
     private func request(
-        _ exchange: TokenExchange, _ token: AcquiredToken, _ request: TokenRequest, _ authority: MatchedAuthority
+        _ exchange: TokenExchange, _ token: AcquiredToken, _ request: TokenRequest, _ authority: AuthorityMatch
     ) -> PluginRequest {
-        var ask = pluginRequest(.exchange, at: request.authority, authority.match)
+        var ask = pluginRequest(.exchange, at: request.authority, authority)
         ask.clientID = request.clientID
         if case .machine(let id)? = request.identity?.source { ask.identify(machine: id) }
         ask.scopes = request.scopes

@@ -13,11 +13,11 @@ extension TokenAcquirer {
     /// `read` reads the keyring. A keyring that can't be used is no error, as there is none where most machines work: what is
     /// remembered outside of it counts, too.
     func decide(
-        _ request: TokenRequest, at authority: MatchedAuthority, now: Int,
+        _ request: TokenRequest, at authority: AuthorityMatch, now: Int,
         reading read: (AuthorityPlace) throws(AcquisitionError) -> StoredRecords
     ) -> Decision {
         var decision = Decision(step: .authenticate)
-        decision.match = authority.match
+        decision.match = authority
         let place = authority.place
         let nobody = AccountRecord(homeAccountID: "", environment: place.environment, realm: place.realm, username: "")
         var records = (try? read(place)) ?? StoredRecords()
@@ -40,18 +40,14 @@ extension TokenAcquirer {
     /// Gets a token as an identity: what is stored, or what the plugin gets now.
     ///
     /// One process at a time asks, and those that waited find what came of it. If that fails, a token that lives on serves.
-    func authenticated(
-        _ decision: Decision?, for request: TokenRequest
-    ) async throws(AcquisitionError) -> AcquiredToken {
-        let asked = recentFailures.now
-        if case .answer(let token)? = decision?.step { return token }
-        let authority = try match(request)
+    func authenticated(_ run: AcquisitionRun) async throws(AcquisitionError) -> AcquiredToken {
+        let (request, authority) = (run.request, run.authority)
         return try await exclusively(lock(ofTokenFor: request, authority.place)) {
             () async throws(AcquisitionError) in
             let decision = self.decide(request)
             if case .answer(let token) = decision.step { return token }
             do throws(AcquisitionError) {
-                return try await self.authenticate(request, authority, since: asked)
+                return try await self.authenticate(request, authority, since: run.began)
             } catch {
                 guard let token = decision.accessToken, request.claims == nil, token.lives(after: self.clock()) else {
                     throw error
@@ -72,9 +68,9 @@ extension TokenAcquirer {
 
     /// Has the plugin get a token, unless that failed while this process waited, and keeps it.
     private func authenticate(
-        _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int
+        _ request: TokenRequest, _ authority: AuthorityMatch, since asked: Int
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let name = authority.match.plugin.name
+        let name = authority.plugin.name
         let ask = try authentication(for: request, authority)
         let key = RecentFailures.Key(
             request, authority.place, account: nil, variables: ask.identity?.variables ?? [])
@@ -82,8 +78,8 @@ extension TokenAcquirer {
         tell(.authenticating(request.authority))
         let result: PluginResult
         do throws(PluginError) {
-            let match = request.authority == Identity.machineAuthority ? nil : authority.match
-            result = try await host.authenticate(ask, by: authority.match.plugin, at: match)
+            let match = request.authority == Identity.machineAuthority ? nil : authority
+            result = try await host.authenticate(ask, by: authority.plugin, at: match)
         } catch {
             throw .plugin(recentFailures.noted(error, key), name: name)
         }
@@ -127,15 +123,15 @@ extension TokenAcquirer {
 
     /// What the plugin is asked: the identity, and what shows that it is itself.
     private func authentication(
-        for request: TokenRequest, _ authority: MatchedAuthority
+        for request: TokenRequest, _ authority: AuthorityMatch
     ) throws(AcquisitionError) -> PluginRequest {
         guard let identity = request.identity else { throw .unknownAuthority(request.authority) }
-        var ask = pluginRequest(.authenticate, at: request.authority, authority.match)
+        var ask = pluginRequest(.authenticate, at: request.authority, authority)
         ask.scopes = request.scopes
         ask.resources = request.resourceIndicators
         ask.claims = request.claims
         ask.capabilities = [.claimsChallenge]
-        var names = authority.match.plugin.variables
+        var names = authority.plugin.variables
         switch identity.source {
         case .machine(let id):
             ask.identify(machine: id)

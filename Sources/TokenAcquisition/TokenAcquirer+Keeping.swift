@@ -1,3 +1,4 @@
+import PluginHost
 import PluginWire
 import Rules
 import TokenStore
@@ -15,7 +16,7 @@ extension TokenAcquirer {
     /// `redeemed` is what was redeemed for it, under whose lock this runs, and `known` what was read under that lock; `broker` is the
     /// plugin that got it from another program's sign-in.
     func keep(
-        _ result: PluginResult, _ request: TokenRequest, _ authority: MatchedAuthority, redeemed: RefreshTokenRecord?,
+        _ result: PluginResult, _ request: TokenRequest, _ authority: AuthorityMatch, redeemed: RefreshTokenRecord?,
         among known: StoredRecords? = nil, broker: String? = nil
     ) async throws(AcquisitionError) -> AcquiredToken {
         var asked = RecordsOfResult(

@@ -1,3 +1,4 @@
+import PluginHost
 import PluginWire
 import Rules
 package import TokenStore
@@ -14,7 +15,7 @@ extension TokenAcquirer {
 
     /// The accounts of an authority among what is stored, and which of them a request's client uses.
     func known(
-        _ records: StoredRecords, _ authority: MatchedAuthority, _ request: TokenRequest,
+        _ records: StoredRecords, _ authority: AuthorityMatch, _ request: TokenRequest,
         _ history: [SelectedAccount]? = nil
     ) -> AccountSelection {
         AccountSelection(

@@ -26,25 +26,25 @@ extension TokenAcquirer {
     /// - Throws: `.plugin` if the client may use none of the flows that can work here; `.noClientSecret` if it only lacks its
     ///   secret.
     func route(
-        _ ask: inout PluginRequest, for request: TokenRequest, _ authority: MatchedAuthority,
+        _ ask: inout PluginRequest, for request: TokenRequest, _ authority: AuthorityMatch,
         _ flows: [PluginRequest.Flow]
     ) throws(AcquisitionError) {
-        let client = authority.match.client(request.clientID)
-        let issuer = authority.match.issuer
+        let client = authority.client(request.clientID)
+        let issuer = authority.issuer
         let known = issuer?.usable(flows, hasSecret: ask.clientSecret != nil) ?? flows
         ask.flows = client?.usable(known) ?? known
         ask.redirectURI =
-            authority.match.plugin.redirect(of: client, port: request.signIn.redirectPort)
+            authority.plugin.redirect(of: client, port: request.signIn.redirectPort)
             ?? issuer?.registration.redirectURI
         guard ask.flows.isEmpty, !flows.isEmpty else { return }
         if known.isEmpty, issuer?.usable(flows, hasSecret: true).isEmpty == false { throw .noClientSecret }
-        let name = authority.match.plugin.name
+        let name = authority.plugin.name
         let obstacle =
             if let client, !known.isEmpty {
                 ("the client \(client.name) can't sign in here", "it may be used with \(Self.list(client.flows)) only")
             } else {
                 (
-                    "\(authority.match.authority.host) has none of the ways to sign in that can be used here",
+                    "\(authority.authority.host) has none of the ways to sign in that can be used here",
                     "it has \(Self.list(issuer?.flows ?? []))"
                 )
             }
@@ -65,10 +65,10 @@ extension TokenAcquirer {
     ///
     /// - Throws: `.noClientSecret` if nothing works there without one, `.store` if nobody can know whether one is stored.
     func pluginRequest(
-        _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: MatchedAuthority
+        _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch
     ) throws(AcquisitionError) -> PluginRequest {
-        var ask = try pluginRequest(operation, of: request.clientID, at: request.authority, authority.match)
-        if ask.clientSecret == nil, authority.match.issuer?.needsSecret == true { throw .noClientSecret }
+        var ask = try pluginRequest(operation, of: request.clientID, at: request.authority, authority)
+        if ask.clientSecret == nil, authority.issuer?.needsSecret == true { throw .noClientSecret }
         ask.scopes = request.scopes
         ask.resources = request.resourceIndicators
         ask.claims = request.claims

@@ -11,17 +11,17 @@ extension TokenAcquirer {
         let authority = try match(request)
         var ask: PluginRequest
         if case .machine(let id)? = request.identity?.source {
-            ask = pluginRequest(.probe, at: "", authority.match)
-            ask.identify(machine: id, variables: fields(authority.match.plugin.variables))
+            ask = pluginRequest(.probe, at: "", authority)
+            ask.identify(machine: id, variables: fields(authority.plugin.variables))
         } else {
             ask = try pluginRequest(.probe, for: request, authority)
         }
         ask.claims = nil
         ask.capabilities = []
         do throws(PluginError) {
-            return try await host.probe(ask, by: authority.match.plugin)
+            return try await host.probe(ask, by: authority.plugin)
         } catch {
-            throw .plugin(error, name: authority.match.plugin.name)
+            throw .plugin(error, name: authority.plugin.name)
         }
     }
 
@@ -40,22 +40,15 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> AcquiredToken {
         var brief = self
         brief.longestWait = seconds
-        let asked = recentFailures.now
-        let authority = try match(request)
-        guard let found = try await decide(request).meant(person: { nil }) else { throw .interactionRequired(nil) }
-        if found.selection.isBrokered || found.selection.redeemable.isEmpty {
-            var broker = BrokerTurn(broker(for: request, at: authority.match))
-            let token = try await askBroker(
-                &broker, for: request, authority, found, since: asked, isAnew: true, person: { nil })
-            if let token { return token }
-            if found.selection.redeemable.isEmpty {
-                throw broker?.refusal.map { .plugin($0, name: broker?.plugin.name ?? "") }
-                    ?? .interactionRequired(nil, account: found.account)
-            }
+        var run = AcquisitionRun(request, at: try match(request), since: recentFailures.now)
+        run.isAnew = true
+        let decision = brief.decide(request, isAnew: true)
+        run.broker = decision.broker
+        if let token = try await brief.silently(decision, &run) { return token }
+        if case .refuse(let error) = decision.step { throw error }
+        if case .askPerson = decision.step, let broker = run.broker, let refusal = run.brokerRefusal {
+            throw .plugin(refusal, name: broker.name)
         }
-        switch try await brief.renew(request, authority, found, since: asked, .always) {
-        case .renewed(let token): return token
-        case .needsPerson(let failed): throw .interactionRequired(failed.error, account: found.account)
-        }
+        throw .interactionRequired(run.failure, account: decision.account)
     }
 }

@@ -5,126 +5,123 @@ import Secrets
 import TokenStore
 
 extension TokenAcquirer {
-    /// What came of the refresh tokens.
-    enum Renewal: Sendable {
-        case renewed(AcquiredToken)
-        case needsPerson(FailedRenewal)
-    }
-
-    /// The refresh tokens that were of no use, and why the last one wasn't.
-    struct FailedRenewal: Sendable {
-        var tried: Set<Secret> = []
-        var error: PluginError?
-    }
-
-    /// When a refresh token is redeemed.
-    enum Urgency: Sendable {
-        /// If nothing that is stored can be handed out.
-        case whenNeeded
-        /// In any case, so that it shows whether it still works.
-        case always
-    }
-
     /// What came of one refresh token.
     private enum Attempt: Sendable {
-        case ended(Renewal)
-        /// The store holds something else by now.
-        case changed(SilentAccount?)
+        /// It is settled: by this token, or by the person alone.
+        case ended(AcquiredToken?, AcquisitionRun)
+        /// The store holds something else by now, and this is to be done.
+        case changed(Decision.Step)
         /// The next refresh token may be tried.
         case failed(PluginError)
     }
 
-    /// Redeems the account's refresh tokens, best first, unless that lately failed; each under its own lock.
+    /// Redeems an account's refresh tokens, best first, unless that lately failed; each under its own lock.
     ///
     /// No lock but that of one refresh token is held at a time, so that two that need several never wait for each other.
     ///
+    /// - Returns: nil if only the person helps.
     /// - Throws: if neither a refresh token nor the person can help.
     func renew(
-        _ request: TokenRequest, _ authority: MatchedAuthority, _ found: SilentAccount, since asked: Int,
-        after failed: FailedRenewal = FailedRenewal(), _ urgency: Urgency = .whenNeeded
-    ) async throws(AcquisitionError) -> Renewal {
-        guard found.selection.mayRenew else { return .needsPerson(failed) }
-        var failed = failed
-        var found = found
-        while let next = found.selection.redeemable.first(where: { !failed.tried.contains($0.secret) }) {
-            switch try await attempt(next, request, authority, since: asked, after: failed, urgency) {
-            case .ended(let renewal): return renewal
-            case .changed(let now?): found = now
-            case .changed(nil): return .needsPerson(failed)
+        by tokens: [RefreshTokenRecord], of account: SilentAccount, _ run: inout AcquisitionRun
+    ) async throws(AcquisitionError) -> AcquiredToken? {
+        var (tokens, account) = (tokens, account)
+        while let next = tokens.first(where: { [tried = run.tried] in !tried.contains($0.secret) }) {
+            switch try await attempt(next, run) {
+            case .ended(let token, let attempted):
+                run = attempted
+                return token
+            case .changed(.renew(let others, let now)): (tokens, account) = (others, now)
+            case .changed(.askPerson(let now?)): (tokens, account) = ([], now)
+            case .changed: return nil
             case .failed(let error):
-                failed.error = error
-                failed.tried.insert(next.secret)
+                run.failure = error
+                run.tried.insert(next.secret)
             }
         }
-        let key = RecentFailures.Key(found.heeding(request), authority.place, account: found.account)
-        failed.error = failed.error ?? recentFailures.failure(key, since: asked)
-        return try end(failed, found, authority, urgency)
+        return try withoutRefreshToken(account, &run)
+    }
+
+    /// What is left if there is no refresh token to try; nil if only the person helps.
+    func withoutRefreshToken(
+        _ account: SilentAccount, _ run: inout AcquisitionRun
+    ) throws(AcquisitionError) -> AcquiredToken? {
+        guard account.selection.mayRenew else { return nil }
+        run.failure = run.failure ?? recentFailures.failure(run.key(account), since: run.began)
+        return try end(account, &run)
     }
 
     /// Redeems a refresh token under its lock, if it is still what is stored and needed then.
     private func attempt(
-        _ next: RefreshTokenRecord, _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int,
-        after failed: FailedRenewal, _ urgency: Urgency
+        _ next: RefreshTokenRecord, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        try await exclusively(lock(of: next, authority.place)) { () async throws(AcquisitionError) -> Attempt in
+        try await exclusively(lock(of: next, run.authority.place)) { () async throws(AcquisitionError) -> Attempt in
             // Whoever held the lock before may have done the work: what it stored counts.
-            guard let found = try self.decide(request).stillMeant else { return .changed(nil) }
-            if urgency == .whenNeeded, let token = found.usable(renewsEarly: true) { return .ended(.renewed(token)) }
-            guard let current = found.selection.redeemable.first(where: { $0.secret == next.secret }) else {
-                return .changed(found)
+            let step = self.decide(run.request, isAnew: run.isAnew).step
+            switch step {
+            case .answer(let token), .exchange(let token): return .ended(token, run)
+            case .renew(let tokens, let account):
+                guard let current = tokens.first(where: { $0.secret == next.secret }) else { return .changed(step) }
+                var run = run
+                run.tried.insert(current.secret)
+                return try await self.redeem(current, among: tokens, of: account, run)
+            case .askPerson, .authenticate, .refuse(.noSuchAccount): return .changed(step)
+            case .refuse(let error): throw error
             }
-            var failed = failed
-            failed.tried.insert(current.secret)
-            return try await self.redeem(current, of: found, request, authority, since: asked, after: failed, urgency)
         }
     }
 
     private func redeem(
-        _ refreshToken: RefreshTokenRecord, of found: SilentAccount, _ request: TokenRequest,
-        _ authority: MatchedAuthority, since asked: Int, after failed: FailedRenewal, _ urgency: Urgency
+        _ refreshToken: RefreshTokenRecord, among tokens: [RefreshTokenRecord], of account: SilentAccount,
+        _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Attempt {
-        let request = found.heeding(request)
-        let key = RecentFailures.Key(request, authority.place, account: found.account)
-        var failed = failed
-        if let error = recentFailures.failure(key, since: asked) {
-            failed.error = error
-            return .ended(try end(failed, found, authority, urgency))
+        var run = run
+        let request = account.heeding(run.request)
+        let key = run.key(account)
+        if let error = recentFailures.failure(key, since: run.began) {
+            run.failure = error
+            return .ended(try end(account, &run), run)
         }
-        switch try await redeem(refreshToken, request, authority) {
+        switch try await redeem(refreshToken, request, run.authority) {
         case .success(let result):
-            let token = try await keep(result, request, authority, redeemed: refreshToken, among: found.records)
+            let token = try await keep(
+                result, request, run.authority, redeemed: refreshToken, among: account.records)
             recentFailures.forget(key)
-            return .ended(.renewed(token))
+            return .ended(token, run)
         case .failure(let error):
-            let isAnyLeft = found.selection.redeemable.contains { !failed.tried.contains($0.secret) }
-            if try keepGoing(after: error, refreshToken, found, request, authority), isAnyLeft { return .failed(error) }
-            failed.error = recentFailures.noted(error, key)
-            return .ended(try end(failed, found, authority, urgency))
+            let isAnyLeft = tokens.contains { [tried = run.tried] in !tried.contains($0.secret) }
+            if try keepGoing(after: error, refreshToken, account, request, run.authority), isAnyLeft {
+                return .failed(error)
+            }
+            run.failure = recentFailures.noted(error, key)
+            return .ended(try end(account, &run), run)
         }
     }
 
-    /// What is left once no refresh token helped.
+    /// What is left once no refresh token helped; nil if only the person helps.
     private func end(
-        _ failed: FailedRenewal, _ found: SilentAccount, _ authority: MatchedAuthority, _ urgency: Urgency
-    ) throws(AcquisitionError) -> Renewal {
+        _ account: SilentAccount, _ run: inout AcquisitionRun
+    ) throws(AcquisitionError) -> AcquiredToken? {
         // A token that was only due early stays usable whatever became of its renewal.
-        if urgency == .whenNeeded, let token = found.usable(renewsEarly: false) { return .renewed(token) }
-        guard let last = failed.error, !last.code.wantsPerson else { return .needsPerson(failed) }
+        if !run.isAnew, let token = account.usable(renewsEarly: false) { return token }
+        guard let last = run.failure, !last.code.wantsPerson else { return nil }
         // A family that this client turned out not to be in: it has yet to sign in itself.
-        if last.isClientMismatch { return .needsPerson(FailedRenewal(tried: failed.tried)) }
-        if urgency == .whenNeeded, last.code.isOutage, let token = found.lastResort { return .renewed(token) }
-        throw .plugin(last, name: authority.match.plugin.name)
+        guard !last.isClientMismatch else {
+            run.failure = nil
+            return nil
+        }
+        if !run.isAnew, last.code.isOutage, let token = account.lastResort { return token }
+        throw .plugin(last, name: run.authority.plugin.name)
     }
 
     private func redeem(
-        _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: MatchedAuthority
+        _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: AuthorityMatch
     ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
         var ask = try pluginRequest(.renew, for: request, authority)
         tell(.renewing(request.authority))
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
         do throws(PluginError) {
-            return .success(try await host.run(ask, on: authority.match, person: NobodyThere()))
+            return .success(try await host.run(ask, on: authority, person: NobodyThere()))
         } catch {
             return .failure(error)
         }
@@ -134,7 +131,7 @@ extension TokenAcquirer {
     /// is still the one that is stored.
     private func keepGoing(
         after error: PluginError, _ refreshToken: RefreshTokenRecord, _ found: SilentAccount, _ request: TokenRequest,
-        _ authority: MatchedAuthority
+        _ authority: AuthorityMatch
     ) throws(AcquisitionError) -> Bool {
         if error.isClientMismatch {
             let stranger = AppMetadataRecord(

@@ -15,16 +15,19 @@ public struct TokenAcquirer: Sendable {
         public var chooser: (any AccountChooser)?
         /// What they are asked to sign in for, in words for them; nil leaves the resource's name.
         public var purpose: String?
+        /// Told before the first page, window or question; nil for nothing.
+        public var announce: (@Sendable () async -> Void)?
 
         /// Makes a person.
         public init(
             interface: any PersonInterface, flows: [PluginRequest.Flow], chooser: (any AccountChooser)? = nil,
-            purpose: String? = nil
+            purpose: String? = nil, announce: (@Sendable () async -> Void)? = nil
         ) {
             self.interface = interface
             self.flows = flows
             self.chooser = chooser
             self.purpose = purpose
+            self.announce = announce
         }
     }
 
@@ -87,50 +90,48 @@ public struct TokenAcquirer: Sendable {
 
     /// Gets a token, from the person only if there is one and nothing else helps.
     ///
-    /// `decision` is what was decided a moment ago; nil if nothing was. `person` is called when only a person helps, and not
-    /// before: finding out whether somebody is there takes time.
+    /// `decision` is what was decided a moment ago; nil if nothing was. `mayAsk` says whether somebody may be there, as far as that
+    /// shows at once. `person` is called once at most, when nothing but the person helps: finding out whether somebody is there takes time.
     public func token(
-        for request: TokenRequest, by decision: Decision? = nil, person: @Sendable () async -> Person?
+        for request: TokenRequest, by decision: Decision? = nil, mayAsk: Bool = true,
+        person: @escaping @Sendable () async -> Person?
     ) async throws(AcquisitionError) -> AcquiredToken {
-        if let exchange = request.exchange {
-            return try await exchanged(exchange, decision, for: request, person: person)
-        }
-        if request.identity != nil { return try await authenticated(decision, for: request) }
+        let finder = PersonFinder(mayFind: mayAsk, person)
+        guard let exchange = request.exchange else { return try await token(for: request, by: decision, finder) }
+        return try await exchanged(exchange, decision, for: request, finder)
+    }
+
+    /// Gets a token for the account that the request means, or the person chooses.
+    func token(
+        for request: TokenRequest, by decision: Decision?, _ finder: PersonFinder
+    ) async throws(AcquisitionError) -> AcquiredToken {
         do throws(AcquisitionError) {
-            return try await carryOut(decision, for: request, person: person)
+            return try await carryOut(decision, for: request, finder)
         } catch {
             guard case .ambiguousAccount(let accounts, isShared: false) = error else { throw error }
-            return try await tokenOfChosen(among: accounts, request, person: person)
+            return try await tokenOfChosen(among: accounts, request, finder)
         }
     }
 
-    /// Does what was decided for the account that the request means by itself, or decides now.
+    /// Does what was decided, or decides now: without the person first, then once it is this run's turn to ask them.
     func carryOut(
-        _ decision: Decision?, for request: TokenRequest, person: @Sendable () async -> Person?
+        _ decision: Decision?, for request: TokenRequest, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
-        let asked = recentFailures.now
-        let authority = try match(request)
+        var run = AcquisitionRun(request, at: try match(request), since: recentFailures.now)
+        run.mayAsk = finder.mayFind
         let decision = decision ?? decide(request)
-        if case .answer(let token) = decision.step { return token }
-        var broker = BrokerTurn(decision.broker)
-        if decision.asksBrokerFirst {
-            let token = try await askBroker(
-                &broker, for: decision.found?.heeding(request) ?? request, authority, decision.found, since: asked,
-                person: person)
-            if let token { return token }
-        }
-        let found = try await decision.meant(person: person)
-        var failed = FailedRenewal()
-        if let found {
-            // Waits for those that renew by the same refresh token, and not for whoever is signing in.
-            switch try await renew(request, authority, found, since: asked) {
-            case .renewed(let token): return token
-            case .needsPerson(let failure): failed = failure
-            }
-        }
-        let (left, turn) = (failed, broker)
-        return try await alone(request, account: found?.account) { () async throws(AcquisitionError) in
-            try await self.renewOrSignIn(request, authority, since: asked, after: left, broker: turn, person: person)
+        run.broker = decision.broker
+        // Waits for those that renew by the same refresh token, and not for whoever is signing in.
+        if let token = try await silently(decision, &run) { return token }
+        try await requireSomebody(for: decision, finder)
+        let attempted = run
+        return try await alone(request, account: decision.account) { () async throws(AcquisitionError) in
+            var run = attempted
+            // Whoever held the lock before may have done the work: what it stored counts.
+            let decision = self.decide(request)
+            if let token = try await self.silently(decision, &run) { return token }
+            try await self.requireSomebody(for: decision, finder)
+            return try await self.askPerson(decision, run, finder)
         }
     }
 
@@ -138,66 +139,68 @@ public struct TokenAcquirer: Sendable {
     public func signIn(_ request: TokenRequest, person: Person) async throws(AcquisitionError) -> AcquiredToken {
         let authority = try match(request)
         return try await alone(request, account: nil) { () async throws(AcquisitionError) in
-            var broker = self.brokerTurn(forSignIn: request, at: authority.match, person)
-            let token = try await self.askBroker(
-                &broker, for: request, authority, nil, since: self.recentFailures.now, isAnew: true,
-                person: { person })
-            if let token { return token }
+            var run = AcquisitionRun(request, at: authority, since: self.recentFailures.now)
+            (run.isAnew, run.mayAsk) = (true, true)
+            run.broker = self.broker(forSignIn: request, at: authority, person)
+            if self.broker(for: request, at: authority) != nil, let token = try await self.askBroker(nil, &run) {
+                return token
+            }
             // Here `none` means: without a page, by the session that the browser has.
-            return try await self.signIn(
-                request, authority, account: nil, because: nil, broker: broker, person: person)
+            return try await self.signIn(run, account: nil, because: nil, person)
         }
     }
 
     // MARK: - Steps
 
-    private func renewOrSignIn(
-        _ request: TokenRequest, _ authority: MatchedAuthority, since asked: Int, after failed: FailedRenewal,
-        broker: BrokerTurn?, person: () async -> Person?
-    ) async throws(AcquisitionError) -> AcquiredToken {
-        var broker = broker
-        // Whoever held the lock before may have done the work: what it stored counts.
-        guard let found = try await decide(request).meant(person: person) else {
-            try refuseCancelled(request, authority, account: nil, since: asked)
-            let token = try await askBroker(&broker, for: request, authority, nil, since: asked, person: person)
-            if let token { return token }
-            return try await askPerson(
-                request, authority, account: nil, because: broker?.wish, broker: broker, person: await person())
-        }
-        if let token = found.usable(renewsEarly: true) { return token }
-        switch try await renew(request, authority, found, since: asked, after: failed) {
-        case .renewed(let token): return token
-        case .needsPerson(let failure):
-            let missed = request.claims == nil ? found.selection.missedClaims : nil
-            let heeding = found.heeding(request)
-            try refuseCancelled(heeding, authority, account: found.account, since: asked)
-            let refused = found.selection.secondsToRenewal.map(PluginError.refused)
-            let token = try await askBroker(&broker, for: heeding, authority, found, since: asked, person: person)
-            if let token { return token }
-            let reason = failure.error ?? missed.map(PluginError.missing) ?? refused ?? broker?.wish
-            let person = await person()
-            if person == nil, let token = found.refusedToken { return token }
-            return try await askPerson(
-                heeding, authority, account: found.account, because: reason, broker: broker, person: person)
+    /// Does what was decided as far as nobody is needed for it; nil if only the person helps.
+    func silently(
+        _ decision: Decision, _ run: inout AcquisitionRun
+    ) async throws(AcquisitionError) -> AcquiredToken? {
+        if decision.asksBrokerFirst, let token = try await askBroker(decision.stored, &run) { return token }
+        switch decision.step {
+        // What the host takes in its place, it is exchanged for later.
+        case .answer(let token), .exchange(let token): return token
+        case .authenticate: return try await authenticated(run)
+        case .renew(let tokens, let account): return try await renew(by: tokens, of: account, &run)
+        case .askPerson(let account?): return try withoutRefreshToken(account, &run)
+        case .askPerson(nil), .refuse(.noSuchAccount): return nil
+        case .refuse(let error): throw error
         }
     }
 
+    /// Refuses if an account is named that hasn't signed in, and nobody is there to sign it in.
+    private func requireSomebody(
+        for decision: Decision, _ finder: PersonFinder
+    ) async throws(AcquisitionError) {
+        if case .refuse(let error) = decision.step, await finder.person == nil { throw error }
+    }
+
+    /// Has the person sign in, unless they have just refused, or a broker that wasn't asked yet has a token.
     private func askPerson(
-        _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, because error: PluginError?,
-        broker: BrokerTurn?, person: Person?
+        _ decision: Decision, _ run: AcquisitionRun, _ finder: PersonFinder
     ) async throws(AcquisitionError) -> AcquiredToken {
-        guard let person, request.prompt != "none" else { throw .interactionRequired(error, account: account) }
-        return try await signIn(
-            request, authority, account: account, because: error, broker: broker, person: person)
+        var run = run
+        let account = decision.stored
+        try refuseCancelled(run, account)
+        if let token = try await askBroker(account, &run) { return token }
+        let reason = account.flatMap { run.failure ?? $0.complaint(about: run.request) } ?? run.brokerWish
+        let person = await finder.person
+        if person == nil, let token = account?.refusedToken { return token }
+        guard let person, run.request.prompt != "none" else {
+            throw .interactionRequired(reason, account: account?.account)
+        }
+        run.request = account?.heeding(run.request) ?? run.request
+        return try await signIn(run, account: account?.account, because: reason, person)
     }
 
     private func signIn(
-        _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, because error: PluginError?,
-        broker: BrokerTurn?, person: Person
+        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
     ) async throws(AcquisitionError) -> AcquiredToken {
+        let (request, authority) = (run.request, run.authority)
         // A sign-in that cannot be kept would be asked for again at once.
         tell(.usingKeyring)
         try storing { () throws(StoreError) in try requireWritable() }
+        await person.announce?()
         tell(.startingSignIn(request.authority))
         let key = RecentFailures.Key(request, authority.place, account: account)
         // A page that opens unasked says why; without a cause, it is the first sign-in or one that was asked for.
@@ -205,16 +208,14 @@ public struct TokenAcquirer: Sendable {
             let name = account?.username ?? ""
             await person.interface.progress("\(name.isEmpty ? "you" : name) must sign in again: \(error.message)")
         }
-        let given = try await askPersonByBroker(
-            broker, request, authority, account: account, because: error, person: person)
+        let given = try await askPersonByBroker(run, account: account, because: error, person)
         let result =
             if let given { given } else {
-                try await askPersonByPage(
-                    request, authority, account: account, because: error, person: person)
+                try await askPersonByPage(request, authority, account: account, because: error, person: person)
             }
         recentFailures.forget(key)
         let token = try await keep(
-            result, request, authority, redeemed: nil, broker: given == nil ? nil : broker?.plugin.name)
+            result, request, authority, redeemed: nil, broker: given == nil ? nil : run.broker?.name)
         guard let signedIn = token.account else { return token }
         if let wanted = request.expectedAccount, !request.admits(signedIn) {
             let known = (try? allRecords()).map { accounts(among: $0).accounts.map(\.account) }
@@ -226,7 +227,7 @@ public struct TokenAcquirer: Sendable {
     }
 
     private func askPersonByPage(
-        _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, because error: PluginError?,
+        _ request: TokenRequest, _ authority: AuthorityMatch, account: AccountRecord?, because error: PluginError?,
         person: Person
     ) async throws(AcquisitionError) -> PluginResult {
         var ask = try pluginRequest(.authorize, for: request, authority)
@@ -235,20 +236,17 @@ public struct TokenAcquirer: Sendable {
         name(&ask, purpose: person.purpose)
         ask.claims = request.claims ?? error?.claims
         do throws(PluginError) {
-            return try await host.run(ask, on: authority.match, person: person.interface)
+            return try await host.run(ask, on: authority, person: person.interface)
         } catch {
             let key = RecentFailures.Key(request, authority.place, account: account)
-            throw .plugin(recentFailures.noted(error, key), name: authority.match.plugin.name)
+            throw .plugin(recentFailures.noted(error, key), name: authority.plugin.name)
         }
     }
 
     /// Ends what waited for a sign-in that the person has cancelled: they said no once, and for all that waited.
-    private func refuseCancelled(
-        _ request: TokenRequest, _ authority: MatchedAuthority, account: AccountRecord?, since asked: Int
-    ) throws(AcquisitionError) {
-        let key = RecentFailures.Key(request, authority.place, account: account)
-        guard let error = recentFailures.cancellation(key, since: asked) else { return }
-        throw .plugin(error, name: authority.match.plugin.name)
+    private func refuseCancelled(_ run: AcquisitionRun, _ account: SilentAccount?) throws(AcquisitionError) {
+        guard let error = recentFailures.cancellation(run.key(account), since: run.began) else { return }
+        throw .plugin(error, name: run.authority.plugin.name)
     }
 }
 

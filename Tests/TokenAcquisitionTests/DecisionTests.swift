@@ -41,7 +41,7 @@ import TokenStore
 
     @Test(arguments: cases)
     func `what is stored decides`(_ given: Case) throws {
-        var decision = Decision(step: .askPerson)
+        var decision = Decision(step: .askPerson(nil))
         let meant = try #require(
             try AccountSelection.of([Self.account], at: Self.place).decision(named: nil, hint: nil))
         decision.settle(on: meant, Self.stored(given))
@@ -49,7 +49,7 @@ import TokenStore
             switch decision.step {
             case .answer(let token): token.accessToken == Secret("at") ? "answer" : "another"
             case .exchange: "exchange"
-            case .renew(let tokens): tokens.map(\.secret) == [Secret("rt")] ? "renew" : "another"
+            case .renew(let tokens, _): tokens.map(\.secret) == [Secret("rt")] ? "renew" : "another"
             case .authenticate: "authenticate"
             case .askPerson: "ask"
             case .refuse: "refuse"

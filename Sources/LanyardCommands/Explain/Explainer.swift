@@ -250,7 +250,7 @@ struct Explainer {
             return refusal(of: token.fields, token.accessToken) ?? .init(step: "answer", text: "answer with \(what)")
         case .exchange:
             return .init(step: "exchange", text: "exchange the stored access token, without asking you, and answer")
-        case .renew(let tokens): return renewal(decision, wanted, by: tokens)
+        case .renew(let tokens, _): return renewal(decision, wanted, by: tokens)
         case .authenticate:
             let name = wanted.identity?.name.displayable(limit: 64) ?? ""
             let use = wanted.exchange == nil ? "answer" : "exchange it"

@@ -2,6 +2,7 @@ import CredentialEngine
 import PluginWire
 import Rules
 import Secrets
+import Synchronization
 import Terminal
 import TokenAcquisition
 
@@ -12,17 +13,30 @@ struct PersonHere: Attendant {
     let presence: Presence
     let browser: Browser?
 
+    func mayAsk(for url: String?) -> Bool { presence.isSomebodyThere }
+
     func person(for url: String?) async -> TokenAcquirer.Person? {
-        guard presence.isSomebodyThere else { return nil }
+        guard mayAsk(for: url) else { return nil }
         if let url, await GitConfiguration.forbidsPrompts(for: url) { return nil }
-        if let requester = context.requester { await requester.announce(url, in: context) }
         let interface = PersonAtTerminal(
             context: context, presence: presence, browser: browser, patience: configuration.timeout)
         let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"
         let chooser = presence.hasTerminal ? AccountPicker(console: context.console, title: title) : nil
         return TokenAcquirer.Person(
             interface: interface, flows: presence.flows(configuration), chooser: chooser,
-            purpose: url?.displayable(limit: 300))
+            purpose: url?.displayable(limit: 300), announce: context.requester.map { announcing($0, url) })
+    }
+
+    /// Says who asks for a sign-in, the first time that it is called.
+    private func announcing(_ requester: Requester, _ url: String?) -> @Sendable () async -> Void {
+        let isDone = Mutex(false)
+        return { [context] in
+            let wasDone = isDone.withLock { done in
+                defer { done = true }
+                return done
+            }
+            if !wasDone { await requester.announce(url, in: context) }
+        }
     }
 
     var mayAskToUnlock: Bool { offer != nil }

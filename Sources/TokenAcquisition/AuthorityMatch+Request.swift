@@ -1,17 +1,17 @@
 public import PluginHost
 public import Rules
 
-/// An authority as its plugin's manifest and the store see it.
-struct MatchedAuthority: Sendable {
-    let match: AuthorityMatch
-    let place: AuthorityPlace
+extension TokenAcquirer {
+    /// The plugin that gets a request's token, and the authority that it gets it from.
+    func match(_ request: TokenRequest) throws(AcquisitionError) -> AuthorityMatch {
+        guard let match = registry.match(request) else { throw .unknownAuthority(request.authority) }
+        return match
+    }
 }
 
-extension TokenAcquirer {
-    func match(_ request: TokenRequest) throws(AcquisitionError) -> MatchedAuthority {
-        guard let match = registry.match(request) else { throw .unknownAuthority(request.authority) }
-        return MatchedAuthority(match: match, place: AuthorityPlace(match))
-    }
+extension AuthorityMatch {
+    /// Where its tokens are found in the store.
+    var place: AuthorityPlace { AuthorityPlace(self) }
 }
 
 extension PluginRegistry {

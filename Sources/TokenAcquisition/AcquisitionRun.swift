@@ -1,0 +1,39 @@
+import PluginHost
+import PluginWire
+import Rules
+import Secrets
+import TokenStore
+
+/// One run of `get`: what it is for, and what came of its attempts so far.
+struct AcquisitionRun: Sendable {
+    var request: TokenRequest
+    let authority: AuthorityMatch
+    /// When it began: what has failed since, in any process, isn't tried again.
+    let began: Int
+    /// Whether a token is wanted though one is stored.
+    var isAnew = false
+    /// Whether the person may be asked, as far as that shows without looking for them.
+    var mayAsk = false
+    /// The refresh tokens that were of no use.
+    var tried: Set<Secret> = []
+    /// What the last of them, or a process that did the same, failed with.
+    var failure: PluginError?
+    /// The plugin that can be asked for a token of another program's sign-in; nil if none can.
+    var broker: PluginManifest?
+    /// Why the broker has no token; nil until it was asked.
+    var brokerRefusal: PluginError?
+
+    init(_ request: TokenRequest, at authority: AuthorityMatch, since began: Int) {
+        self.request = request
+        self.authority = authority
+        self.began = began
+    }
+
+    /// Why the broker itself has to ask the person; nil if it wouldn't, or wasn't asked.
+    var brokerWish: PluginError? { brokerRefusal.flatMap { $0.code.wantsPerson ? $0 : nil } }
+
+    /// What a failure for an account is filed under; nil is for whoever has yet to sign in.
+    func key(_ account: SilentAccount?) -> RecentFailures.Key {
+        RecentFailures.Key(account?.heeding(request) ?? request, authority.place, account: account?.account)
+    }
+}
