@@ -14,6 +14,8 @@ struct AcquisitionRun: Sendable {
     var isAnew = false
     /// Whether the person may be asked, as far as that shows without looking for them.
     var mayAsk = false
+    /// The client's secret, as it was read last; nil if it has none.
+    var clientSecret: Secret?
     /// The refresh tokens that were of no use.
     var tried: Set<Secret> = []
     /// What the last of them, or a process that did the same, failed with.

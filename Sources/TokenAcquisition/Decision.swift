@@ -1,5 +1,6 @@
 public import PluginHost
 public import Rules
+import Secrets
 public import TokenStore
 
 /// What will be done for a request with what is stored at one moment: `get` does it, and `explain` tells it.
@@ -45,6 +46,8 @@ public struct Decision: Sendable {
     public var asksBrokerFirst: Bool { broker != nil && (isBrokered || !canRenew) }
     /// Whether the last token of the account came from there.
     public var isBrokered = false
+    /// The client's secret; nil if it has none, or a token is handed out.
+    var clientSecret: Secret?
     /// What will be done first.
     public var step: Step
 
@@ -90,34 +93,45 @@ public enum AccountReason: String, Sendable {
 
 extension TokenAcquirer {
     /// Decides what to do for a request now; a keyring or a rule that is in the way is a step too.
-    public func decide(_ request: TokenRequest) -> Decision {
-        decide(request, isAnew: false)
-    }
+    public func decide(_ request: TokenRequest) -> Decision { decide(request, isAnew: false) }
 
     /// The same; with `isAnew`, as if no access token were stored.
     func decide(_ request: TokenRequest, isAnew: Bool) -> Decision {
-        decide(request, isAnew: isAnew) { place throws(AcquisitionError) in try load(place) }
+        decide(request, isAnew: isAnew) { authority throws(AcquisitionError) in
+            let records = try load(authority, for: request.clientID)
+            return (records, { () throws(AcquisitionError) in records.clientSecret?.secret })
+        }
     }
 
     /// Decides by what was read before, whichever authorities it is of.
     public func decide(_ request: TokenRequest, among records: StoredRecords) -> Decision {
-        decide(request) { place in records.kept(under: place.aliases) }
+        decide(request) { authority throws(AcquisitionError) in
+            let needsSecret = authority.issuer?.needsSecret == true
+            return (
+                records.kept(under: authority.environmentHosts.map { $0.lowercased() }),
+                { () throws(AcquisitionError) in
+                    needsSecret ? try clientSecret(of: request.clientID, at: authority) : nil
+                }
+            )
+        }
     }
 
+    /// What is stored at an authority, and what finds the client's secret.
+    private typealias Reading = (records: StoredRecords, secret: () throws(AcquisitionError) -> Secret?)
+
     private func decide(
-        _ request: TokenRequest, isAnew: Bool = false,
-        reading: (AuthorityPlace) throws(AcquisitionError) -> StoredRecords
+        _ request: TokenRequest, isAnew: Bool = false, reading: (AuthorityMatch) throws(AcquisitionError) -> Reading
     ) -> Decision {
         var decision = Decision(step: .askPerson(nil))
         do throws(AcquisitionError) {
             let authority = try match(request)
-            if request.identity != nil {
-                return decide(request, at: authority, now: clock(), reading: reading)
+            guard request.identity == nil else {
+                return decide(request, at: authority, (try? reading(authority))?.records, now: clock())
             }
             decision.match = authority
             // Read first: the keyring may still be on its way.
             let history = selection?.read() ?? []
-            let records = try reading(authority.place)
+            let (records, secret) = try reading(authority)
             let known = known(records, authority, request, history)
             decision.accounts = known.accounts
             if let meant = try known.decision(
@@ -132,7 +146,8 @@ extension TokenAcquirer {
                 decision.isKnown = known.isKnown(meant.account)
             }
             if case .answer = decision.step { return decision }
-            try requireClientSecret(for: request, at: authority)
+            decision.clientSecret = try secret()
+            if decision.clientSecret == nil, authority.issuer?.needsSecret == true { throw .noClientSecret }
         } catch {
             decision.step = .refuse(error)
         }

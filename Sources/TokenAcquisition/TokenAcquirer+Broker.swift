@@ -81,7 +81,7 @@ extension TokenAcquirer {
         _ plugin: PluginManifest, for request: TokenRequest, _ authority: AuthorityMatch, _ account: AccountRecord?,
         _ key: RecentFailures.Key, within limit: Duration
     ) async throws(AcquisitionError) -> BrokerAnswer {
-        var ask = try pluginRequest(.silent, for: request, authority)
+        var ask = brokerRequest(.silent, for: request, authority)
         ask.capabilities = []
         ask.account = account?.homeAccountID
         ask.signIn.loginHint = account == nil ? request.expectedAccount ?? request.signIn.loginHint : nil
@@ -149,7 +149,7 @@ extension TokenAcquirer {
             throw .plugin(.noBroker, name: authority.plugin.name)
         }
         guard isOnlyWay || run.brokerWish != nil && person.flows.contains(.broker) else { return nil }
-        var ask = try pluginRequest(.authorize, for: request, authority)
+        var ask = brokerRequest(.authorize, for: request, authority)
         ask.flows = [.broker]
         shape(&ask, for: request, account: account, because: error ?? run.brokerWish)
         if ask.signIn.prompt == nil || ask.signIn.prompt == "none" { ask.account = account?.homeAccountID }

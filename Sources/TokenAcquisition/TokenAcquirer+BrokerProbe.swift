@@ -12,7 +12,7 @@ extension TokenAcquirer {
     public func probeBroker(
         _ plugin: PluginManifest, for request: TokenRequest
     ) async throws(AcquisitionError) -> PluginProbe {
-        var ask = try pluginRequest(.probe, for: request, match(request))
+        var ask = brokerRequest(.probe, for: request, try match(request))
         ask.claims = nil
         ask.capabilities = []
         do throws(PluginError) {

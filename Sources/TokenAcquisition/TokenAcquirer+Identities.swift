@@ -10,17 +10,16 @@ public import TokenStore
 extension TokenAcquirer {
     /// Decides for an identity by what is stored: its token, what that was exchanged for, or the plugin.
     ///
-    /// `read` reads the keyring. A keyring that can't be used is no error, as there is none where most machines work: what is
+    /// A keyring that can't be used, whose records are nil, is no error, as there is none where most machines work: what is
     /// remembered outside of it counts, too.
     func decide(
-        _ request: TokenRequest, at authority: AuthorityMatch, now: Int,
-        reading read: (AuthorityPlace) throws(AcquisitionError) -> StoredRecords
+        _ request: TokenRequest, at authority: AuthorityMatch, _ records: StoredRecords?, now: Int
     ) -> Decision {
         var decision = Decision(step: .authenticate)
         decision.match = authority
         let place = authority.place
         let nobody = AccountRecord(homeAccountID: "", environment: place.environment, realm: place.realm, username: "")
-        var records = (try? read(place)) ?? StoredRecords()
+        var records = records ?? StoredRecords()
         for needed in request.exchange == nil ? [request] : [request, request.withoutExchange] {
             let record = remembered?.record(of: RememberedTokens.Owner(needed, place), now: now)
             if let record { records.append(record) }

@@ -5,10 +5,22 @@ package import TokenStore
 
 extension TokenAcquirer {
     func load(_ place: AuthorityPlace) throws(AcquisitionError) -> StoredRecords {
-        tell(.usingKeyring)
-        let records = try storing { () throws(StoreError) in
-            try store.records(matching: RecordQuery(environments: place.aliases))
+        try load(RecordQuery(environments: place.aliases))
+    }
+
+    /// What is stored at an authority, with the client's secret if there may be one; takes one search.
+    func load(_ authority: AuthorityMatch, for clientID: String) throws(AcquisitionError) -> StoredRecords {
+        let place = authority.place
+        var query = RecordQuery(environments: place.aliases)
+        if clientSecrets != nil, authority.plugin.takesClientSecrets {
+            query.secretOwner = ClientSecretStore.Owner(clientID, at: place)
         }
+        return try load(query)
+    }
+
+    private func load(_ query: RecordQuery) throws(AcquisitionError) -> StoredRecords {
+        tell(.usingKeyring)
+        let records = try storing { () throws(StoreError) in try store.records(matching: query) }
         if records.hasDamaged { tell(.skippingDamaged) }
         return records
     }

@@ -63,16 +63,25 @@ extension TokenAcquirer {
 
     /// What renewal, sign-in and probe have in common.
     ///
-    /// - Throws: `.noClientSecret` if nothing works there without one, `.store` if nobody can know whether one is stored.
+    /// - Throws: `.noClientSecret` if nothing works there without one.
     func pluginRequest(
-        _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch
+        _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch,
+        clientSecret: Secret?
     ) throws(AcquisitionError) -> PluginRequest {
-        var ask = try pluginRequest(operation, of: request.clientID, at: request.authority, authority)
-        if ask.clientSecret == nil, authority.issuer?.needsSecret == true { throw .noClientSecret }
-        ask.scopes = request.scopes
-        ask.resources = request.resourceIndicators
-        ask.claims = request.claims
-        ask.capabilities = [.claimsChallenge]
+        if clientSecret == nil, authority.issuer?.needsSecret == true { throw .noClientSecret }
+        var ask = pluginRequest(operation, at: request.authority, authority)
+        ask.clientSecret = clientSecret
+        ask.take(request)
+        return ask
+    }
+
+    /// What a broker's plugin is asked, which is none of the authority's: it gets neither a client's secret nor endpoints.
+    func brokerRequest(
+        _ operation: PluginRequest.Operation, for request: TokenRequest, _ authority: AuthorityMatch
+    ) -> PluginRequest {
+        var ask = pluginRequest(operation, at: request.authority, authority)
+        ask.endpoints = PluginEndpoints()
+        ask.take(request)
         return ask
     }
 
@@ -101,17 +110,20 @@ extension TokenAcquirer {
     }
 
     /// The stored secret of a client; nil if there is none, or the plugin's clients never have one.
-    private func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
+    func clientSecret(of clientID: String, at match: AuthorityMatch) throws(AcquisitionError) -> Secret? {
         guard let clientSecrets else { return nil }
         return try storing { () throws(StoreError) in try clientSecrets.secret(of: clientID, at: match)?.secret }
     }
+}
 
-    /// Finds out whether an authority could be asked at all, which some can't be without the client's secret.
-    ///
-    /// - Throws: `.noClientSecret` if it can't, `.store` if nobody can know.
-    func requireClientSecret(for request: TokenRequest, at match: AuthorityMatch) throws(AcquisitionError) {
-        guard match.issuer?.needsSecret == true else { return }
-        if try clientSecret(of: request.clientID, at: match) == nil { throw .noClientSecret }
+extension PluginRequest {
+    /// Takes what a token is wanted for.
+    fileprivate mutating func take(_ request: TokenRequest) {
+        clientID = request.clientID
+        scopes = request.scopes
+        resources = request.resourceIndicators
+        claims = request.claims
+        capabilities = [.claimsChallenge]
     }
 }
 

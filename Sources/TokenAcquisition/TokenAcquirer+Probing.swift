@@ -14,7 +14,8 @@ extension TokenAcquirer {
             ask = pluginRequest(.probe, at: "", authority)
             ask.identify(machine: id, variables: fields(authority.plugin.variables))
         } else {
-            ask = try pluginRequest(.probe, for: request, authority)
+            let secret = try clientSecret(of: request.clientID, at: authority)
+            ask = try pluginRequest(.probe, for: request, authority, clientSecret: secret)
         }
         ask.claims = nil
         ask.capabilities = []
@@ -43,7 +44,7 @@ extension TokenAcquirer {
         var run = AcquisitionRun(request, at: try match(request), since: recentFailures.now)
         run.isAnew = true
         let decision = brief.decide(request, isAnew: true)
-        run.broker = decision.broker
+        (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)
         if let token = try await brief.silently(decision, &run) { return token }
         if case .refuse(let error) = decision.step { throw error }
         if case .askPerson = decision.step, let broker = run.broker, let refusal = run.brokerRefusal {

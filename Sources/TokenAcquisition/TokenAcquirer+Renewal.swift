@@ -56,15 +56,18 @@ extension TokenAcquirer {
     ) async throws(AcquisitionError) -> Attempt {
         try await exclusively(lock(of: next, run.authority.place)) { () async throws(AcquisitionError) -> Attempt in
             // Whoever held the lock before may have done the work: what it stored counts.
-            let step = self.decide(run.request, isAnew: run.isAnew).step
-            switch step {
+            let decision = self.decide(run.request, isAnew: run.isAnew)
+            switch decision.step {
             case .answer(let token), .exchange(let token): return .ended(token, run)
             case .renew(let tokens, let account):
-                guard let current = tokens.first(where: { $0.secret == next.secret }) else { return .changed(step) }
+                guard let current = tokens.first(where: { $0.secret == next.secret }) else {
+                    return .changed(decision.step)
+                }
                 var run = run
                 run.tried.insert(current.secret)
+                run.clientSecret = decision.clientSecret
                 return try await self.redeem(current, among: tokens, of: account, run)
-            case .askPerson, .authenticate, .refuse(.noSuchAccount): return .changed(step)
+            case .askPerson, .authenticate, .refuse(.noSuchAccount): return .changed(decision.step)
             case .refuse(let error): throw error
             }
         }
@@ -81,7 +84,7 @@ extension TokenAcquirer {
             run.failure = error
             return .ended(try end(account, &run), run)
         }
-        switch try await redeem(refreshToken, request, run.authority) {
+        switch try await redeem(refreshToken, request, run) {
         case .success(let result):
             let token = try await keep(
                 result, request, run.authority, redeemed: refreshToken, among: account.records)
@@ -114,14 +117,14 @@ extension TokenAcquirer {
     }
 
     private func redeem(
-        _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ authority: AuthorityMatch
+        _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
-        var ask = try pluginRequest(.renew, for: request, authority)
+        var ask = try pluginRequest(.renew, for: request, run.authority, clientSecret: run.clientSecret)
         tell(.renewing(request.authority))
         ask.account = refreshToken.homeAccountID
         ask.refreshToken = refreshToken.secret
         do throws(PluginError) {
-            return .success(try await host.run(ask, on: authority, person: NobodyThere()))
+            return .success(try await host.run(ask, on: run.authority, person: NobodyThere()))
         } catch {
             return .failure(error)
         }

@@ -120,7 +120,7 @@ public struct TokenAcquirer: Sendable {
         var run = AcquisitionRun(request, at: try match(request), since: recentFailures.now)
         run.mayAsk = finder.mayFind
         let decision = decision ?? decide(request)
-        run.broker = decision.broker
+        (run.broker, run.clientSecret) = (decision.broker, decision.clientSecret)
         // Waits for those that renew by the same refresh token, and not for whoever is signing in.
         if let token = try await silently(decision, &run) { return token }
         try await requireSomebody(for: decision, finder)
@@ -129,6 +129,7 @@ public struct TokenAcquirer: Sendable {
             var run = attempted
             // Whoever held the lock before may have done the work: what it stored counts.
             let decision = self.decide(request)
+            run.clientSecret = decision.clientSecret
             if let token = try await self.silently(decision, &run) { return token }
             try await self.requireSomebody(for: decision, finder)
             return try await self.askPerson(decision, run, finder)
@@ -145,6 +146,7 @@ public struct TokenAcquirer: Sendable {
             if self.broker(for: request, at: authority) != nil, let token = try await self.askBroker(nil, &run) {
                 return token
             }
+            run.clientSecret = try self.clientSecret(of: request.clientID, at: authority)
             // Here `none` means: without a page, by the session that the browser has.
             return try await self.signIn(run, account: nil, because: nil, person)
         }
@@ -211,7 +213,7 @@ public struct TokenAcquirer: Sendable {
         let given = try await askPersonByBroker(run, account: account, because: error, person)
         let result =
             if let given { given } else {
-                try await askPersonByPage(request, authority, account: account, because: error, person: person)
+                try await askPersonByPage(run, account: account, because: error, person)
             }
         recentFailures.forget(key)
         let token = try await keep(
@@ -227,10 +229,10 @@ public struct TokenAcquirer: Sendable {
     }
 
     private func askPersonByPage(
-        _ request: TokenRequest, _ authority: AuthorityMatch, account: AccountRecord?, because error: PluginError?,
-        person: Person
+        _ run: AcquisitionRun, account: AccountRecord?, because error: PluginError?, _ person: Person
     ) async throws(AcquisitionError) -> PluginResult {
-        var ask = try pluginRequest(.authorize, for: request, authority)
+        let (request, authority) = (run.request, run.authority)
+        var ask = try pluginRequest(.authorize, for: request, authority, clientSecret: run.clientSecret)
         try route(&ask, for: request, authority, person.flows.filter { $0 != .broker })
         shape(&ask, for: request, account: account, because: error)
         name(&ask, purpose: person.purpose)

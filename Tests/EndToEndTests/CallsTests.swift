@@ -103,6 +103,36 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a renewal at an issuer of its own finds the client's secret by the same searches`(
+        hasSecret: Bool
+    ) async throws {
+        try await World.with { world in
+            let issuer = world.sandbox.issuer
+            let client = hasSecret ? try #require(issuer.confidentialClientID) : issuer.clientID
+            try world.configure(
+                after: """
+                    [[rule]]
+                    url = "\(issuer.url)"
+                    authority = "\(issuer.url)"
+                    client-id = "\(client)"
+                    scopes = ["openid", "offline_access", "read_repository"]
+
+                    """)
+            if hasSecret {
+                let kept = try await world.lanyard(["client", "secret", client], input: issuer.clientSecret)
+                #expect(kept.status == 0, "\(kept)")
+            }
+            #expect(try await world.lanyard(["login", issuer.url], world.browser(as: "alice_contoso")).status == 0)
+            let first = try await world.lanyard(["get"], input: "url=\(issuer.url)\n")
+            let token = try #require(first.value("password"), "\(first)")
+            _ = try await world.lanyard(["erase"], input: "url=\(issuer.url)\npassword=\(token)\n")
+            let calls = try await calls(of: world) { try await world.lanyard(["get"], input: "url=\(issuer.url)\n") }
+            #expect(calls.count { $0.member == "CreateItem" } >= 1, "\(calls)")
+            #expect(calls.count { $0.member == "SearchItems" } <= 2, "\(calls)")
+        }
+    }
+
     @Test(arguments: [["accounts"], ["cache", "list"]])
     func `listing searches the keyring once`(_ command: [String]) async throws {
         try await World.with { world in

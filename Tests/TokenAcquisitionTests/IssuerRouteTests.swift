@@ -51,7 +51,7 @@ import TokenStore
         _ authority: String, _ named: String?, _ kind: String?, _ token: String?
     ) throws {
         let request = request(authority, kind: named)
-        let ask = try Self.acquirer.pluginRequest(.renew, for: request, Self.acquirer.match(request))
+        let ask = try Self.acquirer.pluginRequest(.renew, for: request, Self.acquirer.match(request), clientSecret: nil)
         #expect(ask.kind == kind)
         #expect(ask.endpoints.token == token)
         #expect(ask.endpoints.userinfo == (token == nil ? nil : "https://api.git.example/user"))
@@ -76,13 +76,14 @@ import TokenStore
     @Test func `nothing is asked of an issuer that takes no client without a secret`() throws {
         let request = request("https://secret.example")
         #expect(throws: AcquisitionError.noClientSecret) {
-            try Self.acquirer.pluginRequest(.renew, for: request, Self.acquirer.match(request))
+            try Self.acquirer.pluginRequest(.renew, for: request, Self.acquirer.match(request), clientSecret: nil)
         }
     }
 
     @Test func `a client without a secret signs in by the flows that need none`() throws {
         let request = request("https://mixed.example")
-        var ask = try Self.acquirer.pluginRequest(.authorize, for: request, Self.acquirer.match(request))
+        var ask = try Self.acquirer.pluginRequest(
+            .authorize, for: request, Self.acquirer.match(request), clientSecret: nil)
         try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
         #expect(ask.flows == [.deviceCode])
         #expect(throws: AcquisitionError.noClientSecret) {

@@ -51,7 +51,7 @@ public struct ClientSecretStore: Sendable {
     public func secret(of owner: Owner) throws(StoreError) -> ClientSecret? {
         try configuration.withKeyring { session throws(ServiceFailure) in
             let items = try session.readableItems(of: attributes(of: owner).dictionary, needsSecrets: true) {
-                isSecret($0, of: owner)
+                $0.isSecret(of: owner, group: configuration.group)
             }
             return items.lazy.filter { !$0.isLocked }.compactMap(\.clientSecret).first
         }
@@ -75,7 +75,9 @@ public struct ClientSecretStore: Sendable {
     /// - Throws: `locked` if it may be there and can't be unlocked.
     public func remove(of owner: Owner) throws(StoreError) -> Bool {
         try configuration.withKeyring { session throws(ServiceFailure) in
-            let items = try session.deletableItems(of: attributes(of: owner).dictionary) { isSecret($0, of: owner) }
+            let items = try session.deletableItems(of: attributes(of: owner).dictionary) {
+                $0.isSecret(of: owner, group: configuration.group)
+            }
             for item in items { try session.delete(item) }
             return !items.isEmpty
         }
@@ -84,25 +86,29 @@ public struct ClientSecretStore: Sendable {
     fileprivate static let member = "client_secret"
     fileprivate static let end = "client_secret_expires_at"
 
-    /// The key of an item.
+    private func attributes(of owner: Owner) -> ItemAttributes { ItemAttributes(owner, group: configuration.group) }
+}
+
+extension ItemAttributes {
+    /// The key of a client's secret.
     ///
     /// Its environment is a URL, so that no search for the records of a host finds it.
-    private func attributes(of owner: Owner) -> ItemAttributes {
-        ItemAttributes(
-            group: configuration.group, kind: "client-secret",
-            environment: "https://\(owner.environment.lowercased())", client: owner.clientID.lowercased(),
-            realm: owner.realm.lowercased())
-    }
-
-    /// Whether an item has the whole key: a provider may find more than was asked for.
-    private func isSecret(_ item: KeyringItem, of owner: Owner) -> Bool {
-        item.schema == ItemAttributes.schemaName
-            && attributes(of: owner).dictionary.allSatisfy { item.attributes[$0.key] == $0.value }
+    fileprivate init(_ owner: ClientSecretStore.Owner, group: String) {
+        self.init(
+            group: group, kind: "client-secret", environment: "https://\(owner.environment.lowercased())",
+            client: owner.clientID.lowercased(), realm: owner.realm.lowercased())
     }
 }
 
 extension KeyringItem {
-    fileprivate var clientSecret: ClientSecret? {
+    /// Whether an item has the whole key of a client's secret: a provider may find more than was asked for.
+    func isSecret(of owner: ClientSecretStore.Owner, group: String) -> Bool {
+        schema == ItemAttributes.schemaName
+            && ItemAttributes(owner, group: group).dictionary.allSatisfy { attributes[$0.key] == $0.value }
+    }
+
+    /// The secret of a client that the item holds; nil if it holds none.
+    var clientSecret: ClientSecret? {
         guard let members = secret.flatMap({ JSONValue(bytes: $0)?.members }),
             let text = members[ClientSecretStore.member]?.text, !text.isEmpty
         else { return nil }

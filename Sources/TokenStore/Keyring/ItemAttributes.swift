@@ -82,7 +82,8 @@ extension RecordQuery {
     func searchAttributes(group: String) -> [String: String] {
         var attributes = ["group": group]
         if kinds.count == 1, let kind = kinds.first { attributes["kind"] = kind.rawValue }
-        if environments.count == 1, let environment = environments.first {
+        // A client's secret is kept apart from the records of its environment.
+        if secretOwner == nil, environments.count == 1, let environment = environments.first {
             attributes["environment"] = environment.lowercased()
         }
         if let homeAccountID, !kinds.contains(.appMetadata) { attributes["home-account"] = homeAccountID.lowercased() }

@@ -17,11 +17,9 @@ extension KeyringSession {
         for path in paths {
             if let record = secrets[path].flatMap({ CredentialRecord(json: $0) }), record.isPlain {
                 if query.matches(record) { found.append(record, at: path) }
-            } else if var item = try items(at: [path], areLocked: false).first,
-                let kind = query.kind(of: item.attributes)
-            {
+            } else if var item = try items(at: [path], areLocked: false).first {
                 item.secret = secrets[path]
-                found.append(item, of: kind)
+                found.append(item, for: query, group: group)
             }
         }
         return found
@@ -51,17 +49,25 @@ extension KeyringSession {
 
 extension StoredRecords {
     /// Reads items that a query found; those that can't be read are told of.
-    init(_ items: [KeyringItem], for query: RecordQuery) {
+    init(_ items: [KeyringItem], for query: RecordQuery, group: String) {
         for item in items {
-            if let kind = query.kind(of: item.attributes), !item.isLocked {
-                append(item, of: kind)
-            } else {
+            if item.isLocked {
                 unreadable.append("an item is locked")
+            } else {
+                append(item, for: query, group: group)
             }
         }
     }
 
-    mutating func append(_ item: KeyringItem, of kind: CredentialKind) {
+    mutating func append(_ item: KeyringItem, for query: RecordQuery, group: String) {
+        if let kind = query.kind(of: item.attributes) {
+            append(item, of: kind)
+        } else if let owner = query.secretOwner, item.isSecret(of: owner, group: group) {
+            clientSecret = clientSecret ?? item.clientSecret
+        }
+    }
+
+    private mutating func append(_ item: KeyringItem, of kind: CredentialKind) {
         switch item.content(as: kind) {
         case .record(let record): append(record, at: item.path)
         case .absent: unreadable.append("an item of kind \(kind.rawValue) has no secret")

@@ -36,8 +36,11 @@ public struct SecretServiceStore: RecordStore {
             // Nothing that can be read is ours: whether that is because something is locked takes a closer look.
             let items = try session.readableItems(
                 of: query.searchAttributes(group: configuration.group), needsSecrets: true
-            ) { isOurs($0) && query.kind(of: $0.attributes) != nil }
-            return StoredRecords(items, for: query)
+            ) { item in
+                isOurs(item) && query.kind(of: item.attributes) != nil
+                    || query.secretOwner.map { item.isSecret(of: $0, group: configuration.group) } ?? false
+            }
+            return StoredRecords(items, for: query, group: configuration.group)
         }
     }
 

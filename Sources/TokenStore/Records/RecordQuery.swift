@@ -14,6 +14,8 @@ public struct RecordQuery: Sendable, Equatable {
     public var includesShared: Bool
     /// The realm wanted; records without a realm (refresh tokens, metadata) match too.
     public var realm: String?
+    /// Whose client secret the same search is to find; nil if none is needed.
+    public var secretOwner: ClientSecretStore.Owner?
 
     /// Makes a query.
     public init(
@@ -46,6 +48,8 @@ public struct StoredRecords: Sendable, Equatable {
     public var appMetadata: [AppMetadataRecord] = []
     /// What tokens were exchanged for.
     public var exchanged: [ExchangedRecord] = []
+    /// The secret of the query's client; nil if it has none, or none was asked for.
+    public var clientSecret: ClientSecret?
     /// Why items that match were skipped: one short text each, without secrets.
     public var unreadable: [String] = []
     /// Whether some of those hold no record that could be used; `deleteDamaged` removes them.
@@ -57,7 +61,7 @@ public struct StoredRecords: Sendable, Equatable {
     public init() {}
 
     /// Whether nothing was found, readable or not.
-    public var isEmpty: Bool { all.isEmpty && unreadable.isEmpty }
+    public var isEmpty: Bool { all.isEmpty && clientSecret == nil && unreadable.isEmpty }
 
     /// Every record, by kind.
     public var all: [CredentialRecord] {

@@ -1,0 +1,191 @@
+import Foundation
+import PluginWire
+import Secrets
+import Synchronization
+import Testing
+import TokenStore
+
+@testable import PluginHost
+@testable import Rules
+@testable import TokenAcquisition
+
+/// Whom a request for a token reaches, with what, and how often: the keyring, the broker's plugin, the authority's, the person.
+@Suite struct PluginCallTests {
+    private static let now = 1_800_000_000
+    private static let host = "id.example"
+    private static let refused = "event=error\\ncode=interaction-required\\nmessage=sign in\\n\\n"
+    private static let absent = "event=error\\ncode=unavailable\\nmessage=nobody home\\n\\n"
+
+    /// A plugin for an issuer that takes no client without a secret, and one for a broker; each writes down what it is asked.
+    private struct Bench {
+        let folder: String
+        let store = KeptStore()
+        let announced = Counter()
+        let found = Counter()
+
+        init(in folder: String, broker: String) throws {
+            self.folder = folder
+            let token =
+                "event=result\\naccess_token=AT-%s\\nexpires_in=3600\\nenvironment=\(host)\\nrealm=host\\n"
+                + "home_account_id=u\\nusername=u\\n\\n"
+            let scripts = [
+                "acme": "printf '\(token)' acme",
+                "desk": "grep -q operation=silent '\(folder)/desk' && "
+                    + (broker.isEmpty ? "printf '\(token)' desk" : "printf '\(broker)'")
+                    + " || printf '\(token)' window",
+            ]
+            for (name, script) in scripts {
+                try """
+                #!/bin/sh
+                while IFS= read -r line && [ -n "$line" ]; do echo "$line"; done >>'\(folder)/\(name)'
+                \(script)
+                """.write(toFile: folder + "/\(name).sh", atomically: true, encoding: .utf8)
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: 0o700], ofItemAtPath: folder + "/\(name).sh")
+            }
+        }
+
+        /// What a plugin was asked.
+        func asked(_ name: String) -> String {
+            (try? String(contentsOfFile: folder + "/\(name)", encoding: .utf8)) ?? ""
+        }
+
+        private var plugins: PluginRegistry {
+            var acme = PluginManifest(name: "acme")
+            acme.executable = folder + "/acme.sh"
+            acme.kind = "oidc"
+            acme.takesClientSecrets = true
+            acme.authorities = [AuthorityPattern(hosts: [host], path: [.rest])]
+            var issuer = PluginIssuer(kind: "secretive", hosts: [host])
+            issuer.endpoints.token = "/token"
+            issuer.flows = [.browser]
+            issuer.secretFlows = [.browser]
+            acme.issuers = [issuer]
+            var desk = PluginManifest(name: "desk")
+            desk.executable = folder + "/desk.sh"
+            desk.flows = [.broker]
+            desk.brokered = [
+                BrokerPattern(kind: "oidc", authority: AuthorityPattern(hosts: [host], path: [.rest]))
+            ]
+            return PluginRegistry(plugins: [acme, desk])
+        }
+
+        func token(flows: [PluginRequest.Flow] = [.browser]) async throws -> String {
+            let request = TokenRequest(
+                origin: .consumer, authority: "https://\(host)", authorityIsConfigured: true, clientID: "cid",
+                scopes: ["s"])
+            let acquirer = TokenAcquirer(
+                store: store, clientSecrets: ClientSecretStore(configuration: KeyringConfiguration(group: "test")),
+                plugins: InstalledPlugins(plugins), host: PluginRunner(environment: ["PATH": "/usr/bin:/bin"]),
+                singleFlight: SingleFlight(environment: [:]), notes: SharedNotes(runtimeDirectory: nil),
+                configuration: Configuration(), clock: { now })
+            return try await acquirer.token(for: request) { [found, announced] in
+                found.count()
+                return TokenAcquirer.Person(interface: Patient(), flows: flows) { announced.count() }
+            }.accessToken.reveal()
+        }
+    }
+
+    private static func with(broker: String = "", _ body: (Bench) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(try Bench(in: folder, broker: broker))
+    }
+
+    @Test func `if the broker answers, nobody looks for the person, or tells them anything`() async throws {
+        try await Self.with { bench in
+            #expect(try await bench.token() == "AT-desk")
+            #expect(bench.found.value == 0 && bench.announced.value == 0)
+            #expect(bench.asked("acme").isEmpty)
+        }
+    }
+
+    @Test func `if it has nothing, the person is looked for once, and told once`() async throws {
+        try await Self.with(broker: Self.absent) { bench in
+            #expect(try await bench.token() == "AT-acme")
+            #expect(bench.found.value == 1 && bench.announced.value == 1)
+        }
+    }
+
+    @Test func `the broker's plugin gets neither the client's secret nor endpoints, and the authority's both`()
+        async throws
+    {
+        try await Self.with(broker: Self.refused) { bench in
+            #expect(try await bench.token(flows: [.broker, .browser]) == "AT-window")
+            let asked = bench.asked("desk")
+            #expect(asked.contains("operation=silent\n") && asked.contains("operation=authorize\n"), "\(asked)")
+            #expect(!asked.contains("client_secret") && !asked.contains("_endpoint"), "\(asked)")
+        }
+        try await Self.with(broker: Self.refused) { bench in
+            #expect(try await bench.token() == "AT-acme")
+            let asked = bench.asked("acme")
+            #expect(asked.contains("client_secret=sesame\n") && asked.contains("token_endpoint="), "\(asked)")
+        }
+    }
+
+    @Test func `a renewal reads the keyring twice, and the client's secret with the records`() async throws {
+        try await Self.with { bench in
+            bench.store.addExpired()
+            #expect(try await bench.token() == "AT-acme")
+            #expect(bench.asked("acme").contains("client_secret=sesame\n"))
+            let owners = bench.store.queries.map(\.secretOwner?.clientID)
+            #expect(owners == ["cid", "cid"])
+        }
+    }
+}
+
+/// A counter that several threads use.
+private final class Counter: Sendable {
+    private let number = Mutex(0)
+    func count() { number.withLock { $0 += 1 } }
+    var value: Int { number.withLock { $0 } }
+}
+
+/// Goes along with everything.
+private struct Patient: PersonInterface {
+    func answer(_ event: PluginEvent) async -> PluginReply { .done }
+    func progress(_ message: String) async {}
+}
+
+/// A keyring in memory that has a client's secret, and writes down what it is searched for.
+private final class KeptStore: RecordStore {
+    private let kept = Mutex(StoredRecords())
+    private let asked = Mutex<[RecordQuery]>([])
+
+    var queries: [RecordQuery] { asked.withLock { $0 } }
+
+    /// Adds an access token that has ended, and the refresh token for it.
+    func addExpired() {
+        kept.withLock { records in
+            let environment = "id.example"
+            records.accounts = [
+                AccountRecord(homeAccountID: "u", environment: environment, realm: "host", username: "u")
+            ]
+            records.accessTokens = [
+                AccessTokenRecord(
+                    homeAccountID: "u", environment: environment, clientID: "cid", realm: "host", target: "s",
+                    secret: Secret("old"), cachedAt: 1, expiresOn: 2)
+            ]
+            records.refreshTokens = [
+                RefreshTokenRecord(
+                    homeAccountID: "u", environment: environment, clientID: "cid", secret: Secret("rt"))
+            ]
+        }
+    }
+
+    var mayPrompt: Bool { false }
+    func state() -> KeyringState { .unlocked }
+    func current(_ found: StoredRecords) -> StoredRecords? { found }
+    func delete(_ records: [CredentialRecord]) -> Int { 0 }
+    func deleteUnchanged(_ records: [CredentialRecord]) -> Int { 0 }
+    func save(_ records: [CredentialRecord]) {}
+
+    func records(matching query: RecordQuery) -> StoredRecords {
+        asked.withLock { $0.append(query) }
+        var records = kept.withLock { $0 }
+        if query.secretOwner != nil { records.clientSecret = ClientSecret(Secret("sesame")) }
+        return records
+    }
+}
