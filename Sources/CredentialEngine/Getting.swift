@@ -20,7 +20,7 @@ extension CredentialEngine {
         do throws(Refusal) {
             return try look.attempt(in: sources)
         } catch {
-            guard error.isLockedKeyring, !request.isUnattended, sources.attendant.mayAskToUnlock else { throw error }
+            guard error.isLockedKeyring, sources.mayAskToUnlock(for: request) else { throw error }
             return .needsOthers(look.onceUnlocked(in: sources, error))
         }
     }

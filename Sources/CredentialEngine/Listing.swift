@@ -35,16 +35,13 @@ extension CredentialSources {
                 continue
             }
             let decision = acquirer.decide(wanted, among: records)
-            if decision.asksBrokerFirst, decision.isBrokered {
-                hosts[exchange.audience] = decision.account?.username ?? ""
-                continue
-            }
-            switch decision.step {
+            switch next(decision, for: wanted, .nobody) {
             case .answer(let token) where !token.accessToken.isEmpty:
                 hosts[exchange.audience] = token.basicUsername ?? ""
-            case .exchange, .renew: hosts[exchange.audience] = decision.account?.username ?? ""
+            case .exchange, .renew, .askBroker(isSure: true, _):
+                hosts[exchange.audience] = decision.account?.username ?? ""
             case .authenticate: hosts[exchange.audience] = ""
-            case .answer, .askPerson, .refuse: continue
+            case .answer, .askBroker, .signIn, .choose, .unlock, .fail: continue
             }
         }
         return hosts

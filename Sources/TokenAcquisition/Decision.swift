@@ -1,4 +1,5 @@
 public import PluginHost
+public import PluginWire
 public import Rules
 import Secrets
 public import TokenStore
@@ -46,8 +47,10 @@ public struct Decision: Sendable {
     public var asksBrokerFirst: Bool { broker != nil && (isBrokered || !canRenew) }
     /// Whether the last token of the account came from there.
     public var isBrokered = false
-    /// The client's secret; nil if it has none, or a token is handed out.
+    /// The client's secret; nil if none is stored, or if that wasn't read.
     var clientSecret: Secret?
+    /// Whether the client's secret is stored.
+    public var hasClientSecret: Bool { clientSecret != nil }
     /// What will be done first.
     public var step: Step
 
@@ -60,6 +63,27 @@ public struct Decision: Sendable {
         }
     }
 
+    /// What speaks against the renewal that will be done; nil if nothing does, or none will be.
+    public var doubt: RenewalDoubt? {
+        guard case .renew(by: _, let account) = step else { return nil }
+        guard isKnown else { return .newToRealm }
+        return account.selection.isMember ? nil : .othersSignIn
+    }
+
+    /// How the person would be asked first to sign in, of the ways that can work here, best first; nil if there are none.
+    ///
+    /// - Throws: why none of them can be used by the request's client.
+    public func signInFlow(
+        for request: TokenRequest, among flows: [PluginRequest.Flow]
+    ) throws(AcquisitionError) -> PluginRequest.Flow? {
+        guard let match else { throw .unknownAuthority(request.authority) }
+        guard flows != [.broker] else {
+            guard broker != nil else { throw .plugin(.noBroker, name: match.plugin.name) }
+            return .broker
+        }
+        return try match.flows(of: request.clientID, among: flows.pages, hasSecret: hasClientSecret).first
+    }
+
     /// What is stored and was last handed out, if it is to be replaced now, without anybody's help.
     public var replaced: AcquiredToken? {
         switch step {
@@ -69,6 +93,14 @@ public struct Decision: Sendable {
         if let exchanged { return AcquiredToken(exchanged, account: account, source: .cache) }
         return accessToken.map { AcquiredToken($0, account: account, source: .cache) }
     }
+}
+
+/// Why the authority may refuse a renewal, as far as what is stored tells.
+public enum RenewalDoubt: Sendable {
+    /// The account has never been at this realm.
+    case newToRealm
+    /// Only other clients have signed in, and nobody knows whether the authority takes their refresh tokens for this one's.
+    case othersSignIn
 }
 
 /// How the account for a request was chosen.
@@ -96,58 +128,47 @@ extension TokenAcquirer {
     public func decide(_ request: TokenRequest) -> Decision { decide(request, isAnew: false) }
 
     /// The same; with `isAnew`, as if no access token were stored.
-    func decide(_ request: TokenRequest, isAnew: Bool) -> Decision {
-        decide(request, isAnew: isAnew) { authority throws(AcquisitionError) in
-            let records = try load(authority, for: request.clientID)
-            return (records, { () throws(AcquisitionError) in records.clientSecret?.secret })
-        }
-    }
+    func decide(_ request: TokenRequest, isAnew: Bool) -> Decision { decide(request, isAnew: isAnew, among: nil) }
 
     /// Decides by what was read before, whichever authorities it is of.
     public func decide(_ request: TokenRequest, among records: StoredRecords) -> Decision {
-        decide(request) { authority throws(AcquisitionError) in
-            let needsSecret = authority.issuer?.needsSecret == true
-            return (
-                records.kept(under: authority.environmentHosts.map { $0.lowercased() }),
-                { () throws(AcquisitionError) in
-                    needsSecret ? try clientSecret(of: request.clientID, at: authority) : nil
-                }
-            )
-        }
+        decide(request, isAnew: false, among: records)
     }
 
-    /// What is stored at an authority, and what finds the client's secret.
-    private typealias Reading = (records: StoredRecords, secret: () throws(AcquisitionError) -> Secret?)
-
-    private func decide(
-        _ request: TokenRequest, isAnew: Bool = false, reading: (AuthorityMatch) throws(AcquisitionError) -> Reading
-    ) -> Decision {
+    private func decide(_ request: TokenRequest, isAnew: Bool, among known: StoredRecords?) -> Decision {
         var decision = Decision(step: .askPerson(nil))
         do throws(AcquisitionError) {
             let authority = try match(request)
+            let place = authority.place
             guard request.identity == nil else {
-                return decide(request, at: authority, (try? reading(authority))?.records, now: clock())
+                return decide(
+                    request, at: authority, known?.kept(under: place.aliases) ?? (try? load(place)), now: clock())
             }
             decision.match = authority
             // Read first: the keyring may still be on its way.
             let history = selection?.read() ?? []
-            let (records, secret) = try reading(authority)
-            let known = known(records, authority, request, history)
-            decision.accounts = known.accounts
-            if let meant = try known.decision(
+            let records =
+                if let known { known.kept(under: place.aliases) } else { try load(authority, for: request.clientID) }
+            decision.clientSecret = records.clientSecret?.secret
+            let selection = self.known(records, authority, request, history)
+            decision.accounts = selection.accounts
+            if let meant = try selection.decision(
                 named: request.account, hint: request.userHint, hintIsAccount: request.userHintIsAccount)
             {
                 let stored = SilentSelection(
-                    records, place: authority.place, account: meant.account, request: request,
+                    records, place: place, account: meant.account, request: request,
                     renewsLate: authority.issuer?.revokesOnRenewal ?? false, timing: timing, now: clock())
                 let account = SilentAccount(account: meant.account, selection: stored, records: records)
                 decision.settle(on: meant, account, isAnew: isAnew)
                 if request.exchange != nil, !isAnew { decision.exchange(stored) }
-                decision.isKnown = known.isKnown(meant.account)
+                decision.isKnown = selection.isKnown(meant.account)
             }
             if case .answer = decision.step { return decision }
-            decision.clientSecret = try secret()
-            if decision.clientSecret == nil, authority.issuer?.needsSecret == true { throw .noClientSecret }
+            if authority.issuer?.needsSecret == true, decision.clientSecret == nil {
+                // What was read before is of records only.
+                if known != nil { decision.clientSecret = try clientSecret(of: request.clientID, at: authority) }
+                if decision.clientSecret == nil { throw .noClientSecret }
+            }
         } catch {
             decision.step = .refuse(error)
         }

@@ -102,6 +102,12 @@ public struct SilentSelection: Sendable {
         }
     }
 
+    /// Whether one of those is the client's own, or the authority has called it a member of the family that they are of.
+    var isMember: Bool {
+        familyOfClient?.isEmpty == false
+            || redeemable.contains { $0.clientID.lowercased() == request.clientID.lowercased() }
+    }
+
     /// What was refused where the token is to be presented.
     private var refusals: [RejectedToken] {
         refreshTokens.flatMap { RejectedTokens.standing(in: $0, for: request, now: now) }

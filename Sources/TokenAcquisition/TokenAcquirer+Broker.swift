@@ -180,7 +180,7 @@ extension PluginError {
         .interactionRequired, "the server refused the token that the machine's broker gives")
 
     /// The error if people sign in by a broker only, and there is none.
-    fileprivate static let noBroker = PluginError(
+    static let noBroker = PluginError(
         .unsupported, "no broker of this machine signs in here",
         hint: "sign in with --flow auto, or set flow to auto in the configuration")
 }

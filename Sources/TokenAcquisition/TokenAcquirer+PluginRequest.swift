@@ -23,36 +23,15 @@ extension TokenAcquirer {
 
     /// Sets the ways to sign in and where the browser comes back to, as far as the client leaves that open.
     ///
-    /// - Throws: `.plugin` if the client may use none of the flows that can work here; `.noClientSecret` if it only lacks its
-    ///   secret.
+    /// - Throws: as `AuthorityMatch.flows(of:among:hasSecret:)`.
     func route(
         _ ask: inout PluginRequest, for request: TokenRequest, _ authority: AuthorityMatch,
         _ flows: [PluginRequest.Flow]
     ) throws(AcquisitionError) {
-        let client = authority.client(request.clientID)
-        let issuer = authority.issuer
-        let known = issuer?.usable(flows, hasSecret: ask.clientSecret != nil) ?? flows
-        ask.flows = client?.usable(known) ?? known
         ask.redirectURI =
-            authority.plugin.redirect(of: client, port: request.signIn.redirectPort)
-            ?? issuer?.registration.redirectURI
-        guard ask.flows.isEmpty, !flows.isEmpty else { return }
-        if known.isEmpty, issuer?.usable(flows, hasSecret: true).isEmpty == false { throw .noClientSecret }
-        let name = authority.plugin.name
-        let obstacle =
-            if let client, !known.isEmpty {
-                ("the client \(client.name) can't sign in here", "it may be used with \(Self.list(client.flows)) only")
-            } else {
-                (
-                    "\(authority.authority.host) has none of the ways to sign in that can be used here",
-                    "it has \(Self.list(issuer?.flows ?? []))"
-                )
-            }
-        throw .plugin(PluginError(.unsupported, obstacle.0, hint: obstacle.1), name: name)
-    }
-
-    private static func list(_ flows: [PluginRequest.Flow]) -> String {
-        flows.map(\.rawValue).joined(separator: ", ")
+            authority.plugin.redirect(of: authority.client(request.clientID), port: request.signIn.redirectPort)
+            ?? authority.issuer?.registration.redirectURI
+        ask.flows = try authority.flows(of: request.clientID, among: flows, hasSecret: ask.clientSecret != nil)
     }
 
     /// Sets what people are told of the sign-in.
@@ -125,6 +104,40 @@ extension PluginRequest {
         claims = request.claims
         capabilities = [.claimsChallenge]
     }
+}
+
+extension AuthorityMatch {
+    /// Of these ways to sign in those that the issuer has and the client may use.
+    ///
+    /// - Throws: `.plugin` if there are none of them; `.noClientSecret` if the client only lacks its secret.
+    func flows(
+        of clientID: String, among flows: [PluginRequest.Flow], hasSecret: Bool
+    ) throws(AcquisitionError) -> [PluginRequest.Flow] {
+        let client = client(clientID)
+        let known = issuer?.usable(flows, hasSecret: hasSecret) ?? flows
+        let usable = client?.usable(known) ?? known
+        guard usable.isEmpty, !flows.isEmpty else { return usable }
+        if known.isEmpty, issuer?.usable(flows, hasSecret: true).isEmpty == false { throw .noClientSecret }
+        let obstacle =
+            if let client, !known.isEmpty {
+                ("the client \(client.name) can't sign in here", "it may be used with \(Self.list(client.flows)) only")
+            } else {
+                (
+                    "\(authority.host) has none of the ways to sign in that can be used here",
+                    "it has \(Self.list(issuer?.flows ?? []))"
+                )
+            }
+        throw .plugin(PluginError(.unsupported, obstacle.0, hint: obstacle.1), name: plugin.name)
+    }
+
+    private static func list(_ flows: [PluginRequest.Flow]) -> String {
+        flows.map(\.rawValue).joined(separator: ", ")
+    }
+}
+
+extension [PluginRequest.Flow] {
+    /// Those that the authority's own plugin has; the rest is a broker's.
+    var pages: Self { filter { $0 != .broker } }
 }
 
 extension ClientSecretStore {

@@ -233,7 +233,7 @@ public struct TokenAcquirer: Sendable {
     ) async throws(AcquisitionError) -> PluginResult {
         let (request, authority) = (run.request, run.authority)
         var ask = try pluginRequest(.authorize, for: request, authority, clientSecret: run.clientSecret)
-        try route(&ask, for: request, authority, person.flows.filter { $0 != .broker })
+        try route(&ask, for: request, authority, person.flows.pages)
         shape(&ask, for: request, account: account, because: error)
         name(&ask, purpose: person.purpose)
         ask.claims = request.claims ?? error?.claims

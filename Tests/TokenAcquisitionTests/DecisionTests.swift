@@ -60,6 +60,30 @@ import TokenStore
         #expect(decision.reason == .onlyOne)
     }
 
+    @Test(arguments: [
+        ("cid", nil, nil), ("other", nil, RenewalDoubt.othersSignIn), ("other", "1", nil),
+    ])
+    func `another client's refresh token is doubtful until the authority has called this one a member`(
+        owner: String, family: String?, doubt: RenewalDoubt?
+    ) throws {
+        var records = StoredRecords()
+        var token = RefreshTokenRecord(
+            homeAccountID: "uid.utid", environment: Self.host, clientID: owner, secret: Secret("rt"))
+        token.familyID = "1"
+        records.refreshTokens = [token]
+        records.appMetadata =
+            family.map {
+                [AppMetadataRecord(clientID: "cid", environment: Self.host, familyID: $0)]
+            } ?? []
+        var decision = Decision(step: .askPerson(nil))
+        let meant = try #require(
+            try AccountSelection.of([Self.account], at: Self.place).decision(named: nil, hint: nil))
+        decision.settle(on: meant, Self.stored(records))
+        #expect(decision.doubt == doubt)
+        decision.isKnown = false
+        #expect(decision.doubt == .newToRealm)
+    }
+
     private static let now = 1_800_000_000
     private static let host = "login.example"
     private static let account = AccountRecord(
@@ -81,10 +105,16 @@ import TokenStore
                     homeAccountID: "uid.utid", environment: host, clientID: "cid", secret: Secret("rt"))
             ]
         }
+        return stored(records, prompt: given.prompt, claims: given.claims)
+    }
+
+    private static func stored(
+        _ records: StoredRecords, prompt: String? = nil, claims: String? = nil
+    ) -> SilentAccount {
         var request = TokenRequest(
             origin: .consumer, authority: "https://\(host)/contoso", authorityIsConfigured: true, clientID: "cid",
-            scopes: ["s"], claims: given.claims)
-        request.prompt = given.prompt
+            scopes: ["s"], claims: claims)
+        request.prompt = prompt
         return SilentAccount(
             account: account,
             selection: SilentSelection(records, place: place, account: account, request: request, now: now),

@@ -70,7 +70,7 @@ import TokenStore
             return PluginRegistry(plugins: [acme, desk])
         }
 
-        func token(flows: [PluginRequest.Flow] = [.browser]) async throws -> String {
+        private func token(flows: [PluginRequest.Flow]) async throws -> String {
             let request = TokenRequest(
                 origin: .consumer, authority: "https://\(host)", authorityIsConfigured: true, clientID: "cid",
                 scopes: ["s"])
@@ -84,6 +84,11 @@ import TokenStore
                 return TokenAcquirer.Person(interface: Patient(), flows: flows) { announced.count() }
             }.accessToken.reveal()
         }
+
+        func expect(_ expected: String, flows: [PluginRequest.Flow] = [.browser]) async throws {
+            let token = try await token(flows: flows)
+            #expect(token == expected)
+        }
     }
 
     private static func with(broker: String = "", _ body: (Bench) async throws -> Void) async throws {
@@ -96,7 +101,7 @@ import TokenStore
 
     @Test func `if the broker answers, nobody looks for the person, or tells them anything`() async throws {
         try await Self.with { bench in
-            #expect(try await bench.token() == "AT-desk")
+            try await bench.expect("AT-desk")
             #expect(bench.found.value == 0 && bench.announced.value == 0)
             #expect(bench.asked("acme").isEmpty)
         }
@@ -104,7 +109,7 @@ import TokenStore
 
     @Test func `if it has nothing, the person is looked for once, and told once`() async throws {
         try await Self.with(broker: Self.absent) { bench in
-            #expect(try await bench.token() == "AT-acme")
+            try await bench.expect("AT-acme")
             #expect(bench.found.value == 1 && bench.announced.value == 1)
         }
     }
@@ -113,13 +118,13 @@ import TokenStore
         async throws
     {
         try await Self.with(broker: Self.refused) { bench in
-            #expect(try await bench.token(flows: [.broker, .browser]) == "AT-window")
+            try await bench.expect("AT-window", flows: [.broker, .browser])
             let asked = bench.asked("desk")
             #expect(asked.contains("operation=silent\n") && asked.contains("operation=authorize\n"), "\(asked)")
             #expect(!asked.contains("client_secret") && !asked.contains("_endpoint"), "\(asked)")
         }
         try await Self.with(broker: Self.refused) { bench in
-            #expect(try await bench.token() == "AT-acme")
+            try await bench.expect("AT-acme")
             let asked = bench.asked("acme")
             #expect(asked.contains("client_secret=sesame\n") && asked.contains("token_endpoint="), "\(asked)")
         }
@@ -128,7 +133,7 @@ import TokenStore
     @Test func `a renewal reads the keyring twice, and the client's secret with the records`() async throws {
         try await Self.with { bench in
             bench.store.addExpired()
-            #expect(try await bench.token() == "AT-acme")
+            try await bench.expect("AT-acme")
             #expect(bench.asked("acme").contains("client_secret=sesame\n"))
             let owners = bench.store.queries.map(\.secretOwner?.clientID)
             #expect(owners == ["cid", "cid"])

@@ -20,9 +20,9 @@ extension Explainer {
             return view
         }
         switch explanation.next.step {
-        case "nothing": view.take(tool.answer(.nothing))
-        case "fail": view.take(tool.answer(.refused(report)))
-        case let step: take(&view, step, from: tool)
+        case .nothing: view.take(tool.answer(.nothing))
+        case .fail: view.take(tool.answer(.refused(report)))
+        default: take(&view, from: tool)
         }
         return view
     }
@@ -59,7 +59,7 @@ extension Explainer {
             remedies: explanation.next.hints.map(\.line), status: explanation.next.status.rawValue)
     }
 
-    private func take(_ view: inout Explanation.ToolView, _ step: String, from tool: AskingTool) {
+    private func take(_ view: inout Explanation.ToolView, from tool: AskingTool) {
         let isExchanged = explanation.wanted?.exchange != nil
         guard let credential = credential?.masked else {
             view.gets = tool.unknown(explanation.wanted?.exchange)
@@ -125,7 +125,7 @@ extension AskingTool {
                     "if the registry's index is sparse, ask for",
                     run: "lanyard explain \(CargoConsumer.sparse + url) --for cargo")
             ] : []
-        return .init(step: "nothing", text: "have nothing: it is asked for no credential at such a URL", hints: hints)
+        return .init(step: .nothing, text: "have nothing: it is asked for no credential at such a URL", hints: hints)
     }
 
     /// What it gets from an exchange that is still to be made.

@@ -58,7 +58,7 @@ struct Explainer {
         if let tool, tool.request == nil { copy.explanation.next = tool.silent(copy.explanation.url) }
         if let view = copy.explanation.tool, view.isUnusable {
             copy.explanation.next = .init(
-                step: "fail", text: "find a credential that \(view.name.text) can't use",
+                step: .fail, text: "find a credential that \(view.name.text) can't use",
                 status: view.status.flatMap(ExitStatus.init(rawValue:)) ?? .failed)
         }
         return copy.explanation
@@ -71,7 +71,7 @@ struct Explainer {
         if let agent = session.configuration.agent {
             explanation.agent = agent
             let shown = session.context.short(agent)
-            explanation.next = .init(step: "ask-agent", text: "ask the agent at \(shown), where other rules count")
+            explanation.next = .init(step: .askAgent, text: "ask the agent at \(shown), where other rules count")
             return
         }
         explanation.mapping = mapping(chosen)
@@ -96,7 +96,7 @@ struct Explainer {
         explanation.decision = decision
         explanation.lookAlike = (decision.match?.authority.host).flatMap(session.registry.lookAlike)
         explanation.isRemembered = isRemembered
-        explanation.lacksSecret = lacksSecret(wanted, decision.match)
+        explanation.lacksSecret = Self.lacksSecret(decision)
         explanation.next = await next(decision, wanted)
     }
 
@@ -183,19 +183,9 @@ struct Explainer {
     }
 
     /// Whether a client's secret that isn't stored would be of use; not if nobody can know whether it is.
-    private func lacksSecret(_ wanted: TokenRequest, _ match: AuthorityMatch?) -> Bool {
-        guard let match, match.issuer?.secretFlows.isEmpty == false else { return false }
-        do throws(StoreError) { return try quiet.clientSecrets.secret(of: wanted.clientID, at: match) == nil } catch {
-            return false
-        }
-    }
-
-    /// The ways to sign in that the client and its issuer leave, best first; the broker's only if there is no other.
-    private var flows: [PluginRequest.Flow] {
-        let match = explanation.decision?.match
-        let wanted = session.flows == [.broker] ? session.flows : session.flows.filter { $0 != .broker }
-        let known = match?.issuer?.usable(wanted, hasSecret: !explanation.lacksSecret) ?? wanted
-        return explanation.wanted.flatMap { match?.client($0.clientID) }?.usable(known) ?? known
+    private static func lacksSecret(_ decision: Decision) -> Bool {
+        decision.match?.issuer?.secretFlows.isEmpty == false && !decision.hasClientSecret
+            && decision.storeError == nil
     }
 
     /// Whether `get` would answer from memory.
@@ -206,11 +196,12 @@ struct Explainer {
     private func password() -> Explanation.Next {
         do throws(StoreError) {
             guard try storedPassword() != nil else {
-                return .init(step: "nothing", text: nothing)
+                return .init(step: .nothing, text: nothing)
             }
-            return .init(step: "password", text: "answer with the password that is stored for it")
+            return .init(step: .password, text: "answer with the password that is stored for it")
         } catch {
-            return .init(Failure(error), "print nothing: ")
+            return unlocking.flatMap { Attendance(mayAsk: true, unlocking: $0).unlocking(error) }.map(Self.unlock)
+                ?? .init(Failure(error), "print nothing: ")
         }
     }
 
@@ -229,37 +220,41 @@ struct Explainer {
     private func next(_ decision: Decision, _ wanted: TokenRequest) async -> Explanation.Next {
         if let remembered {
             return refusal(of: remembered.fields, remembered.secret)
-                ?? .init(step: "answer", text: "answer from memory, at once")
+                ?? .init(step: .answer, text: "answer from memory, at once")
         }
-        let next = await nextOfStored(decision, wanted)
-        guard decision.asksBrokerFirst else { return next }
-        let use = wanted.exchange == nil ? "answer with it" : "exchange it"
-        return .init(
-            step: "ask-broker",
-            text: "ask the machine's broker, if there is one, for a token, without asking you, and \(use); "
-                + "without one, \(next.text)",
-            hints: next.hints, status: decision.isBrokered ? .done : next.status)
+        return next(session.sources.next(decision, for: wanted, await attendance), decision, wanted)
     }
 
-    /// What there is to do without the machine's broker.
-    private func nextOfStored(_ decision: Decision, _ wanted: TokenRequest) async -> Explanation.Next {
-        switch decision.step {
+    /// The next step in words.
+    private func next(_ step: NextStep, _ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
+        let use = wanted.exchange == nil ? "answer with it" : "exchange it"
+        switch step {
         case .answer(let token):
             let what =
                 token.isExchanged ? "the credential that your token was exchanged for" : "the stored access token"
-            return refusal(of: token.fields, token.accessToken) ?? .init(step: "answer", text: "answer with \(what)")
+            return refusal(of: token.fields, token.accessToken) ?? .init(step: .answer, text: "answer with \(what)")
         case .exchange:
-            return .init(step: "exchange", text: "exchange the stored access token, without asking you, and answer")
-        case .renew(let tokens, _): return renewal(decision, wanted, by: tokens)
+            return .init(step: .exchange, text: "exchange the stored access token, without asking you, and answer")
+        case .renew(nil):
+            return .init(step: .renew, text: "renew the access token, without asking you, and \(use)")
+        case .renew(let doubt?): return attempt(doubt, decision, wanted)
         case .authenticate:
             let name = wanted.identity?.name.displayable(limit: 64) ?? ""
             let use = wanted.exchange == nil ? "answer" : "exchange it"
-            return .init(step: "authenticate", text: "get a token as the identity \(name), and \(use)")
-        case .refuse(.noSuchAccount) where isSomebodyThere: return await signIn(wanted, nil)
-        case .askPerson: return await signIn(wanted, decision.account)
-        case .refuse(.store(let error)) where error.isPromptable && session.presence.hasDisplay:
-            return .init(step: "unlock", text: "have the keyring ask you to unlock it first")
-        case .refuse(let error): return failing(error, wanted)
+            return .init(step: .authenticate, text: "get a token as the identity \(name), and \(use)")
+        case .askBroker(let isSure, let otherwise):
+            let next = next(otherwise, decision, wanted)
+            return .init(
+                step: .askBroker,
+                text: "ask the machine's broker, if there is one, for a token, without asking you, and \(use); "
+                    + "without one, \(next.text)",
+                hints: next.hints, status: isSure ? .done : next.status)
+        case .signIn(let flow, _): return signIn(by: flow, wanted)
+        case .unlock(_, let how): return Self.unlock(how)
+        case .fail(.interactionRequired(let error, let account)):
+            let failure = failure(.interactionRequired(error, account: account), wanted)
+            return .init(failure, after: request.isUnattended ? "" : ", and lanyard can't ask you here")
+        case .choose(let error), .fail(let error): return .init(failure(error, wanted))
         }
     }
 
@@ -269,46 +264,52 @@ struct Explainer {
         return .init(Failure(Refusal.severalParts(parts.keys.sorted(), place: request.place), in: session.context))
     }
 
-    private func failing(_ error: AcquisitionError, _ wanted: TokenRequest) -> Explanation.Next {
-        .init(Failure(error, request: wanted, url: request.place, in: session.context))
+    private func failure(_ error: AcquisitionError, _ wanted: TokenRequest) -> Failure {
+        Failure(error, request: wanted, url: request.place, in: session.context)
     }
 
-    /// Whether a person is there whom the tool can wait for.
-    private var isSomebodyThere: Bool { session.presence.isSomebodyThere && !request.isUnattended }
+    /// Who is there whom the tool can wait for.
+    private var attendance: Attendance {
+        get async {
+            var mayAsk = session.presence.isSomebodyThere && !request.isUnattended
+            if mayAsk, let url = request.place { mayAsk = await !GitConfiguration.forbidsPrompts(for: url) }
+            return Attendance(mayAsk: mayAsk, flows: session.flows, unlocking: unlocking)
+        }
+    }
 
-    /// A renewal; a tenant at which the account has never been may refuse it, and so may one that only another client signed in to.
-    private func renewal(
-        _ decision: Decision, _ wanted: TokenRequest, by tokens: [RefreshTokenRecord]
-    ) -> Explanation.Next {
-        if decision.isKnown, !tokens.contains(where: { $0.clientID.lowercased() == wanted.clientID.lowercased() }) {
+    /// How the keyring is unlocked if it is in the way; nil if it isn't.
+    private var unlocking: Unlocking? {
+        if session.presence.hasDisplay { return .inWindow }
+        return session.sources.mayAskToUnlock(for: request) ? .atTerminal : nil
+    }
+
+    private static func unlock(_ how: Unlocking) -> Explanation.Next {
+        switch how {
+        case .inWindow: .init(step: .unlock, text: "have the keyring ask you to unlock it first")
+        case .atTerminal: .init(step: .unlock, text: "ask you for the password of the keyring first")
+        }
+    }
+
+    /// A renewal that the authority may refuse.
+    private func attempt(_ doubt: RenewalDoubt, _ decision: Decision, _ wanted: TokenRequest) -> Explanation.Next {
+        let attempt = "try to get an access token without asking you; "
+        switch doubt {
+        case .othersSignIn:
             return .init(
-                step: "try-renewal",
-                text: "try to get an access token without asking you; nobody has signed in to this client, and the "
-                    + "authority may refuse it another client's sign-in")
+                step: .tryRenewal,
+                text: attempt + "nobody has signed in to this client, and the authority may refuse it another client's "
+                    + "sign-in")
+        case .newToRealm:
+            let hints = decision.account.map { Failure.choosingAnother(than: $0, wanted, url: request.place) }
+            return .init(
+                step: .tryRenewal,
+                text: attempt + "\(decision.account?.nameForPeople ?? "the account") has never been at this tenant, "
+                    + "which may refuse it",
+                hints: [hints].compactMap(\.self))
         }
-        guard let account = decision.account, !decision.isKnown else {
-            let answer = wanted.exchange == nil ? "answer with it" : "exchange it"
-            return .init(step: "renew", text: "renew the access token, without asking you, and \(answer)")
-        }
-        return .init(
-            step: "try-renewal",
-            text: "try to get an access token without asking you; \(account.nameForPeople) has never been at this "
-                + "tenant, which may refuse it",
-            hints: [Failure.choosingAnother(than: account, wanted, url: request.place)])
     }
 
-    private func signIn(_ wanted: TokenRequest, _ account: AccountRecord?) async -> Explanation.Next {
-        var isSomebodyThere = isSomebodyThere
-        if isSomebodyThere { isSomebodyThere = await !GitConfiguration.forbidsPrompts(for: request.url) }
-        let usable = flows
-        if isSomebodyThere, usable.isEmpty, explanation.lacksSecret { return failing(.noClientSecret, wanted) }
-        guard isSomebodyThere, let flow = usable.first else {
-            let failure = Failure(
-                .interactionRequired(nil, account: account), request: wanted, url: request.place, in: session.context)
-            return .init(failure, after: request.isUnattended ? "" : ", and lanyard can't ask you here")
-        }
-        // What a sign-in brings must be kept.
-        do throws(StoreError) { try session.acquirer.requireWritable() } catch { return failing(.store(error), wanted) }
+    private func signIn(by flow: PluginRequest.Flow?, _ wanted: TokenRequest) -> Explanation.Next {
         // The rule's account needs no naming, but the URL that is shown has no user name.
         let account = request.wish.account ?? (wanted.account == nil ? wanted.expectedAccount : nil)
         let how =
@@ -319,7 +320,7 @@ struct Explainer {
             default: "on a page whose address you paste"
             }
         return .init(
-            step: "sign-in", text: "ask you to sign in \(how)",
+            step: .signIn, text: "ask you to sign in \(how)",
             hints: [
                 Hint("to do it now", run: login(wanted, account))
             ])
@@ -332,11 +333,6 @@ extension Explainer {
         guard let url = request.place else { return Failure.login(account.map(wanted.naming) ?? wanted, url: nil) }
         return "lanyard login \(url)\(option: "--account", account)"
     }
-}
-
-extension StoreError {
-    /// Whether the provider can ask the person to put it right.
-    fileprivate var isPromptable: Bool { [.locked, .noDefaultCollection].contains(reason) }
 }
 
 extension Session {

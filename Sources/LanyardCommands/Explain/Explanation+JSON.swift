@@ -19,7 +19,8 @@ extension Explanation {
                     ]
                 }),
             "next": [
-                "step": .string(next.step), "text": .string(next.text), "status": .integer(Int64(next.status.rawValue)),
+                "step": .string(next.step.rawValue), "text": .string(next.text),
+                "status": .integer(Int64(next.status.rawValue)),
             ],
             "hints": JSONValue(strings: hints.map(\.line)),
         ]

@@ -17,7 +17,7 @@ extension Explanation {
         let subject = tool.map { "for \($0.name.text), lanyard" } ?? "get"
         lines.append("\(subject) would \(next.text)".wrapped(columns: columns, indent: 2, from: 0))
         if let tool {
-            let verb = next.step == "try-renewal" ? "may get" : "gets"
+            let verb = next.step == .tryRenewal ? "may get" : "gets"
             let start = tool.uses?.here?.other == nil ? "" : "from lanyard, "
             lines.append("\(start)\(tool.name.text) \(verb) \(tool.gets)".wrapped(columns: columns, indent: 2, from: 0))
         }

@@ -56,8 +56,23 @@ struct Explanation: Sendable {
 
     /// What `get` would do.
     struct Next: Sendable {
-        /// `ask-agent`, `answer`, `exchange`, `ask-broker`, `renew`, `try-renewal`, `authenticate`, `sign-in`, `unlock`, `fail`, `password` or `nothing`.
-        let step: String
+        /// As programs read it (docs/diagnosis.md).
+        enum Step: String {
+            case askAgent = "ask-agent"
+            case answer
+            case exchange
+            case askBroker = "ask-broker"
+            case renew
+            case tryRenewal = "try-renewal"
+            case authenticate
+            case signIn = "sign-in"
+            case unlock
+            case password
+            case nothing
+            case fail
+        }
+
+        let step: Step
         /// For people, after "get would".
         let text: String
         var hints: [Hint] = []
@@ -65,7 +80,7 @@ struct Explanation: Sendable {
         /// Why it fails, if it does.
         var failure: Failure?
 
-        init(step: String, text: String, hints: [Hint] = [], status: ExitStatus = .done) {
+        init(step: Step, text: String, hints: [Hint] = [], status: ExitStatus = .done) {
             self.step = step
             self.text = text
             self.hints = hints
@@ -75,7 +90,7 @@ struct Explanation: Sendable {
         /// It fails; `before` and `after` go around the message.
         init(_ failure: Failure, _ before: String = "fail: ", after: String = "") {
             self.init(
-                step: "fail", text: before + failure.message + after, hints: failure.hints, status: failure.status)
+                step: .fail, text: before + failure.message + after, hints: failure.hints, status: failure.status)
             self.failure = failure
         }
     }
@@ -110,7 +125,7 @@ struct Explanation: Sendable {
     var server: ServerAnswer?
     /// The issuer that the URL's host is, or may be by what its server says; nil if neither tells.
     var issuer: PluginIssuer?
-    var next = Next(step: "nothing", text: "print nothing")
+    var next = Next(step: .nothing, text: "print nothing")
     var now: Int
     let context: CommandContext
 }

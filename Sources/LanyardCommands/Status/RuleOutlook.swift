@@ -34,6 +34,8 @@ struct RuleOutlook {
     private(set) var expiresOn: Int?
     /// Whether the machine's broker gave the token, or gives the next.
     private(set) var isBrokered = false
+    /// Why a renewal may be refused.
+    private(set) var doubt: RenewalDoubt?
     /// What is in the way.
     private(set) var failure: Failure?
 
@@ -57,7 +59,9 @@ struct RuleOutlook {
                 account = remembered.username
                 expiresOn = remembered.expiresOn
             } else {
-                refuse(.store(error ?? StoreError(.broken)), wanted, session)
+                let error = error ?? StoreError(.broken)
+                let mayUnlock = Attendance.anybody.unlocking(error) != nil
+                refuse(mayUnlock ? .unlock : .fail, .store(error), wanted, session)
             }
         } catch {
             failure = error
@@ -75,40 +79,27 @@ struct RuleOutlook {
     private mutating func settle(_ decision: Decision, _ wanted: TokenRequest, _ session: Session) {
         account = decision.account?.nameForPeople
         isBrokered = decision.isBrokered
-        if decision.asksBrokerFirst {
-            if decision.isBrokered {
-                step = .renew
-            } else {
-                refuse(.interactionRequired(nil, account: decision.account), wanted, session)
-                step = .askBroker
-            }
-            return
-        }
-        switch decision.step {
+        switch session.sources.next(decision, for: wanted, .anybody) {
         case .answer(let token):
             step = .answer
             expiresOn = token.expiresOn
-        case .exchange:
-            step = .renew
-        case .authenticate:
-            step = .authenticate
-        case .renew:
-            step = decision.isKnown ? .renew : .tryRenewal
-        case .askPerson:
-            refuse(.interactionRequired(nil, account: decision.account), wanted, session)
-        case .refuse(let error):
-            refuse(error, wanted, session)
+        case .exchange, .renew(nil), .askBroker(isSure: true, _): step = .renew
+        case .renew(let doubt?):
+            step = .tryRenewal
+            self.doubt = doubt
+        case .authenticate: step = .authenticate
+        case .askBroker: refuse(.askBroker, .interactionRequired(nil, account: decision.account), wanted, session)
+        case .signIn(_, let error): refuse(.signIn, error, wanted, session)
+        case .choose(let error): refuse(.choose, error, wanted, session)
+        case .unlock(let error, _): refuse(.unlock, .store(error), wanted, session)
+        case .fail(let error): refuse(.fail, error, wanted, session)
         }
     }
 
-    private mutating func refuse(_ error: AcquisitionError, _ wanted: TokenRequest, _ session: Session) {
-        step =
-            switch error {
-            case .interactionRequired, .noSuchAccount: .signIn
-            case .ambiguousAccount: .choose
-            case .store(let error) where [.locked, .noDefaultCollection].contains(error.reason): .unlock
-            default: .fail
-            }
+    private mutating func refuse(
+        _ step: Step, _ error: AcquisitionError, _ wanted: TokenRequest, _ session: Session
+    ) {
+        self.step = step
         failure = Failure(error, request: wanted, url: url, in: session.context)
     }
 

@@ -2,6 +2,7 @@ import JSON
 import Rules
 import Secrets
 import Terminal
+import TokenAcquisition
 
 extension Status {
     /// The accounts, then the rules; laid out for so many columns.
@@ -70,6 +71,7 @@ extension RuleOutlook {
         case .signIn: return whose
         case .askBroker: return "\(whose), if the machine's broker has a sign-in"
         case .authenticate: return "\(shown), as the identity \(wanted?.identity?.name.displayable(limit: 64) ?? "")"
+        case .tryRenewal where doubt == .othersSignIn: return "\(whose), if another client's sign-in serves"
         case .tryRenewal: return "\(whose), who has never been at this tenant"
         case .choose, .unlock, .fail, .nothing: return "\(shown): \(failure?.message ?? "")"
         }

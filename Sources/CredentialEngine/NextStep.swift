@@ -1,0 +1,120 @@
+public import PluginWire
+public import Rules
+public import TokenAcquisition
+public import TokenStore
+
+/// What `get` does next for a request: what was decided, given who is there to be asked.
+///
+/// `get` finds that out on its way; `explain`, `status` and `list` tell it beforehand.
+public enum NextStep: Sendable {
+    /// A stored token is handed out, or what one was exchanged for.
+    case answer(AcquiredToken)
+    /// A stored token is exchanged for what the host takes.
+    case exchange
+    /// Refresh tokens are redeemed; with what makes it doubtful that they serve.
+    case renew(RenewalDoubt?)
+    /// The plugin gets a token as the identity.
+    case authenticate
+    /// The machine's broker is asked for a token, which it gave before if `isSure`; else the other step is next.
+    indirect case askBroker(isSure: Bool, otherwise: NextStep)
+    /// The person signs in, first of all this way, unless nobody knows which there are; with the error if they don't.
+    case signIn(by: PluginRequest.Flow?, AcquisitionError)
+    /// The person says which account is meant; with the error if they don't.
+    case choose(AcquisitionError)
+    /// The person unlocks the keyring, or has one made.
+    case unlock(StoreError, Unlocking)
+    /// There is no token.
+    case fail(AcquisitionError)
+}
+
+/// How the person can unlock the keyring.
+public enum Unlocking: Sendable {
+    /// Its own window asks them.
+    case inWindow
+    /// lanyard asks them for its password.
+    case atTerminal
+}
+
+/// Who is there to be asked for a request, and how.
+public struct Attendance: Sendable {
+    /// Whether somebody can be asked to sign in.
+    public var mayAsk: Bool
+    /// The ways to sign in that can work here, best first; nil for any.
+    public var flows: [PluginRequest.Flow]?
+    /// Whether somebody can be asked which account is meant.
+    public var mayChoose: Bool
+    /// How the keyring can be unlocked; nil if it can't.
+    public var unlocking: Unlocking?
+
+    /// Describes who is there.
+    public init(
+        mayAsk: Bool, flows: [PluginRequest.Flow]? = nil, mayChoose: Bool = false, unlocking: Unlocking? = nil
+    ) {
+        self.mayAsk = mayAsk
+        self.flows = flows
+        self.mayChoose = mayChoose
+        self.unlocking = unlocking
+    }
+
+    /// Nobody.
+    public static let nobody = Attendance(mayAsk: false)
+    /// Somebody who can be asked in any way.
+    public static let anybody = Attendance(mayAsk: true, mayChoose: true, unlocking: .inWindow)
+
+    /// How a keyring is unlocked that is in this way; nil if it isn't.
+    public func unlocking(_ error: StoreError) -> Unlocking? {
+        switch unlocking {
+        case .inWindow where [.locked, .noDefaultCollection].contains(error.reason): .inWindow
+        case .atTerminal where error.reason == .locked: .atTerminal
+        default: nil
+        }
+    }
+}
+
+extension CredentialSources {
+    /// What is next for a request that this was decided for.
+    public func next(_ decision: Decision, for wanted: TokenRequest, _ attendance: Attendance) -> NextStep {
+        let next = nextWithoutBroker(decision, wanted, attendance)
+        return decision.asksBrokerFirst ? .askBroker(isSure: decision.isBrokered, otherwise: next) : next
+    }
+
+    /// Whether the person is asked at the terminal to unlock a keyring that is in the way of a request.
+    public func mayAskToUnlock(for request: CredentialRequest) -> Bool {
+        !request.isUnattended && attendant.mayAskToUnlock
+    }
+
+    private func nextWithoutBroker(
+        _ decision: Decision, _ wanted: TokenRequest, _ attendance: Attendance
+    ) -> NextStep {
+        switch decision.step {
+        case .answer(let token): return .answer(token)
+        case .exchange: return .exchange
+        case .renew: return .renew(decision.doubt)
+        case .authenticate: return .authenticate
+        case .askPerson:
+            return signIn(decision, wanted, attendance, .interactionRequired(nil, account: decision.account))
+        case .refuse(let error):
+            switch error {
+            case .noSuchAccount: return signIn(decision, wanted, attendance, error)
+            case .ambiguousAccount where attendance.mayChoose: return .choose(error)
+            case .store(let problem): return attendance.unlocking(problem).map { .unlock(problem, $0) } ?? .fail(error)
+            default: return .fail(error)
+            }
+        }
+    }
+
+    private func signIn(
+        _ decision: Decision, _ wanted: TokenRequest, _ attendance: Attendance, _ error: AcquisitionError
+    ) -> NextStep {
+        guard attendance.mayAsk else { return .fail(error) }
+        guard let flows = attendance.flows else { return .signIn(by: nil, error) }
+        do throws(AcquisitionError) {
+            guard let flow = try decision.signInFlow(for: wanted, among: flows) else { return .fail(error) }
+            // What a sign-in brings must be kept.
+            do throws(StoreError) { try acquirer.requireWritable() } catch { throw .store(error) }
+            return .signIn(by: flow, error)
+        } catch {
+            return .fail(error)
+        }
+    }
+}
