@@ -41,7 +41,8 @@ public enum Lanyard {
         guard isOption || GitConsumer.Verb(rawValue: last) != nil else {
             leave(ExitStatus.done.rawValue, context)
         }
-        // Options come before the verb where they stand in credential.helper.
+        // Options that stand in credential.helper come before every verb. Who asks nobody has no use for them.
+        if let verb = GitConsumer.Verb(rawValue: last), verb != .get { serve(GitConsumer(verb), in: context) }
         let words = isOption ? rest : [last] + rest.dropLast()
         finish(context) { await LanyardCommand.run(words, in: context) }
     }

@@ -17,9 +17,9 @@ import Testing
             return ended.lines + ended.errors.split(separator: "\n").map(String.init)
         }
 
-        init(_ world: World) throws {
+        init(_ world: World, helper: String = "lanyard") throws {
             self.world = world
-            options = ["-c", "credential.helper=", "-c", "credential.helper=lanyard"]
+            options = ["-c", "credential.helper=", "-c", "credential.helper=\(helper)"]
             let askpass = """
                 #!/bin/sh
                 echo >&2 "askpass: $*"
@@ -101,6 +101,17 @@ import Testing
             #expect(try await git("approve", ex + ["username=user-erase2", "password=pass1"]) == [])
             #expect(try await git("reject", ex) == [])
             #expect(try await git("fill", ex) == asked("https", "example.com"), "15: forgets all that match")
+        }
+    }
+
+    @Test func `options in credential.helper get a password stored and erased, too`() async throws {
+        try await World.with { world in
+            let git = try Git(world, helper: "lanyard --flow device-code")
+            let host = ["protocol=https", "host=example.com"]
+            #expect(try await git("approve", host + ["username=user", "password=typed"]) == [])
+            #expect(try await git("fill", host) == found("example.com", "user", "typed"))
+            #expect(try await git("reject", host + ["username=user", "password=typed"]) == [])
+            #expect(try await git("fill", host) == asked("https", "example.com"))
         }
     }
 
