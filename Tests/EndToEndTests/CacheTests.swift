@@ -32,6 +32,17 @@ import Testing
         }
     }
 
+    @Test func `cache list shows an account of which there is nothing to add`() async throws {
+        try await World.with { world in
+            let document =
+                #"{"Account": {"1": {"home_account_id": "7", "environment": "github.com", "realm": "default","#
+                + #" "username": "octocat", "authority_type": "Generic", "local_account_id": "7"}}}"#
+            let imported = try await world.lanyard(["import", "-"], input: document)
+            #expect(imported.errors == "lanyard: imported 1, skipped 0\n", "\(imported)")
+            #expect(try await world.lanyard(["cache", "list"]).output == "octocat at github.com\n  account\n")
+        }
+    }
+
     @Test func `cache clear asks, narrows down, and leaves git's passwords`() async throws {
         try await World.with { world in
             let url = "\(world.sandbox.resource)/common/hello.git"

@@ -4,9 +4,6 @@ import Terminal
 
 /// Stored records laid out for people: by account, within 80 columns as far as words allow.
 struct RecordListing {
-    private static let width = 80
-    private static let margin = String(repeating: " ", count: 17)
-
     let facts: [RecordFacts]
     let now: Int
 
@@ -40,9 +37,11 @@ struct RecordListing {
             details.append("tenant \(facts.tenant.displayable(limit: 100))")
         }
         if let audience = facts.audience { details.append("for \(audience.displayable(limit: 255))") }
-        details += Self.wrapped(facts.scopes.map { $0.displayable(limit: 200) })
-        let heads = ["  \(facts.what)"] + Array(repeating: "", count: max(0, details.count - 1))
-        return zip(heads, details).map { head, detail in head + Self.margin.dropFirst(head.count) + detail }
+        if !facts.scopes.isEmpty {
+            details.append(facts.scopes.map { $0.displayable(limit: 200) }.joined(separator: " "))
+        }
+        let rows = [[facts.what, details.first ?? ""]] + details.dropFirst().map { ["", $0] }
+        return Table(rows, atLeast: [13]).wrapped(columns: 80, indent: 2).map { "  " + $0 }
     }
 
     private func state(_ facts: RecordFacts) -> String? {
@@ -64,18 +63,5 @@ struct RecordListing {
             default: (seconds / 86_400, "day")
             }
         return "\(number) \(unit)\(number == 1 ? "" : "s")"
-    }
-
-    /// Words on lines that fit beside the margin; a word that is too long has a line of its own.
-    private static func wrapped(_ words: [String]) -> [String] {
-        var lines: [String] = []
-        for word in words {
-            if let last = lines.last, last.count + 1 + word.count <= width - margin.count {
-                lines[lines.count - 1] = last + " " + word
-            } else {
-                lines.append(word)
-            }
-        }
-        return lines
     }
 }
