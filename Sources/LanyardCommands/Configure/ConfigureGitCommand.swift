@@ -27,7 +27,7 @@ struct ConfigureCommand: Command {
         let tools = ToolList(context)
         if let fault = tools.fault {
             context.console.note(fault.message)
-            for hint in fault.hints { context.console.note(hint) }
+            for hint in fault.hints { context.console.hint(hint) }
         }
         for line in await tools.lines() { context.console.print(line) }
     }
