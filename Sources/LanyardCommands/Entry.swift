@@ -98,6 +98,13 @@ protocol Command: AsyncParsableCommand, WithExamples {
     mutating func run(in context: CommandContext) async throws
 }
 
+/// A command that tools run: it is served before the arguments are parsed, and only help and completion know it from here.
+protocol ServedCommand: Command {}
+
+extension ServedCommand {
+    mutating func run(in context: CommandContext) async throws { throw CleanExit.helpRequest(Self.self) }
+}
+
 /// `lanyard`, for people.
 struct LanyardCommand: AsyncParsableCommand, WithExamples {
     static let configuration = CommandConfiguration(

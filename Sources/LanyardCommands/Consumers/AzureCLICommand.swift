@@ -2,7 +2,7 @@ import ArgumentParser
 import ConsumerProtocols
 
 /// `lanyard azd`, for those without a link of that name; hidden like `lanyard az`.
-struct AzureDeveloperCLICommand: Command {
+struct AzureDeveloperCLICommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: AzureDeveloperCLIConsumer.program, abstract: "Print tokens as the Azure Developer CLI does.",
         usage: "lanyard azd auth token [<options>]",
@@ -18,17 +18,10 @@ struct AzureDeveloperCLICommand: Command {
 
     @Argument(parsing: .captureForPassthrough, help: "What azd would be given.")
     var arguments: [String] = []
-
-    mutating func run(in context: CommandContext) async throws {
-        guard !arguments.contains("--help"), !arguments.contains("-h") else { throw CleanExit.helpRequest(Self.self) }
-        var run = ConsumerRun(AzureDeveloperCLIConsumer(arguments), in: context)
-        let status = await run.toTheEnd()
-        guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
-    }
 }
 
 /// `lanyard az`, for those without a link of that name; hidden, because it is for SDKs.
-struct AzureCLICommand: Command {
+struct AzureCLICommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: AzureCLIConsumer.program, abstract: "Print tokens as the Azure CLI does.",
         usage: "lanyard az account get-access-token | account show | version [<options>]",
@@ -44,13 +37,4 @@ struct AzureCLICommand: Command {
 
     @Argument(parsing: .captureForPassthrough, help: "What az would be given.")
     var arguments: [String] = []
-
-    mutating func run(in context: CommandContext) async throws {
-        guard !arguments.contains("--help"), !arguments.contains("-h") else { throw CleanExit.helpRequest(Self.self) }
-        let consumer = AzureCLIConsumer(
-            arguments, environment: context.environment, version: Version.current)
-        var run = ConsumerRun(consumer, in: context)
-        let status = await run.toTheEnd()
-        guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
-    }
 }

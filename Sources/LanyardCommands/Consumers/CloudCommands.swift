@@ -1,7 +1,6 @@
 import ArgumentParser
-import ConsumerProtocols
 
-struct AWSCommand: Command {
+struct AWSCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "aws", abstract: "Print temporary keys for the AWS CLI and SDKs.",
         discussion: """
@@ -18,15 +17,9 @@ struct AWSCommand: Command {
 
     @Argument(help: "The URL: https://sts.amazonaws.com/ or a region's, and the role's ARN.")
     var url: String
-
-    mutating func run(in context: CommandContext) async throws {
-        var run = ConsumerRun(AWSConsumer([url]), in: context)
-        let status = await run.toTheEnd()
-        guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
-    }
 }
 
-struct GoogleCommand: Command {
+struct GoogleCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "gcloud", abstract: "Print a token for gcloud and Google's SDKs.",
         discussion: """
@@ -47,10 +40,4 @@ struct GoogleCommand: Command {
 
     @Argument(help: "The URL that a rule is for, such as https://sts.googleapis.com.")
     var url: String
-
-    mutating func run(in context: CommandContext) async throws {
-        var run = ConsumerRun(GoogleConsumer([url], context.environment), in: context)
-        let status = await run.toTheEnd()
-        guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
-    }
 }

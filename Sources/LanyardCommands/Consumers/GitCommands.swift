@@ -18,21 +18,23 @@ struct GetCommand: Command {
 
     @OptionGroup(title: "Sign-in") var interaction: InteractionOptions
 
-    mutating func run(in context: CommandContext) async throws { try await serve(.get, interaction.values, context) }
+    mutating func run(in context: CommandContext) async throws {
+        var run = ConsumerRun(GitConsumer(.get), in: context, interaction.values)
+        let status = await run.toTheEnd()
+        guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
+    }
 }
 
-struct StoreCommand: Command {
+struct StoreCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Store the password on standard input.", discussion: CredentialFormat.note)
 
     static let examples: KeyValuePairs = [
         "Store a password from a file with url, username and password": "lanyard store <credential.txt"
     ]
-
-    mutating func run(in context: CommandContext) async throws { try await serve(.store, .init(), context) }
 }
 
-struct EraseCommand: Command {
+struct EraseCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Forget the password or token on standard input.",
         discussion: CredentialFormat.note)
@@ -40,24 +42,11 @@ struct EraseCommand: Command {
     static let examples: KeyValuePairs = [
         "Forget a password": #"printf 'url=https://git.contoso.com\nusername=alice\n' | lanyard erase"#
     ]
-
-    mutating func run(in context: CommandContext) async throws { try await serve(.erase, .init(), context) }
 }
 
-struct CapabilityCommand: Command {
+struct CapabilityCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "capability", abstract: "List what lanyard understands of git's protocol.")
 
     static let examples: KeyValuePairs = ["See what lanyard understands": "lanyard capability"]
-
-    mutating func run(in context: CommandContext) async throws { try await serve(.capability, .init(), context) }
-}
-
-/// Serves git for the argument parser.
-private func serve(
-    _ verb: GitConsumer.Verb, _ options: InteractionOptions.Values, _ context: CommandContext
-) async throws {
-    var run = ConsumerRun(GitConsumer(verb), in: context, options)
-    let status = await run.toTheEnd()
-    guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
 }

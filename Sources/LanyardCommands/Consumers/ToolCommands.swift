@@ -1,10 +1,7 @@
 import ArgumentParser
-import ConsumerProtocols
 import Rules
 
-// Tools that run a command of lanyard's are served before the arguments are parsed; these are what help and completion know.
-
-struct KubectlCommand: Command {
+struct KubectlCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "kubectl", abstract: "Answer kubectl's request in KUBERNETES_EXEC_INFO.",
         discussion: "kubectl, helm, k9s and other programs made with client-go run it for a user of a kubeconfig.")
@@ -19,14 +16,9 @@ struct KubectlCommand: Command {
     ]
 
     @Argument(help: "What the token is for; by default the cluster's URL.") var url: String?
-
-    mutating func run(in context: CommandContext) async throws {
-        let arguments = [url].compactMap(\.self)
-        try await serve(KubernetesConsumer(arguments, environment: context.environment), context)
-    }
 }
 
-struct PnpmCommand: Command {
+struct PnpmCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "pnpm", abstract: "Print the Authorization header's value for an npm registry.",
         discussion: "pnpm's tokenHelper is a program without arguments, such as a script with this command.")
@@ -36,13 +28,4 @@ struct PnpmCommand: Command {
     ]
 
     @Argument(help: "The registry's URL.") var url: String
-
-    mutating func run(in context: CommandContext) async throws { try await serve(PnpmConsumer([url]), context) }
-}
-
-/// Serves a tool for the argument parser.
-private func serve(_ consumer: any Consumer, _ context: CommandContext) async throws {
-    var run = ConsumerRun(consumer, in: context)
-    let status = await run.toTheEnd()
-    guard status == ExitStatus.done.rawValue else { throw ExitCode(status) }
 }
