@@ -53,7 +53,8 @@ struct ForwardAddCommand: Command {
         let added = try urls.map { url throws(Failure) in try URLPattern(typed: url) }
         let confirms = confirm
         let name = name
-        let result = try session.changeForwards { file throws(SettingsError) in
+        let result = try session.changing { (file: TableFile<Forward>) throws(SettingsError) in
+            try file.requireWritable()
             let old = file.tables.first { $0.name == name }
             var forward = old ?? Forward(name: name, urls: [], confirms: false)
             forward.urls += added.filter { url in !forward.urls.contains { $0.means(url) } }
@@ -127,7 +128,8 @@ struct ForwardRemoveCommand: Command {
         let session = try Session(context, of: place.scope)
         let taken = try urls.map { url throws(Failure) in try URLPattern(typed: url) }
         let name = name
-        let left: Forward? = try session.changeForwards { file throws(SettingsError) in
+        let left: Forward? = try session.changing { (file: TableFile<Forward>) throws(SettingsError) in
+            try file.requireWritable()
             guard let old = file.tables.first(where: { $0.name == name }) else { return nil }
             var rest = old
             rest.urls.removeAll { url in taken.contains { $0.means(url) } }
@@ -145,26 +147,6 @@ struct ForwardRemoveCommand: Command {
         }
         context.console.note(
             left.urls.isEmpty ? "removed the forward \(shown) from \(file)" : "\(shown) may no longer ask for that")
-    }
-}
-
-extension Session {
-    /// Changes the forwards of a file.
-    func changeForwards<Result>(
-        _ change: (TableFile<Forward>) throws(SettingsError) -> Result
-    ) throws(Failure) -> Result {
-        guard scope == .system || !configuration.isLocked("forward") else {
-            throw Failure(
-                "forwards are locked by \(Configuration.systemFile)", hints: ["ask whoever administers this machine"])
-        }
-        do throws(SettingsError) {
-            let file = try TableFile<Forward>(reading: fileToChange())
-            try file.requireWritable()
-            return try change(file)
-        } catch {
-            guard scope == .system, error.lacksPermission else { throw Failure(error) }
-            throw Failure(error.description, hints: [context.asRoot])
-        }
     }
 }
 

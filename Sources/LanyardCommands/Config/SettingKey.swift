@@ -83,9 +83,7 @@ struct SystemSettingOptions: ParsableArguments {
         }
         let setting = try Configuration.settings(in: context, isToBeWritten: true).first { $0.key == key.name }
         guard setting?.isLocked != true else {
-            throw Failure(
-                "\(key.name) is locked by \(Configuration.systemFile)",
-                hints: ["ask whoever administers this machine"])
+            throw .locked("\(key.name) is")
         }
         return SettingFilePlace(path: own, context: context)
     }
@@ -103,8 +101,7 @@ struct SettingFilePlace {
         do throws(SettingsError) {
             try body(SettingFile(reading: path))
         } catch {
-            guard path == Configuration.systemFile, error.lacksPermission else { throw Failure(error) }
-            throw Failure(error.description, hints: [context.asRoot])
+            throw Failure(error, isSystem: path == Configuration.systemFile, context)
         }
     }
 }

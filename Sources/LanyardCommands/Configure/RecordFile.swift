@@ -69,8 +69,7 @@ struct RecordFile: Sendable {
         do throws(SettingsError) {
             try SettingsText(reading: path).requireReplaceable()
         } catch {
-            guard isSystem, error.lacksPermission else { throw Failure(error) }
-            throw Failure(error.description, hints: [context.asRoot])
+            throw Failure(error, isSystem: isSystem, context)
         }
     }
 

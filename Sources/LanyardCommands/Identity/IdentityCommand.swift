@@ -39,8 +39,12 @@ struct IdentityRemoveCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
-        guard try session.removeIdentity(named: name) else { throw missing(session) }
         let shown = name.displayable(limit: 64)
+        guard try session.removeTable(where: { (identity: Identity) in identity.name == name }) else {
+            throw Failure(
+                missing: "identity \(shown)", session,
+                elsewhere: session.configuration.identities.first { $0.name == name }, name: \.name)
+        }
         session.context.console.note("removed the identity \(shown) from \(session.context.short(session.rulesFile))")
         try tellWhoStillNamesIt(context)
     }
@@ -67,23 +71,6 @@ struct IdentityRemoveCommand: Command {
                     run: "lanyard config unset\(flag: "--system", if: system) default-identity"))
         case .builtIn, nil: break
         }
-    }
-
-    private func missing(_ session: Session) -> Failure {
-        let shown = name.displayable(limit: 64)
-        let file = session.context.short(session.rulesFile)
-        guard let other = session.configuration.identities.first(where: { $0.name == name }) else {
-            return Failure(
-                "there is no identity \(shown) in \(file)",
-                hints: [Hint("see which there are", run: "lanyard identity list")])
-        }
-        return Failure(
-            "there is no identity \(shown) in \(file)",
-            hints: [
-                Hint(
-                    "there is one for all users at \(other.place(session.context))",
-                    run: "sudo lanyard identity remove --system \(name)")
-            ])
     }
 }
 

@@ -189,20 +189,12 @@ struct RuleRemoveCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
         let pattern = try session.pattern(url)
-        guard try session.removeRule(for: pattern) else { throw missing(pattern, session) }
+        guard try session.removeTable(where: { (rule: Rule) in rule.pattern.means(pattern) }) else {
+            throw Failure(
+                missing: "rule for \(pattern.text.displayable(limit: 200))", session,
+                elsewhere: session.configuration.rules.first { $0.pattern.means(pattern) }, name: \.pattern.text)
+        }
         let shown = pattern.text.displayable(limit: 500)
         session.context.console.note("removed the rule for \(shown) from \(session.context.short(session.rulesFile))")
-    }
-
-    private func missing(_ pattern: URLPattern, _ session: Session) -> Failure {
-        let other = session.configuration.rules.first { $0.pattern.means(pattern) }
-        let hint = other.map { other in
-            Hint(
-                "there is one for all users at \(other.place(session.context))",
-                run: "sudo lanyard rule remove --system \(other.pattern.text)")
-        }
-        return Failure(
-            "there is no rule for \(pattern.text.displayable(limit: 200)) in \(session.context.short(session.rulesFile))",
-            hints: [hint ?? Hint("see which there are", run: "lanyard rule list")])
     }
 }

@@ -352,11 +352,6 @@ extension AuthorityURL {
     }
 }
 
-extension Rule {
-    /// `FILE:LINE`, for people.
-    func place(_ context: CommandContext) -> String { context.short(file) + (line.map { ":\($0)" } ?? "") }
-}
-
 extension Failure {
     /// A rule in the place of one that was to be made.
     init(taken other: Rule, _ context: CommandContext, hint: Hint) {
