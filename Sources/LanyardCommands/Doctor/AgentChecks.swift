@@ -3,17 +3,13 @@ import Rules
 import Terminal
 
 /// Whether the agent that this machine asks can be reached, and what it forwards itself is served.
+///
+/// For strangers neither a socket nor a forward is named, for people name these after machines.
 struct AgentChecks {
     private static let check = "agent"
 
-    private let examination: Examination
-    private let isForStrangers: Bool
-
-    /// For strangers neither a socket nor a forward is named, for people name these after machines.
-    init(_ examination: Examination, isForStrangers: Bool) {
-        self.examination = examination
-        self.isForStrangers = isForStrangers
-    }
+    let examination: Examination
+    private var isForStrangers: Bool { examination.isForStrangers }
 
     /// None if nothing is forwarded, to here or from here.
     var findings: [Finding] {

@@ -6,17 +6,13 @@ import Terminal
 import TokenAcquisition
 
 /// Whether another program of this machine holds sign-ins that tokens come from.
+///
+/// For strangers nothing is said in the authority's own words, which may name somebody.
 struct BrokerChecks {
     private static let check = "broker"
 
-    private let examination: Examination
-    private let isForStrangers: Bool
-
-    /// For strangers nothing is said in the authority's own words, which may name somebody.
-    init(_ examination: Examination, isForStrangers: Bool) {
-        self.examination = examination
-        self.isForStrangers = isForStrangers
-    }
+    let examination: Examination
+    private var isForStrangers: Bool { examination.isForStrangers }
 
     /// One for each plugin that could be asked; none if no rule comes to an authority that it serves.
     func findings() async -> [Finding] {

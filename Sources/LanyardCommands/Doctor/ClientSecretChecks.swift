@@ -7,11 +7,7 @@ import TokenStore
 
 /// The clients' secrets that the rules' issuers want, if the keyring can be read.
 struct ClientSecretChecks {
-    private let examination: Examination
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
+    let examination: Examination
 
     /// A client at an issuer.
     private struct Client: Hashable {

@@ -8,13 +8,9 @@ import Terminal
 
 /// What the configuration files say.
 struct ConfigurationChecks {
-    private let examination: Examination
+    let examination: Examination
     private var configuration: Configuration { examination.configuration }
     private var context: CommandContext { examination.context }
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
 
     var findings: [Finding] {
         [.pass("lanyard", "\(Version.current), \(context.short(context.executable))"), file] + rules
@@ -49,8 +45,7 @@ struct ConfigurationChecks {
         let place = "edit \(rule.place(context))"
         if let identity = rule.identity {
             do throws(ResolutionError) { _ = try configuration.identity(named: identity) } catch {
-                let failure = Failure(error, in: context)
-                return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+                return failed(name, place, error)
             }
             guard !rule.authority.isEmpty else { return nil }
         }
@@ -61,9 +56,8 @@ struct ConfigurationChecks {
         }
         if rule.identity == nil, let finding = clientFinding(rule, name, place, match) { return finding }
         let exchange = match.plugin.exchange(named: rule.exchange, forHost: rule.pattern.host.text)
-        if let name = rule.exchange, exchange == nil {
-            let failure = Failure(.unknownExchange(name, authority: rule.authority), in: context)
-            return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+        if let unknown = rule.exchange, exchange == nil {
+            return failed(name, place, .unknownExchange(unknown, authority: rule.authority))
         }
         guard !rule.scopes.isEmpty || match.issuer?.scopes != nil || exchange?.scopes.isEmpty == false else {
             return .fail("rule", "\(name) has no scopes", Hint(place, write: "scopes = [\"…\"]"))
@@ -77,14 +71,19 @@ struct ConfigurationChecks {
         }
     }
 
+    /// What keeps a rule from working.
+    private func failed(_ name: String, _ place: String, _ error: ResolutionError) -> Finding {
+        let failure = Failure(error, in: context)
+        return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+    }
+
     /// What is wrong with a rule's client.
     private func clientFinding(_ rule: Rule, _ name: String, _ place: String, _ match: AuthorityMatch) -> Finding? {
         guard let client = configuration.clientID(of: rule) else {
             return .fail("rule", "\(name) has no client ID", Hint(place, write: "client-id = \"…\""))
         }
         do throws(ResolutionError) { _ = try configuration.clientID(client, at: match) } catch {
-            let failure = Failure(error, in: context)
-            return .fail("rule", Failure("\(name): \(failure.message)", hints: [Hint(place)] + failure.hints))
+            return failed(name, place, error)
         }
         return nil
     }
@@ -120,11 +119,7 @@ struct ConfigurationChecks {
 }
 
 struct PluginChecks {
-    private let registry: PluginRegistry
-
-    init(_ examination: Examination) {
-        registry = examination.registry
-    }
+    let registry: PluginRegistry
 
     var findings: [Finding] {
         let names = registry.plugins.map { "\($0.name) \($0.version)" }.joined(separator: ", ")

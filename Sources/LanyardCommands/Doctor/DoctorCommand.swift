@@ -29,11 +29,11 @@ struct DoctorCommand: Command {
     var report = false
 
     mutating func run(in context: CommandContext) async throws {
-        let examination = Examination(context)
-        var findings = await examination.findings(online: online, forStrangers: report)
+        let examination = Examination(context, isForStrangers: report)
+        var findings = await examination.findings(online: online)
         if report {
             let redaction = Redaction(examination)
-            findings = SystemFacts(context).findings + findings
+            findings = SystemFacts(context: context).findings + findings
             findings = findings.map { $0.redacted(redaction) }
         }
         let summary = DoctorSummary(findings)

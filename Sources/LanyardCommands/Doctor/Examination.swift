@@ -7,6 +7,8 @@ import TokenStore
 /// What `doctor` looks at: the surroundings, with a configuration if it can be read.
 struct Examination: Sendable {
     let context: CommandContext
+    /// Whether nothing may be told that names somebody.
+    let isForStrangers: Bool
     let configuration: Configuration
     /// What is wrong with the configuration; the built-in one stands for it then.
     let configurationError: SettingsError?
@@ -14,8 +16,9 @@ struct Examination: Sendable {
     /// How the person could be reached from here.
     let presence: Presence
 
-    init(_ context: CommandContext) {
+    init(_ context: CommandContext, isForStrangers: Bool) {
         self.context = context
+        self.isForStrangers = isForStrangers
         var error: SettingsError?
         do throws(SettingsError) {
             configuration = try Configuration.load(environment: context.environment)
@@ -55,31 +58,29 @@ struct Examination: Sendable {
 
     /// Everything, in the order in which it is looked at.
     ///
-    /// - Parameters:
-    ///   - isOnline: whether authorities are asked, too.
-    ///   - isForStrangers: whether nothing may be told that names somebody.
+    /// - Parameter isOnline: whether authorities are asked, too.
     /// - Returns: a finding or more for each check.
-    func findings(online isOnline: Bool, forStrangers isForStrangers: Bool) async -> [Finding] {
-        var findings = ConfigurationChecks(self).findings
-        findings += IdentityChecks(self).findings
-        findings += PluginChecks(self).findings
-        findings += AgentChecks(self, isForStrangers: isForStrangers).findings
-        findings += await KeyringChecks(self).findings()
-        findings += MemoryChecks(self).findings
-        findings += await GitChecks(self).findings()
-        findings += ToolChecks(self).findings
+    func findings(online isOnline: Bool) async -> [Finding] {
+        var findings = ConfigurationChecks(examination: self).findings
+        findings += IdentityChecks(examination: self).findings
+        findings += PluginChecks(registry: registry).findings
+        findings += AgentChecks(examination: self).findings
+        findings += await KeyringChecks(examination: self).findings()
+        findings += MemoryChecks(examination: self).findings
+        findings += await GitChecks(examination: self).findings()
+        findings += ToolChecks(context: context).findings
         // Who has an agent asked neither signs in here nor connects to an authority.
         guard configuration.agent == nil else { return findings }
-        findings += PersonChecks(self).findings
-        findings += await BrokerChecks(self, isForStrangers: isForStrangers).findings()
-        findings += await NetworkChecks(self).findings()
-        if isOnline { findings += await online(isForStrangers) }
-        return findings + (findings.contains { $0.check == "clock" } ? [] : ClockCheck(self).findings)
+        findings += PersonChecks(examination: self).findings
+        findings += await BrokerChecks(examination: self).findings()
+        findings += await NetworkChecks(examination: self).findings()
+        if isOnline { findings += await online() }
+        return findings + (findings.contains { $0.check == "clock" } ? [] : ClockCheck(examination: self).findings)
     }
 
-    private func online(_ isForStrangers: Bool) async -> [Finding] {
+    private func online() async -> [Finding] {
         do throws(Failure) {
-            return try await OnlineChecks(self, isForStrangers: isForStrangers).findings()
+            return try await OnlineChecks(self).findings()
         } catch {
             return [.warn("authority", "none was asked, because the configuration is wrong", "correct that first")]
         }

@@ -6,12 +6,8 @@ import Terminal
 
 /// git and its configuration, as they are outside any repository.
 struct GitChecks {
-    private let examination: Examination
+    let examination: Examination
     private var context: CommandContext { examination.context }
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
 
     func findings() async -> [Finding] {
         do throws(Failure) {

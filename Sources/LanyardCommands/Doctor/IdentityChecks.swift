@@ -7,13 +7,9 @@ import Terminal
 
 /// The identities that the configuration has, and whether what proves them is there.
 struct IdentityChecks {
-    private let examination: Examination
+    let examination: Examination
     private var configuration: Configuration { examination.configuration }
     private var context: CommandContext { examination.context }
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
 
     /// One for each identity, and for each name that none has; none without identities.
     var findings: [Finding] { configuration.identities.map(finding) + [defaultIdentity].compactMap(\.self) }

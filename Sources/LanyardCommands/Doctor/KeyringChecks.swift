@@ -8,11 +8,7 @@ import TokenStore
 ///
 /// Nothing prompts, and nothing is unlocked.
 struct KeyringChecks {
-    private let examination: Examination
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
+    let examination: Examination
 
     func findings() async -> [Finding] {
         // First, because this starts the provider that the bus knows of.
@@ -66,7 +62,7 @@ struct KeyringChecks {
     private var contents: [Finding] {
         do throws(StoreError) {
             return [accounts(in: try examination.store.records(matching: .all))]
-                + (try ClientSecretChecks(examination).findings())
+                + (try ClientSecretChecks(examination: examination).findings())
         } catch {
             return [.fail("accounts", Failure(error))]
         }

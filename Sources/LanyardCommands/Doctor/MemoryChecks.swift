@@ -6,12 +6,8 @@ import TokenStore
 
 /// What lanyard keeps in memory between two requests.
 struct MemoryChecks {
-    private let examination: Examination
+    let examination: Examination
     private var context: CommandContext { examination.context }
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
 
     var findings: [Finding] { [runtimeDirectory, kernelKeyring] }
 

@@ -6,12 +6,8 @@ import Terminal
 
 /// What the plugins' connections go through; nothing is connected to.
 struct NetworkChecks {
-    private let examination: Examination
+    let examination: Examination
     private var context: CommandContext { examination.context }
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
 
     func findings() async -> [Finding] {
         let entries = (try? await GitConfiguration.everything()) ?? []
@@ -80,11 +76,7 @@ struct ProxyVariable {
 
 /// Whether the clock can be right: tokens' times are compared with it.
 struct ClockCheck {
-    private let examination: Examination
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
+    let examination: Examination
 
     var findings: [Finding] {
         var status = stat()

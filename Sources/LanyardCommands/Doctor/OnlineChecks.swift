@@ -27,10 +27,10 @@ struct OnlineChecks: Sendable {
     /// For strangers nothing is said in the authorities' own words, which may name somebody.
     ///
     /// - Throws: `Failure` if the configuration is wrong.
-    init(_ examination: Examination, isForStrangers: Bool) throws(Failure) {
+    init(_ examination: Examination) throws(Failure) {
         session = try Session(examination.context, options: .init(isInteractive: false))
         targets = OnlineTarget.all(of: session)
-        self.isForStrangers = isForStrangers
+        isForStrangers = examination.isForStrangers
     }
 
     /// Everything; without a clock's finding if no authority told the time.

@@ -4,13 +4,9 @@ import Terminal
 
 /// How a person can be asked to sign in from here.
 struct PersonChecks {
-    private let examination: Examination
+    let examination: Examination
     private var context: CommandContext { examination.context }
     private var presence: Presence { examination.presence }
-
-    init(_ examination: Examination) {
-        self.examination = examination
-    }
 
     var findings: [Finding] {
         if examination.isForIdentities {

@@ -4,11 +4,7 @@ import Secrets
 
 /// What a stranger has to know of the machine to understand a report.
 struct SystemFacts {
-    private let context: CommandContext
-
-    init(_ context: CommandContext) {
-        self.context = context
-    }
+    let context: CommandContext
 
     var findings: [Finding] {
         [

@@ -2,11 +2,7 @@ import Terminal
 
 /// The tools that use lanyard, besides git.
 struct ToolChecks {
-    private let context: CommandContext
-
-    init(_ examination: Examination) {
-        context = examination.context
-    }
+    let context: CommandContext
 
     /// A finding for each tool that was configured, or finds lanyard by itself; none for others.
     var findings: [Finding] {
