@@ -1,4 +1,5 @@
 public import CredentialEngine
+import JSON
 public import Rules
 public import Secrets
 
@@ -140,4 +141,14 @@ public struct Turn: Sendable, Equatable {
         self.note = note
         self.next = next
     }
+    /// The tool's protocol ends with a complaint of its own.
+    static func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
+        Turn(complaint: .other(message, remedy: remedy), .end(status))
+    }
+
+    /// It ends with a document on a line of its own.
+    static func answer(_ value: JSONValue) -> Turn { Turn(output: value.encoded() + [0x0A], .end(0)) }
+
+    /// It ends with a text on a line of its own.
+    static func answer(_ text: String) -> Turn { Turn(output: Array("\(text)\n".utf8), .end(0)) }
 }

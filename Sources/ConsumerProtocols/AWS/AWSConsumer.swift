@@ -27,13 +27,13 @@ public struct AWSConsumer: Consumer {
 
     /// Asks the engine at once: nothing comes on stdin.
     public mutating func begin() -> Turn {
-        guard arguments.count == 1 else { return fail(Words.usage, status: 64) }
+        guard arguments.count == 1 else { return .fail(Words.usage, status: 64) }
         do throws(RequestError) {
             var request = try CredentialRequest(wholeURL: arguments[0])
             request.takesFields = true
             return Turn(.ask(.get(request)))
         } catch {
-            return fail("the URL can't be one: \(arguments[0].displayableURL)", status: 64)
+            return .fail("the URL can't be one: \(arguments[0].displayableURL)", status: 64)
         }
     }
 
@@ -43,14 +43,14 @@ public struct AWSConsumer: Consumer {
         case .credential(let credential): answer(credential)
         case .refused(let refusal): Turn(complaint: .refusal, .end(refusal.status))
         case .nothing, .input:
-            fail("no rule maps \(arguments[0].displayableURL)", remedy: "lanyard rule add; see lanyard-aws(1)")
+            .fail("no rule maps \(arguments[0].displayableURL)", remedy: "lanyard rule add; see lanyard-aws(1)")
         }
     }
 
     private func answer(_ credential: Credential) -> Turn {
         let fields = credential.fields
         guard let identifier = fields["AccessKeyId"], let key = fields["SecretAccessKey"] else {
-            return fail(
+            return .fail(
                 "\(arguments[0].displayableURL) doesn't give AWS keys",
                 remedy: "in its rule, write: exchange = \"\(Self.exchange)\"; see lanyard-aws(1)")
         }
@@ -59,10 +59,6 @@ public struct AWSConsumer: Consumer {
         ]
         answer["SessionToken"] = fields["SessionToken"].map { .string($0.reveal()) }
         answer["Expiration"] = credential.expiry.map(JSONValue.string)
-        return Turn(output: JSONValue.object(answer).encoded() + [0x0A], .end(0))
-    }
-
-    private func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
-        Turn(complaint: .other(message, remedy: remedy), .end(status))
+        return .answer(.object(answer))
     }
 }

@@ -49,10 +49,10 @@ public struct AzureCLIConsumer: Consumer {
             return switch command.action {
             case .token, .account: Turn(.ask(.get(Self.request(command))))
             case .version: print(["azure-cli": .string(Self.version), "azure-cli-core": .string(Self.version)])
-            case .versionText: print("azure-cli \(Self.version) (lanyard \(ownVersion))")
+            case .versionText: .answer("azure-cli \(Self.version) (lanyard \(ownVersion))")
             }
         } catch {
-            return Turn(complaint: .other(error.message.displayable(limit: 300)), .end(2))
+            return .fail(error.message.displayable(limit: 300), status: 2)
         }
     }
 
@@ -60,8 +60,9 @@ public struct AzureCLIConsumer: Consumer {
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)
-        case .refused(let refusal): Turn(complaint: complaint(refusal), .end(1))
-        case .input, .nothing: Turn(complaint: .other("there is no token for this"), .end(1))
+        case .refused(let refusal):
+            Turn(complaint: refusal.complaint(toSDKs: "Please run 'az login' to set up an account"), .end(1))
+        case .input, .nothing: .fail("there is no token for this")
         }
     }
 
@@ -75,7 +76,7 @@ public struct AzureCLIConsumer: Consumer {
 
     private func answer(_ credential: Credential) -> Turn {
         guard let command, case .accessToken = credential.kind else {
-            return Turn(complaint: .other("there is no token for this"), .end(1))
+            return .fail("there is no token for this")
         }
         let tenant = credential.realm ?? command.tenant ?? ""
         if command.action == .account { return print(account(of: credential, tenant, command)) }
@@ -118,27 +119,24 @@ public struct AzureCLIConsumer: Consumer {
         guard let name = command?.member else {
             return Turn(output: JSONValue.object(members).encoded(pretty: true) + [0x0A], .end(0))
         }
-        return print(members[name]?.text ?? "")
+        return .answer(members[name]?.text ?? "")
     }
-
-    private func print(_ text: String) -> Turn { Turn(output: Array("\(text)\n".utf8), .end(0)) }
-
-    /// What the person reads, with the words that SDKs look for if somebody must sign in.
-    ///
-    /// An authority's own refusal goes without them, for with them SDKs hide it.
-    private func complaint(_ refusal: ReportedRefusal) -> Turn.Complaint {
-        guard refusal.status == 2, !Self.isAuthoritys(refusal.message) else { return .refusal }
-        return .other(
-            "\(refusal.message) (to SDKs: Please run 'az login' to set up an account)",
-            remedy: refusal.remedies.isEmpty ? nil : refusal.remedies.joined(separator: "; "))
-    }
-
-    /// Whether a refusal is the authority's own: what the errors of Entra ID begin with, which SDKs look for, too.
-    static func isAuthoritys(_ message: String) -> Bool { message.hasBytes("AADSTS") }
 
     /// What a token is for if nothing is named.
     static let defaultScope = CredentialRequest.TokenWish.scope(ofResource: AzureCLICommandLine.defaultResource)
 
     /// A time as az writes it.
     package static func localTime(_ seconds: Int) -> String { Moment.local(seconds, "%Y-%m-%d %H:%M:%S.000000") }
+}
+
+extension ReportedRefusal {
+    /// What the person reads, with the words that SDKs look for if somebody must sign in.
+    ///
+    /// An authority's own refusal goes without them, for with them SDKs hide it. It has what the errors of Entra ID begin
+    /// with, which SDKs look for, too.
+    func complaint(toSDKs words: String) -> Turn.Complaint {
+        guard status == 2, !message.hasBytes("AADSTS") else { return .refusal }
+        return .other(
+            "\(message) (to SDKs: \(words))", remedy: remedies.isEmpty ? nil : remedies.joined(separator: "; "))
+    }
 }

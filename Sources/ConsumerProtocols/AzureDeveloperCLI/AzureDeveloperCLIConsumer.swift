@@ -43,7 +43,7 @@ public struct AzureDeveloperCLIConsumer: Consumer {
     /// Reads the arguments, and asks for the token.
     public mutating func begin() -> Turn {
         do throws(RequestProblem) { return Turn(.ask(.get(try request()))) } catch {
-            return Turn(complaint: .other("azd: \(error.message)".displayable(limit: 300)), .end(2))
+            return .fail("azd: \(error.message)".displayable(limit: 300), status: 2)
         }
     }
 
@@ -53,13 +53,14 @@ public struct AzureDeveloperCLIConsumer: Consumer {
         case .credential(let credential):
             guard case .accessToken = credential.kind else { return Self.nothing }
             let members = Self.token(credential)
-            return Turn(output: JSONValue.object(members).encoded() + [0x0A], .end(0))
-        case .refused(let refusal): return Turn(complaint: Self.complaint(refusal), .end(1))
+            return .answer(.object(members))
+        case .refused(let refusal):
+            return Turn(complaint: refusal.complaint(toSDKs: "not logged in, run `azd auth login` to login"), .end(1))
         case .input, .nothing: return Self.nothing
         }
     }
 
-    private static let nothing = Turn(complaint: .other("there is no token for this"), .end(1))
+    private static let nothing = Turn.fail("there is no token for this")
 
     /// What azd prints of a token: its end is in UTC, as azd has it.
     ///
@@ -114,13 +115,5 @@ public struct AzureDeveloperCLIConsumer: Consumer {
             let json = String(validating: bytes, as: UTF8.self), let request = try? ClaimsRequest(json)
         else { throw RequestProblem(message: "--claims must be a claims request in base64") }
         return request.encoded
-    }
-
-    /// What the person reads, with the words that SDKs look for if somebody must sign in.
-    private static func complaint(_ refusal: ReportedRefusal) -> Turn.Complaint {
-        guard refusal.status == 2, !AzureCLIConsumer.isAuthoritys(refusal.message) else { return .refusal }
-        return .other(
-            "\(refusal.message) (to SDKs: not logged in, run `azd auth login` to login)",
-            remedy: refusal.remedies.isEmpty ? nil : refusal.remedies.joined(separator: "; "))
     }
 }

@@ -29,7 +29,7 @@ public struct BazelConsumer: Consumer {
     /// The specification wants anything but a known command to fail.
     public mutating func begin() -> Turn {
         guard arguments != ["get"] else { return Turn(.read) }
-        return fail(
+        return .fail(
             "bazel-credential-lanyard takes one command, get", remedy: "bazel runs it: --credential_helper=PATH")
     }
 
@@ -39,36 +39,30 @@ public struct BazelConsumer: Consumer {
         case .input([]): ask()
         case .input(let bytes): read(bytes)
         case .credential(let credential): answer(credential)
-        case .nothing: answer(["headers": [:]])
+        case .nothing: .answer(["headers": [:]])
         case .refused(let refusal): Turn(complaint: .refusal, .end(refusal.status))
         }
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {
         input.take(bytes)
-        return input.isTooLong ? fail("the request is longer than 1 MiB") : Turn(.read)
+        return input.isTooLong ? .fail("the request is longer than 1 MiB") : Turn(.read)
     }
 
     private func ask() -> Turn {
         guard let uri = JSONValue(bytes: input.all)?["uri"]?.string else {
-            return fail("standard input holds no JSON object with a uri")
+            return .fail("standard input holds no JSON object with a uri")
         }
         do throws(RequestError) {
             return Turn(.ask(.get(try CredentialRequest(wholeURL: uri, takesAuthorizations: true))))
         } catch {
-            return fail("this can't be a URI: \(uri.displayableURL)")
+            return .fail("this can't be a URI: \(uri.displayableURL)")
         }
     }
 
     private func answer(_ credential: Credential) -> Turn {
         var members: [String: JSONValue] = ["headers": ["Authorization": [.string(credential.authorizationHeader)]]]
         if let expiry = credential.expiry { members["expires"] = .string(expiry) }
-        return answer(.object(members))
-    }
-
-    private func answer(_ value: JSONValue) -> Turn { Turn(output: value.encoded() + [0x0A], .end(0)) }
-
-    private func fail(_ message: String, remedy: String? = nil) -> Turn {
-        Turn(complaint: .other(message, remedy: remedy), .end(1))
+        return .answer(.object(members))
     }
 }

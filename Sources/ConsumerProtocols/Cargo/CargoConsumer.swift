@@ -58,7 +58,7 @@ public struct CargoConsumer: Consumer {
     public mutating func begin() -> Turn {
         guard arguments == ["--cargo-plugin"] else {
             let remedy = "name it in global-credential-providers in ~/.cargo/config.toml"
-            return Turn(complaint: .other("cargo-credential-lanyard is run by cargo", remedy: remedy), .end(1))
+            return .fail("cargo-credential-lanyard is run by cargo", remedy: remedy)
         }
         return Turn(output: Self.line(["v": [1]]), .read)
     }

@@ -33,9 +33,7 @@ public struct DockerConsumer: Consumer {
     /// The server as docker called it, which the answer repeats.
     private var server = ""
     private var request = CredentialRequest()
-    /// What docker stored, and whether the engine has been asked if that is what it gives from now on.
-    private var stored: Secret?
-    private var isComparing = false
+    private var stored = StoredSecret()
 
     /// Serves what docker passes: one verb; the version is lanyard's own.
     public init(_ arguments: [String], version: String) {
@@ -89,7 +87,7 @@ public struct DockerConsumer: Consumer {
         guard arguments.count == 1 else { return fail(Words.usage) }
         switch verb {
         case nil: return fail("docker-credential-lanyard: unknown action: \(arguments[0].displayable(limit: 60))")
-        case .version: return Turn(output: Array("docker-credential-lanyard (lanyard) \(version)\n".utf8), .end(0))
+        case .version: return .answer("docker-credential-lanyard (lanyard) \(version)")
         default: return Turn(.read)
         }
     }
@@ -101,13 +99,13 @@ public struct DockerConsumer: Consumer {
         case .input(let bytes): read(bytes)
         case .credential(let credential): answer(credential)
         case .nothing: answerWithout()
-        case .refused(let refusal): isComparing ? notKept : fail(refusal.text)
+        case .refused(let refusal): stored.isCompared ? stored.end(with: nil, orTell: notKept) : fail(refusal.text)
         }
     }
 
     /// Lists the servers as docker called them, and the user names.
     public mutating func take(list: [String: String]) -> Turn {
-        Turn(output: JSONValue.object(list.mapValues(JSONValue.string)).encoded() + [0x0A], .end(0))
+        .answer(.object(list.mapValues(JSONValue.string)))
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {
@@ -135,7 +133,7 @@ public struct DockerConsumer: Consumer {
         guard let username = object["Username"]?.string, !username.isEmpty else {
             return fail(server.isEmpty ? Words.noServer : Words.noUsername)
         }
-        stored = Secret(secret)
+        stored.secret = Secret(secret)
         return ask { .store(Credential(.password, Secret(secret), username: username), $0) }
     }
 
@@ -156,28 +154,26 @@ public struct DockerConsumer: Consumer {
     /// Answers if the engine has nothing, or is done.
     private mutating func answerWithout() -> Turn {
         guard verb != .get else { return fail(Words.notFound) }
-        guard verb == .store, !isComparing else { return Turn(.end(0)) }
-        isComparing = true
+        guard verb == .store, !stored.isCompared else { return Turn(.end(0)) }
         request.label = nil
-        return Turn(.ask(.get(request)))
+        return stored.compare(at: request)
     }
 
     /// What a person is told if docker gets a token for the server: docker itself says that the login succeeded.
-    private var notKept: Turn {
-        let note = "a rule maps \(request.url) to a token, which docker gets; the password is not kept"
-        return Turn(note: note, .end(0))
+    private var notKept: String {
+        "a rule maps \(request.url) to a token, which docker gets; the password is not kept"
     }
 
     private func answer(_ credential: Credential) -> Turn {
         // docker stores what it was given, too.
-        if isComparing { return credential.secret == stored ? Turn(.end(0)) : notKept }
+        if stored.isCompared { return stored.end(with: credential, orTell: notKept) }
         // docker has no name for a credential of another scheme than a password's.
         if case .authorization = credential.kind { return fail(Words.notFound) }
         let answer: JSONValue = [
             "ServerURL": .string(server), "Username": .string(credential.passwordUsername),
             "Secret": .string(credential.secret.reveal()),
         ]
-        return Turn(output: answer.encoded() + [0x0A], .end(0))
+        return .answer(answer)
     }
 
     private func fail(_ message: String) -> Turn { Turn(output: Array("\(message)\n".utf8), .end(1)) }

@@ -22,11 +22,11 @@ public struct GoConsumer: Consumer {
     public mutating func begin() -> Turn {
         guard let url = arguments.first else { return Turn(.end(0)) }
         guard arguments.count == 1, !url.hasPrefix("-") else {
-            return fail(
+            return .fail(
                 "goauth takes one URL at most", remedy: "set GOAUTH=\"lanyard goauth\"; go adds the URL", status: 64)
         }
         do throws(RequestError) { request = try CredentialRequest(wholeURL: url, takesAuthorizations: true) } catch {
-            return fail("this can't be the URL of a module: \(url.displayableURL)")
+            return .fail("this can't be the URL of a module: \(url.displayableURL)")
         }
         return request.scheme == "https" ? Turn(.read) : Turn(.end(0))
     }
@@ -44,12 +44,12 @@ public struct GoConsumer: Consumer {
     /// Reads up to a blank line or the end of the input.
     private mutating func read(_ bytes: [UInt8]) -> Turn {
         input.take(bytes)
-        if input.isTooLong { return fail("the server's answer is longer than 1 MiB") }
+        if input.isTooLong { return .fail("the server's answer is longer than 1 MiB") }
         let isWhole = bytes.isEmpty || input.all.ends(with: "\n\n") || input.all.ends(with: "\r\n\r\n")
         guard isWhole else { return Turn(.read) }
         let lines = input.all.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
         guard lines.first?.hasPrefix("HTTP/") != false else {
-            return fail("standard input holds no answer of an HTTP server")
+            return .fail("standard input holds no answer of an HTTP server")
         }
         for line in lines.dropFirst() { request.hear(header: line) }
         return Turn(.ask(.get(request)))
@@ -75,10 +75,6 @@ public struct GoConsumer: Consumer {
             prefixes.append(segments[...index].joined(separator: "/"))
         }
         return prefixes
-    }
-
-    private func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
-        Turn(complaint: .other(message, remedy: remedy), .end(status))
     }
 }
 

@@ -59,7 +59,7 @@ public struct GoogleConsumer: Consumer {
             "id_token": .string(credential.secret.reveal()),
         ]
         answer["expiration_time"] = credential.end.map { .integer(Int64($0)) }
-        return Turn(output: JSONValue.object(answer).encoded() + [0x0A], .end(0))
+        return .answer(.object(answer))
     }
 
     /// What Google is told that the token is; a token of OpenID Connect's if it asks for one.
@@ -75,6 +75,6 @@ public struct GoogleConsumer: Consumer {
         let answer: JSONValue = [
             "version": 1, "success": false, "code": .string(code), "message": .string(message),
         ]
-        return Turn(output: answer.encoded() + [0x0A], .end(0))
+        return .answer(answer)
     }
 }

@@ -42,17 +42,17 @@ public struct KubernetesConsumer: Consumer {
 
     /// Reads the request, which is all there, and asks.
     public mutating func begin() -> Turn {
-        guard arguments.count <= 1 else { return fail("lanyard kubectl takes one URL at most", status: 64) }
+        guard arguments.count <= 1 else { return .fail("lanyard kubectl takes one URL at most", status: 64) }
         guard let info, !info.isEmpty else {
-            return fail(
+            return .fail(
                 "\(Self.variable) is not set",
                 remedy: "kubectl sets it for the command in a kubeconfig's users[].user.exec")
         }
         guard let object = JSONValue(bytes: info.utf8, atMost: ToolInput.longest),
             object["kind"]?.string == Self.kind, let version = object["apiVersion"]?.string
-        else { return fail("\(Self.variable) holds no \(Self.kind)") }
+        else { return .fail("\(Self.variable) holds no \(Self.kind)") }
         guard Self.versions.contains(version) else {
-            return fail(
+            return .fail(
                 "lanyard doesn't know apiVersion \(version.displayable(limit: 60))",
                 remedy: "in the kubeconfig, write: apiVersion: \(Self.versions[0])")
         }
@@ -64,13 +64,13 @@ public struct KubernetesConsumer: Consumer {
         let cluster = spec["cluster"]
         if let text = arguments.first ?? cluster?["server"]?.string {
             guard let request = try? CredentialRequest(wholeURL: text, takesAuthorizations: true) else {
-                return fail("\(text.displayableURL) is not a URL")
+                return .fail("\(text.displayableURL) is not a URL")
             }
             self.request = request
         }
         if let config = cluster?["config"] { request.wish.take(config) }
         guard request.host != nil || !request.wish.isEmpty else {
-            return fail(
+            return .fail(
                 "nothing says which cluster this is for",
                 remedy: "in the kubeconfig, write: provideClusterInfo: true, or give the URL as an argument")
         }
@@ -83,25 +83,21 @@ public struct KubernetesConsumer: Consumer {
         switch event {
         case .credential(let credential): answer(credential)
         case .nothing, .input:
-            fail("no rule maps \(request.url)", remedy: "make one: lanyard rule add \(request.url)")
+            .fail("no rule maps \(request.url)", remedy: "make one: lanyard rule add \(request.url)")
         case .refused: Turn(complaint: .refusal, .end(1))
         }
     }
 
     private func answer(_ credential: Credential) -> Turn {
         guard credential.isBearer else {
-            return fail("what is stored for \(request.url) is no token, and clusters take no passwords")
+            return .fail("what is stored for \(request.url) is no token, and clusters take no passwords")
         }
         var status: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
         status["expirationTimestamp"] = credential.expiry.map(JSONValue.string)
         let answer: JSONValue = [
             "apiVersion": .string(version), "kind": .string(Self.kind), "status": .object(status),
         ]
-        return Turn(output: answer.encoded() + [0x0A], .end(0))
-    }
-
-    private func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
-        Turn(complaint: .other(message, remedy: remedy), .end(status))
+        return .answer(answer)
     }
 }
 

@@ -45,10 +45,8 @@ public struct NuGetConsumer: Consumer {
     /// Shakes hands; a person who runs it is told what it is for.
     public mutating func begin() -> Turn {
         guard arguments.contains(where: { $0.lowercased() == "-plugin" }) else {
-            return Turn(
-                complaint: .other(
-                    "nuget-plugin-lanyard is run by NuGet 6.13 and later, and by dotnet, which find it in PATH"),
-                .end(64))
+            return .fail(
+                "nuget-plugin-lanyard is run by NuGet 6.13 and later, and by dotnet, which find it in PATH", status: 64)
         }
         let hello = NuGetMessage(
             Self.handshakeID, .request, "Handshake",
@@ -101,7 +99,7 @@ public struct NuGetConsumer: Consumer {
         case (.cancel, _): return Turn(output: NuGetMessage(message.id, .cancel, message.method).line, .read)
         case (.fault, _):
             let text = message.payload?["Message"]?.string ?? "it doesn't say why"
-            return Turn(complaint: .other("NuGet gave up: \(text.displayable(limit: 300))"), .end(1))
+            return .fail("NuGet gave up: \(text.displayable(limit: 300))")
         case (.response, _), (.progress, _): return Turn(.read)
         }
     }
@@ -110,8 +108,7 @@ public struct NuGetConsumer: Consumer {
         guard message.payload?["ResponseCode"]?.string == "Success",
             message.payload?["ProtocolVersion"]?.string == Self.version
         else {
-            return Turn(
-                complaint: .other("this NuGet doesn't speak version \(Self.version) of its plugin protocol"), .end(1))
+            return .fail("this NuGet doesn't speak version \(Self.version) of its plugin protocol")
         }
         return Turn(.read)
     }

@@ -15,9 +15,9 @@ public struct PnpmConsumer: Consumer {
 
     /// Asks: pnpm writes nothing.
     public mutating func begin() -> Turn {
-        guard arguments.count == 1 else { return fail("lanyard pnpm takes the registry's URL", status: 64) }
+        guard arguments.count == 1 else { return .fail("lanyard pnpm takes the registry's URL", status: 64) }
         guard let request = try? CredentialRequest(wholeURL: arguments[0], takesAuthorizations: true) else {
-            return fail("\(arguments[0].displayableURL) is not a URL", status: 64)
+            return .fail("\(arguments[0].displayableURL) is not a URL", status: 64)
         }
         self.request = request
         return Turn(.ask(.get(request)))
@@ -28,7 +28,7 @@ public struct PnpmConsumer: Consumer {
         switch event {
         case .credential(let credential): answer(credential.authorizationHeader)
         case .nothing, .input:
-            fail("there is no credential for \(request.url)", remedy: remedy)
+            .fail("there is no credential for \(request.url)", remedy: remedy)
         case .refused: Turn(complaint: .refusal, .end(1))
         }
     }
@@ -43,10 +43,6 @@ public struct PnpmConsumer: Consumer {
 
     private func answer(_ header: String) -> Turn {
         guard !header.hasControlCharacter else { return Turn(complaint: .unwritable(request), .end(1)) }
-        return Turn(output: Array("\(header)\n".utf8), .end(0))
-    }
-
-    private func fail(_ message: String, remedy: String? = nil, status: Int32 = 1) -> Turn {
-        Turn(complaint: .other(message, remedy: remedy), .end(status))
+        return .answer(header)
     }
 }

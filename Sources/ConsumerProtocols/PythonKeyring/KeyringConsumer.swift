@@ -21,9 +21,7 @@ public struct KeyringConsumer: Consumer {
     private var wanted: KeyringArguments?
     private var request = CredentialRequest()
     private var input = ToolInput()
-    /// What was stored, once the engine has been asked whether that is what tools get from now on.
-    private var stored: Secret?
-    private var isComparing = false
+    private var stored = StoredSecret()
 
     /// Serves what the tool passes; `isTyped` is whether stdin is a terminal, which would show a password.
     public init(_ arguments: [String], isTyped: Bool) {
@@ -46,7 +44,7 @@ public struct KeyringConsumer: Consumer {
             self.wanted = wanted
             return begin(wanted)
         } catch {
-            return Turn(complaint: .other(error.message, remedy: "keyring --help lists what there is"), .end(2))
+            return .fail(error.message, remedy: "keyring --help lists what there is", status: 2)
         }
     }
 
@@ -56,7 +54,7 @@ public struct KeyringConsumer: Consumer {
             ["http", "https"].contains(url.scheme)
         else {
             return wanted.verb == .get
-                ? Turn(.end(1)) : fail("\(wanted.service.displayable(limit: 200)) is neither a URL nor a host")
+                ? Turn(.end(1)) : .fail("\(wanted.service.displayable(limit: 200)) is neither a URL nor a host")
         }
         request = CredentialRequest(url)
         request.username = wanted.username ?? url.username
@@ -68,7 +66,7 @@ public struct KeyringConsumer: Consumer {
         case .del: return Turn(.ask(.erase(request, .init(mustExist: true))))
         case .set:
             guard !isTyped else {
-                return fail(
+                return .fail(
                     "a terminal would show the password",
                     remedy: "pass it by a pipe: read -rs P; echo \"$P\" | keyring set …")
             }
@@ -82,56 +80,48 @@ public struct KeyringConsumer: Consumer {
         case .input([]): store()
         case .input(let bytes): read(bytes)
         case .credential(let credential): answer(credential)
-        case .nothing where wanted?.verb == .set && !isComparing: compare()
+        case .nothing where wanted?.verb == .set && !stored.isCompared: stored.compare(at: request)
         case .nothing: Turn(.end(wanted?.verb == .get ? 1 : 0))
-        case .refused: isComparing ? notKept : Turn(complaint: .refusal, .end(1))
+        case .refused where stored.isCompared: stored.end(with: nil, orTell: notKept)
+        case .refused: Turn(complaint: .refusal, .end(1))
         }
     }
 
-    private mutating func compare() -> Turn {
-        isComparing = true
-        return Turn(.ask(.get(request)))
-    }
-
     /// What a person is told if a token answers for the URL.
-    private var notKept: Turn {
-        Turn(note: "a rule maps \(request.url) to a token, which tools get; the password is not kept", .end(0))
+    private var notKept: String {
+        "a rule maps \(request.url) to a token, which tools get; the password is not kept"
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {
         input.take(bytes)
-        return input.isTooLong ? fail("the password is longer than 1 MiB") : Turn(.read)
+        return input.isTooLong ? .fail("the password is longer than 1 MiB") : Turn(.read)
     }
 
     /// Stores all of stdin, less one line feed at its end.
     private mutating func store() -> Turn {
-        guard var password = input.text else { return fail("the password is not UTF-8") }
+        guard var password = input.text else { return .fail("the password is not UTF-8") }
         if password.utf8.last == UInt8(ascii: "\n") { password.unicodeScalars.removeLast() }
         guard !password.isEmpty, !password.hasControlCharacter else {
-            return fail("standard input holds no valid password", remedy: "it must be one line")
+            return .fail("standard input holds no valid password", remedy: "it must be one line")
         }
         let credential = Credential(.password, Secret(password), username: request.username)
-        stored = credential.secret
+        stored.secret = credential.secret
         return Turn(.ask(.store(credential, request)))
     }
 
     private func answer(_ credential: Credential) -> Turn {
-        if isComparing { return credential.secret == stored ? Turn(.end(0)) : notKept }
+        if stored.isCompared { return stored.end(with: credential, orTell: notKept) }
         // keyring has no name for a credential of another scheme than a password's.
         if case .authorization = credential.kind { return Turn(.end(1)) }
         let values = [("username", credential.passwordUsername), ("password", credential.secret.reveal())]
             .dropFirst(wanted?.form.hasUsername == true ? 0 : 1)
         if wanted?.form.isJSON == true {
             let members = values.map { ($0, JSONValue.string($1)) }
-            return Turn(output: JSONValue.object(Dictionary(uniqueKeysWithValues: members)).encoded() + [0x0A], .end(0))
+            return .answer(.object(Dictionary(uniqueKeysWithValues: members)))
         }
         guard !values.contains(where: { $1.hasControlCharacter }) else {
             return Turn(complaint: .unwritable(request), .end(1))
         }
         return Turn(output: values.flatMap { Array("\($1)\n".utf8) }, .end(0))
-    }
-
-    private func fail(_ message: String, remedy: String? = nil) -> Turn {
-        Turn(complaint: .other(message, remedy: remedy), .end(1))
     }
 }

@@ -22,9 +22,7 @@ public struct TerraformConsumer: Consumer {
     private var verb: Verb?
     private var request = CredentialRequest()
     private var input = ToolInput()
-    /// What terraform stored, once the engine has been asked whether that is what terraform gets from now on.
-    private var stored: Secret?
-    private var isComparing = false
+    private var stored = StoredSecret()
 
     /// Serves what the program passes.
     public init(_ arguments: [String]) {
@@ -42,11 +40,11 @@ public struct TerraformConsumer: Consumer {
     /// Reads the arguments, which are all of the request unless a token is to be stored.
     public mutating func begin() -> Turn {
         guard let word = arguments.dropLast().last else {
-            return fail(
+            return .fail(
                 "this takes a verb and a host",
                 remedy: "terraform runs it; to try it: terraform-credentials-lanyard get HOST")
         }
-        guard let verb = Verb(rawValue: word) else { return fail("unknown verb: \(word.displayable(limit: 60))") }
+        guard let verb = Verb(rawValue: word) else { return .fail("unknown verb: \(word.displayable(limit: 60))") }
         self.verb = verb
         // What terraform writes is read to its end, whatever becomes of it.
         if verb == .store { return Turn(.read) }
@@ -59,24 +57,17 @@ public struct TerraformConsumer: Consumer {
         case .input([]): store()
         case .input(let bytes): read(bytes)
         case .credential(let credential): answer(credential)
-        case .nothing where verb == .store && !isComparing: compare()
+        case .nothing where verb == .store && !stored.isCompared: stored.compare(at: request)
         case .nothing: Turn(output: verb == .get ? Array("{}\n".utf8) : [], .end(0))
-        case .refused: isComparing ? notKept : Turn(complaint: .refusal, .end(1))
+        case .refused where stored.isCompared: stored.end(with: nil, orTell: notKept)
+        case .refused: Turn(complaint: .refusal, .end(1))
         }
     }
 
-    private mutating func compare() -> Turn {
-        isComparing = true
-        return Turn(.ask(.get(request)))
-    }
-
     /// What a person is told if terraform gets a token for the host: terraform itself says that the login succeeded.
-    private var notKept: Turn {
+    private var notKept: String {
         let host = arguments.last?.displayable(limit: 200) ?? ""
-        return Turn(
-            note: "a rule maps https://\(host) to a token, which terraform gets; "
-                + "what terraform sent is not kept",
-            .end(0))
+        return "a rule maps https://\(host) to a token, which terraform gets; what terraform sent is not kept"
     }
 
     private mutating func read(_ bytes: [UInt8]) -> Turn {
@@ -85,22 +76,22 @@ public struct TerraformConsumer: Consumer {
     }
 
     private mutating func store() -> Turn {
-        guard !input.isTooLong else { return fail("the credentials are longer than 1 MiB") }
+        guard !input.isTooLong else { return .fail("the credentials are longer than 1 MiB") }
         guard let object = JSONValue(bytes: input.all), let token = object["token"]?.string, !token.isEmpty,
             !token.hasControlCharacter
-        else { return fail("the credentials on standard input have no token") }
+        else { return .fail("the credentials on standard input have no token") }
         guard object.members?.count == 1 else {
-            return fail("lanyard keeps tokens only, and the credentials have more")
+            return .fail("lanyard keeps tokens only, and the credentials have more")
         }
         let credential = Credential(.password, Secret(token), username: Self.username)
-        stored = credential.secret
+        stored.secret = credential.secret
         return ask { .store(credential, $0) }
     }
 
     private mutating func ask(_ question: (CredentialRequest) -> Question) -> Turn {
-        guard arguments.count == 2 else { return fail("there is nothing that `args` could say; leave it empty") }
+        guard arguments.count == 2 else { return .fail("there is nothing that `args` could say; leave it empty") }
         guard let url = try? RequestURL("https://\(arguments[1])"), url.path == nil, url.username == nil else {
-            return fail("\(arguments[1].displayable(limit: 200)) is not a host")
+            return .fail("\(arguments[1].displayable(limit: 200)) is not a host")
         }
         request = CredentialRequest(url)
         request.path = Self.document
@@ -109,12 +100,8 @@ public struct TerraformConsumer: Consumer {
     }
 
     private func answer(_ credential: Credential) -> Turn {
-        if isComparing { return credential.secret == stored ? Turn(.end(0)) : notKept }
+        if stored.isCompared { return stored.end(with: credential, orTell: notKept) }
         let answer: JSONValue = ["token": .string(credential.secret.reveal())]
-        return Turn(output: answer.encoded() + [0x0A], .end(0))
-    }
-
-    private func fail(_ message: String, remedy: String? = nil) -> Turn {
-        Turn(complaint: .other(message, remedy: remedy), .end(1))
+        return .answer(answer)
     }
 }
