@@ -21,10 +21,10 @@ struct SecretInput {
     /// - Throws: `Failure` also if a person's answers differ.
     func read(_ context: CommandContext, asking questions: [String]) async throws(Failure) -> Secret {
         guard isatty(context.input.rawValue) == 1 else { return try stdin(context.input) }
-        guard let terminal = ControllingTerminal(context.console) else { throw missing }
+        let prompt = Prompt(context.console)
         var answers: [String] = []
         for question in questions {
-            let answer = await terminal.ask("lanyard: \(question): ", echo: false)
+            let answer = await prompt.line(question, echo: false)
             guard let answer, !answer.isEmpty else { throw missing }
             answers.append(answer)
         }

@@ -2,7 +2,6 @@ import Addresses
 import Forwarding
 import Rules
 import Secrets
-import Subprocess
 import Synchronization
 import SystemPackage
 import Terminal
@@ -33,6 +32,15 @@ struct Confirmation {
         self.requester = requester
     }
 
+    /// What a person says when asked.
+    enum Answer: Sendable {
+        case yes, no
+        /// They say neither.
+        case nothing
+        /// Nobody can be asked.
+        case nobodyThere
+    }
+
     /// How long the person has, in seconds.
     private static let patience = 60
 
@@ -40,50 +48,41 @@ struct Confirmation {
     func refusal(of request: CredentialRequest) async -> ForwardedRefusal? {
         let what = request.place ?? request.wish.scopes.joined(separator: " ").displayable(limit: 300)
         let question = "may \(requester.text) use your credential for \(what)?"
-        let answer: Bool??
+        let answer: Answer
         do {
             // One question at a time, whoever asks.
             answer = try await SingleFlight(environment: context.environment).withLock(
                 key: "agent's question", deadline: Double(Self.patience)
             ) { await ask(question, what) }
         } catch {
-            answer = .some(nil)
+            answer = .nothing
         }
         switch answer {
-        case .some(true): return nil
-        case .some(false): return ForwardedRefusal(.person, "the use of the credential for \(what) was declined")
-        case .some(nil): return ForwardedRefusal(.person, "nobody confirmed the use of the credential for \(what)")
-        case nil:
+        case .yes: return nil
+        case .no: return ForwardedRefusal(.person, "the use of the credential for \(what) was declined")
+        case .nothing: return ForwardedRefusal(.person, "nobody confirmed the use of the credential for \(what)")
+        case .nobodyThere:
             return ForwardedRefusal(
                 .nobody, "each use has to be confirmed, and nobody can be asked",
                 remedies: ["run `lanyard agent` at a terminal, or install notify-send 0.8 or later"])
         }
     }
 
-    /// What the person says; nil inside if they say nothing, and nil if they can't be asked.
-    private func ask(_ question: String, _ what: String) async -> Bool?? {
+    private func ask(_ question: String, _ what: String) async -> Answer {
         if let prompt = Prompt(context) {
             requester.pending.begin()
             defer { requester.pending.end() }
-            let answer = await within(Self.patience) {
+            let answer = await within(.seconds(Self.patience)) {
                 await prompt.decision(question, suggesting: false, takesEarlier: false)
             }
-            if answer == nil { context.console.note("without an answer, \(requester.forward) gets nothing") }
-            return .some(answer)
-        }
-        return await Notification(context)?.answer(to: "\(requester.forward) asks for a credential", question)
-    }
-
-    private func within(_ seconds: Int, _ body: @escaping @Sendable () async -> Bool?) async -> Bool? {
-        await withTaskGroup(of: Bool?.self) { group in
-            group.addTask { await body() }
-            group.addTask {
-                try? await Task.sleep(for: .seconds(seconds))
-                return nil
+            guard let isYes = answer.flatMap(\.self) else {
+                context.console.note("without an answer, \(requester.forward) gets nothing")
+                return .nothing
             }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
+            return isYes ? .yes : .no
         }
+        guard let notification = Notification(context) else { return .nobodyThere }
+        return await notification.answer(to: "\(requester.forward) asks for a credential", question)
     }
 }
 
@@ -115,18 +114,18 @@ struct Notification: Sendable {
     /// Shows one, and doesn't wait for the person.
     func show(_ title: String, _ text: String) async { _ = await run(["--app-name=lanyard"], title, text, within: 2) }
 
-    /// What the person chooses: nil inside if they don't, and nil if they can't be asked so.
-    func answer(to title: String, _ question: String) async -> Bool?? {
+    /// What the person chooses.
+    func answer(to title: String, _ question: String) async -> Confirmation.Answer {
         let options = [
             "--app-name=lanyard", "--urgency=critical", "--wait", "--expire-time=\(Self.patience * 1000)",
             "--action=allow=Allow", "--action=deny=Deny",
         ]
-        guard let ended = await run(options, title, question, within: Self.patience) else { return .some(nil) }
-        guard ended.isDone else { return nil }
+        guard let ended = await run(options, title, question, within: Self.patience) else { return .nothing }
+        guard ended.isDone else { return .nobodyThere }
         switch ended.output.trimmed(of: " \t\r\n") {
-        case "allow": return .some(true)
-        case "deny": return .some(false)
-        default: return .some(nil)
+        case "allow": return .yes
+        case "deny": return .no
+        default: return .nothing
         }
     }
 
@@ -136,20 +135,6 @@ struct Notification: Sendable {
     ) async -> (isDone: Bool, output: String)? {
         // Notifications have markup.
         let escaped = text.replacing(bytes: "&", with: "&amp;").replacing(bytes: "<", with: "&lt;")
-        let arguments = options + ["--", title, escaped]
-        return await withTaskGroup(of: (isDone: Bool, output: String)?.self) { group in
-            group.addTask {
-                let ended = try? await Subprocess.run(
-                    .path(FilePath(program)), arguments: Arguments(arguments), input: .none,
-                    output: .string(limit: 4096), error: .discarded)
-                return (ended?.terminationStatus.isSuccess ?? false, ended?.standardOutput ?? "")
-            }
-            group.addTask {
-                try? await Task.sleep(for: .seconds(seconds))
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
-        }
+        return await Program.run(program, options + ["--", title, escaped], within: .seconds(seconds))
     }
 }

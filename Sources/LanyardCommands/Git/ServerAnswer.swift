@@ -21,15 +21,8 @@ enum ServerAnswer: Sendable, Equatable {
 
     /// Asks the server of a URL, with nobody's name or password, and follows it nowhere.
     static func asking(_ url: String) async -> ServerAnswer {
-        await withTaskGroup(of: ServerAnswer.self) { group in
-            group.addTask { await asked(url) }
-            group.addTask {
-                try? await Task.sleep(for: patience)
-                return .unreachable("it did not answer within \(patience.components.seconds) seconds")
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? .unreachable("nobody asked it")
-        }
+        await within(patience) { await asked(url) }
+            ?? .unreachable("it did not answer within \(patience.components.seconds) seconds")
     }
 
     private static func asked(_ url: String) async -> ServerAnswer {

@@ -19,9 +19,8 @@ struct UnlockOffer: Sendable {
         if let url, await GitConfiguration.forbidsPrompts(for: url) { return false }
         do throws(Failure) {
             let door = try KeyringDoor(context, group: group)
-            guard let terminal = ControllingTerminal(context.console) else { return false }
             context.console.note("the keyring is locked; its password unlocks it, Enter leaves it locked")
-            let answer = await terminal.ask("lanyard: password of the keyring: ", echo: false)
+            let answer = await Prompt(context.console).line("password of the keyring", echo: false)
             guard let answer, !answer.isEmpty else { return false }
             try door.unlock(with: Secret(answer))
             return true

@@ -1,0 +1,23 @@
+import Subprocess
+import SystemPackage
+
+/// Other programs, of which a line is read.
+enum Program {
+    /// What a program prints within two seconds; nil if it fails, or takes longer.
+    static func output(_ path: String, _ arguments: [String]) async -> String? {
+        guard let ended = await run(path, arguments, within: .seconds(2)), ended.isDone else { return nil }
+        return ended.output
+    }
+
+    /// Whether a program does it, and what it prints; nil if it takes too long.
+    static func run(
+        _ path: String, _ arguments: [String], within limit: Duration
+    ) async -> (isDone: Bool, output: String)? {
+        await within(limit) {
+            let ended = try? await Subprocess.run(
+                .path(FilePath(path)), arguments: Arguments(arguments), input: .none,
+                output: .string(limit: 1 << 16), error: .discarded)
+            return (ended?.terminationStatus.isSuccess ?? false, ended?.standardOutput ?? "")
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// What comes of something within a time; nil if it takes longer.
+func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async -> Result) async -> Result? {
+    await withTaskGroup(of: Result?.self) { group in
+        group.addTask { await body() }
+        group.addTask {
+            try? await Task.sleep(for: limit)
+            return nil
+        }
+        defer { group.cancelAll() }
+        return await group.next() ?? nil
+    }
+}
