@@ -16,6 +16,12 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue {
+    /// A string, or null.
+    public init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
+
+    /// A number, or null.
+    public init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .null }
+
     /// An array of strings.
     public init(strings: some Sequence<String>) { self = .array(strings.map(JSONValue.string)) }
 }

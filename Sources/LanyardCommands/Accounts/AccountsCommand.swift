@@ -32,7 +32,7 @@ struct AccountsCommand: Command {
         let known = try session.accounts(at: try place.place(url, in: session))
         let console = session.context.console
         if json {
-            return console.print(JSONValue.array(known.byUse.map { $0.json(among: known) }).encoded(pretty: true))
+            return console.print(json: .array(known.byUse.map { $0.json(among: known) }))
         }
         guard !known.all.isEmpty else { return console.note("nobody is signed in") }
         for line in AccountTable(known).lines(width: OutputWidth.ofTerminal) { console.print(line) }
@@ -55,7 +55,7 @@ extension KnownAccount {
             "tenant": .string(account.homeRealm ?? ""), "domain": known.domainJSON(account.homeRealm),
             "tenants": .array(tenants), "kind": .string(account.kindWord),
             "clientIds": .array(clientIDs.map(JSONValue.string)), "canRenew": .bool(canRenew),
-            "broker": broker.map(JSONValue.string) ?? .null,
+            "broker": JSONValue(broker),
             "current": .bool(known.isUsed(self)), "previous": .bool(self == known.previous?.account),
             "usedFor": JSONValue(strings: known.places(of: self).map(\.url)),
             "usedElsewhere": .bool(known.isUsedElsewhere(self)),

@@ -92,7 +92,7 @@ struct ForwardListCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let forwards = try Session(context).configuration.forwards
         guard !json else {
-            return context.console.print(JSONValue.array(forwards.map(\.json)).encoded(pretty: true))
+            return context.console.print(json: .array(forwards.map(\.json)))
         }
         if forwards.isEmpty {
             context.console.note(Hint("nothing is forwarded; to begin", run: "lanyard forward add NAME URL"))
@@ -155,7 +155,7 @@ extension Forward {
     fileprivate var json: JSONValue {
         .object([
             "name": .string(name), "urls": JSONValue(strings: urls.map(\.text)), "confirm": .bool(confirms),
-            "file": .string(file), "line": line.map { .integer(Int64($0)) } ?? .null,
+            "file": .string(file), "line": JSONValue(line),
         ])
     }
 }

@@ -20,7 +20,7 @@ struct CacheListCommand: Command {
         let facts = RecordFacts.all(stored.all)
         let now = Int(session.context.now)
         if json {
-            console.print(JSONValue.array(facts.map { $0.json(now: now) }).encoded(pretty: true))
+            console.print(json: .array(facts.map { $0.json(now: now) }))
         } else if facts.isEmpty {
             console.note("nothing is stored")
         } else {

@@ -28,7 +28,7 @@ struct ConfigListCommand: Command {
         let settings = try Configuration.settings(in: context)
         let console = context.console
         guard !json else {
-            return console.print(JSONValue.array(settings.map(\.json)).encoded(pretty: true))
+            return console.print(json: .array(settings.map(\.json)))
         }
         let rows = settings.map { setting in
             [setting.key, setting.value?.words.joined(separator: " ").displayable() ?? "-", setting.origin(context)]
@@ -148,7 +148,7 @@ extension Configuration.Setting {
         case .file(let file, let line):
             members["from"] = "file"
             members["file"] = .string(file)
-            members["line"] = line.map { .integer(Int64($0)) } ?? .null
+            members["line"] = JSONValue(line)
         case .variable(let name):
             members["from"] = "variable"
             members["variable"] = .string(name)

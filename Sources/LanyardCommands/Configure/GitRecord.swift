@@ -68,7 +68,7 @@ extension GitRecord.Entry {
 
     fileprivate var json: JSONValue {
         [
-            "file": file.map(JSONValue.string) ?? .null, "place": .string(change.place),
+            "file": JSONValue(file), "place": .string(change.place),
             "variable": .string(change.variable), "value": .string(change.value), "new": .bool(isNew),
         ]
     }

@@ -38,7 +38,7 @@ struct DoctorCommand: Command {
         }
         let summary = DoctorSummary(findings)
         if json {
-            context.console.print(summary.json.encoded(pretty: true))
+            context.console.print(json: summary.json)
         } else {
             let screen = Screen(context.console.output, environment: context.environment)
             for line in all || report ? summary.lines(on: screen) : summary.problemsFirst(on: screen) {

@@ -17,7 +17,7 @@ extension Identity {
     var json: JSONValue {
         var members: [String: JSONValue] = [
             "name": .string(name), "kind": .string(kind), "file": file.isEmpty ? .null : .string(file),
-            "line": line.map { .integer(Int64($0)) } ?? .null,
+            "line": JSONValue(line),
         ]
         if let application {
             members["authority"] = .string(application.authority)

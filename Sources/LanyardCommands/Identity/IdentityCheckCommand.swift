@@ -52,7 +52,7 @@ struct IdentityCheckCommand: Command {
         }
         let report = IdentityReport(identity: identity, name: name, token: token, now: Int(context.now))
         let console = session.context.console
-        guard !json else { return console.print(report.json.encoded(pretty: true)) }
+        guard !json else { return console.print(json: report.json) }
         for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
     }
 
@@ -126,13 +126,13 @@ private struct IdentityReport {
     }
 
     var json: JSONValue {
-        func value(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
-        return [
+        [
             "identity": .string(name), "variables": JSONValue(strings: identity.variables),
-            "clientId": value(application), "displayName": value(text("app_displayname")),
-            "objectId": value(text("oid", "sub")), "tenant": value(text("tid")), "audience": value(text("aud")),
+            "clientId": JSONValue(application), "displayName": JSONValue(text("app_displayname")),
+            "objectId": JSONValue(text("oid", "sub")), "tenant": JSONValue(text("tid")),
+            "audience": JSONValue(text("aud")),
             "roles": JSONValue(strings: texts("roles")),
-            "expiresOn": token.expiresOn.map { .integer(Int64($0)) } ?? .null,
+            "expiresOn": JSONValue(token.expiresOn),
         ]
     }
 }

@@ -21,7 +21,7 @@ struct IdentityListCommand: Command {
         let identities = Identity.builtIn + session.configuration.identities
         let console = session.context.console
         guard !json else {
-            return console.print(JSONValue.array(identities.map(\.json)).encoded(pretty: true))
+            return console.print(json: .array(identities.map(\.json)))
         }
         let columns = OutputWidth.ofTerminal
         for identity in identities {

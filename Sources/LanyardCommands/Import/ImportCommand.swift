@@ -98,7 +98,7 @@ struct ImportCommand: Command {
     private func tell(_ report: ImportReport, _ findings: ImportFindings, _ session: Session) {
         let console = session.context.console
         if json {
-            console.print(report.json.encoded(pretty: true))
+            console.print(json: report.json)
         } else {
             for line in report.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
         }

@@ -28,7 +28,7 @@ struct PluginCheckCommand: Command {
         let trials = await ConformanceKit(plugin, environment: context.environment).run()
         let failures = trials.count { $0.fault != nil }
         if json {
-            context.console.print(Self.json(plugin, trials).encoded(pretty: true))
+            context.console.print(json: Self.json(plugin, trials))
         } else {
             for trial in trials {
                 context.console.print("\(trial.fault == nil ? "pass" : "fail")  \(trial.name)")
@@ -78,7 +78,7 @@ struct PluginCheckCommand: Command {
                 trials.map {
                     [
                         "name": .string($0.name), "passed": .bool($0.fault == nil),
-                        "fault": $0.fault.map(JSONValue.string) ?? .null,
+                        "fault": JSONValue($0.fault),
                     ]
                 }),
         ]

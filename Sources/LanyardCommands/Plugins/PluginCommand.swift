@@ -26,7 +26,7 @@ struct PluginListCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
         if json {
-            context.console.print(registry.json.encoded(pretty: true))
+            context.console.print(json: registry.json)
             return
         }
         let columns = OutputWidth.ofTerminal
@@ -71,7 +71,7 @@ extension PluginManifest {
         .object([
             "name": .string(name), "version": .string(version), "description": .string(summary),
             "folder": .string(folder), "executable": .string(executable), "arguments": JSONValue(strings: arguments),
-            "kind": kind.map(JSONValue.string) ?? .null, "flows": JSONValue(strings: flows.map(\.rawValue)),
+            "kind": JSONValue(kind), "flows": JSONValue(strings: flows.map(\.rawValue)),
             "authorities": .array(
                 authorities.map { ["hosts": JSONValue(strings: $0.hosts), "path": .string($0.pathText)] }),
             "brokered": .array(
@@ -134,8 +134,8 @@ extension PluginRegistry {
 extension PluginProblem {
     fileprivate var json: JSONValue {
         [
-            "file": .string(file), "line": line.map { .integer(Int64($0)) } ?? .null, "message": .string(message),
-            "hint": hint.map(JSONValue.string) ?? .null,
+            "file": .string(file), "line": JSONValue(line), "message": .string(message),
+            "hint": JSONValue(hint),
         ]
     }
 }

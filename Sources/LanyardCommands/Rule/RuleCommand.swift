@@ -103,7 +103,7 @@ struct RuleListCommand: Command {
         let rules = session.configuration.rules
         let console = session.context.console
         if json {
-            console.print(JSONValue.array(rules.map { $0.json(session) }).encoded(pretty: true))
+            console.print(json: .array(rules.map { $0.json(session) }))
             return
         }
         guard !rules.isEmpty else {
@@ -151,12 +151,12 @@ extension Rule {
     fileprivate func json(_ session: Session) -> JSONValue {
         var members: [String: JSONValue] = [
             "url": .string(pattern.text), "authority": authority.isEmpty ? .null : .string(authority),
-            "identity": identity.map(JSONValue.string) ?? .null,
-            "clientId": session.configuration.clientID(of: self).map(JSONValue.string) ?? .null,
-            "scopes": JSONValue(strings: scopes), "exchange": exchange.map(JSONValue.string) ?? .null,
-            "account": account.map(JSONValue.string) ?? .null, "kind": kind.map(JSONValue.string) ?? .null,
+            "identity": JSONValue(identity),
+            "clientId": JSONValue(session.configuration.clientID(of: self)),
+            "scopes": JSONValue(strings: scopes), "exchange": JSONValue(exchange),
+            "account": JSONValue(account), "kind": JSONValue(kind),
             "file": .string(file),
-            "line": line.map { .integer(Int64($0)) } ?? .null,
+            "line": JSONValue(line),
         ]
         for parameter in SignInParameter.ofRules { members[parameter.member] = signIn[parameter]?.json ?? .null }
         if signIn.queryParameters.isEmpty { members[SignInParameter.queryParameters.member] = [:] }

@@ -62,7 +62,7 @@ struct ShareCommand: TokenNamingCommand {
         try SharedCacheWriter(place: place, session: session).add(records)
         let record = SharedCache.authenticationRecord(
             of: account, clientID: request.clientID, tenant: token.realm)
-        context.console.print(record.encoded(pretty: true))
+        context.console.print(json: record)
         let count = records.count { $0.kind == .accessToken }
         context.console.note(
             "\(cache) has \(count) access \(count == 1 ? "token" : "tokens") of \(account.nameForPeople); "

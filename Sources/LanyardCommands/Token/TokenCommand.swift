@@ -60,7 +60,7 @@ struct TokenCommand: TokenNamingCommand {
             let members = AzureCLIConsumer.token(
                 acquired.accessToken, type: acquired.tokenType, tenant: acquired.realm,
                 expiresOn: Credential(acquired, at: nil).end)
-            console.print(JSONValue.object(members).encoded(pretty: true))
+            console.print(json: .object(members))
         } else if header {
             console.print("Authorization: \(authorization)")
         } else {
@@ -78,7 +78,7 @@ struct TokenCommand: TokenNamingCommand {
     private func show(_ token: AcquiredToken, _ console: Console, now: Int) throws(Failure) {
         do throws(DecodedToken.Obstacle) {
             let decoded = try DecodedToken(token.accessToken, now: now)
-            if json { return console.print(decoded.json.encoded(pretty: true)) }
+            if json { return console.print(json: decoded.json) }
             for line in decoded.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
             console.note("decoded only: nobody has verified the token's signature")
         } catch {

@@ -113,9 +113,9 @@ extension ToolRecord.Entry {
     fileprivate var json: JSONValue {
         let setting = change.setting
         let members: [String: JSONValue] = [
-            "tool": .string(tool), "for": place.map(JSONValue.string) ?? .null, "file": .string(setting.file),
+            "tool": .string(tool), "for": JSONValue(place), "file": .string(setting.file),
             "format": .string(setting.format.rawValue), "key": JSONValue(strings: setting.key),
-            "value": .string(change.value), "before": before.map(JSONValue.string) ?? .null,
+            "value": .string(change.value), "before": JSONValue(before),
         ]
         return .object(members.merging(file.members) { $1 })
     }
