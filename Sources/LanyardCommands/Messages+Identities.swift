@@ -31,7 +31,7 @@ extension Failure {
 
     /// A plugin that got no token for an identity; nobody can sign in for one, whatever its authority says.
     init(_ error: PluginError, plugin: String, of identity: Identity, in context: CommandContext) {
-        var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
+        var hints = error.hints
         let service = PipelineService(context.environment)
         if let advice = service?.advice(on: identity, context.environment) { hints.append(Hint(advice)) }
         if case .machine = identity.source, !identity.lackingVariables.isEmpty {

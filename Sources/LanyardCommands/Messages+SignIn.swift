@@ -27,13 +27,13 @@ extension Failure {
             let who = request.expectedAccount.map { "\($0.displayable(limit: 100)) has not" } ?? "nobody has"
             why = ": \(who) signed in to \(authority)"
         }
-        var hint = cause?.hint.map { [Hint($0.displayable(limit: 500))] } ?? []
+        var hints = cause?.hints ?? []
         if let account, cause?.isAboutAccount == true, request.expectedAccount == nil {
-            hint.append(Self.choosingAnother(than: account, request, url: url))
+            hints.append(Self.choosingAnother(than: account, request, url: url))
         }
         self.init(
             "interaction required\(why)",
-            hints: hint + [Hint("sign in", run: Self.login(request, url: url, claims: cause?.claims))],
+            hints: hints + [Hint("sign in", run: Self.login(request, url: url, claims: cause?.claims))],
             status: .interactionRequired)
     }
 

@@ -250,7 +250,7 @@ extension Failure {
             self.init(error, plugin: plugin, of: identity, in: context)
             return
         }
-        var hints = [error.hint].compactMap(\.self).map { Hint($0.displayable(limit: 500)) }
+        var hints = error.hints
         if error.reasons.contains(.clientRefused) { hints += Self.hints(refusing: request, in: context) }
         switch error.code {
         case .interactionRequired:
@@ -394,4 +394,9 @@ extension PluginProblem {
 extension PluginManifest {
     /// Where an organisation's app is found or registered; nil if the plugin doesn't say.
     var registrationHint: Hint? { clientRegistration.map { Hint($0.displayable(limit: 512)) } }
+}
+
+extension PluginError {
+    /// What the plugin says can be done about it, fit to show.
+    var hints: [Hint] { hint.map { [Hint($0.displayable(limit: 500))] } ?? [] }
 }

@@ -70,10 +70,9 @@ struct ClientRegistrar {
         do throws(PluginError) {
             return try await session.acquirer.registerClient(for: rule, at: match, named: "lanyard")
         } catch {
-            let hint = error.hint.map { Hint($0.displayable(limit: 500)) }
             throw Failure(
                 "lanyard was not registered: \(error.message.displayable(limit: 500))",
-                hints: [hint, Self.byHand].compactMap(\.self))
+                hints: error.hints + [Self.byHand])
         }
     }
 

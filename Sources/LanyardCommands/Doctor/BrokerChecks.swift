@@ -71,7 +71,7 @@ struct BrokerChecks {
 
     /// What is wrong with it; other ways to sign in go on without.
     private func warning(_ plugin: PluginManifest, _ error: PluginError) -> Finding {
-        let hint = error.hint.map { Hint($0.displayable(limit: 500)) } ?? "you sign in without it meanwhile"
+        let hint = error.hints.first ?? "you sign in without it meanwhile"
         return .warn(Self.check, "\(plugin.name): \(words(of: error))", hint)
     }
 
