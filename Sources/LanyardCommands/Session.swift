@@ -142,6 +142,11 @@ struct Session: Sendable {
         }
     }
 
+    /// Runs what has only the keyring's own errors.
+    func keeping<Result>(_ body: () throws(StoreError) -> Result) throws(Failure) -> Result {
+        do { return try body() } catch { throw Failure(error) }
+    }
+
     /// Does what needs the keyring; if it is locked and the person unlocks it at the terminal, once more.
     func unlocking<Result>(
         for url: String?, _ body: () async throws(Failure) -> Result

@@ -30,10 +30,3 @@ struct CacheListCommand: Command {
         if stored.hasDamaged { console.note(Hint("to remove damaged items", run: "lanyard cache clear --damaged")) }
     }
 }
-
-extension Session {
-    /// Runs what has only the keyring's own errors.
-    func keeping<Result>(_ body: () throws(StoreError) -> Result) throws(Failure) -> Result {
-        do { return try body() } catch { throw Failure(error) }
-    }
-}

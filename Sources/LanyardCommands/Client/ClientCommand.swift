@@ -46,16 +46,10 @@ struct ClientSecretCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: .init(isAskedFor: true))
         let issuer = try session.issuer(ofClient: clientId, named: authority)
-        let owner = ClientSecretStore.Owner(clientId, at: AuthorityPlace(issuer))
-        let name = "\(clientId.displayable(limit: 100)) at \(issuer.authority)"
-        if remove {
-            try await session.removeSecret(of: owner, name)
-        } else {
-            let input = SecretInput(
-                name: "client secret", command: .storingSecret(of: clientId), alphabet: "printable ASCII")
-            try await session.keep(
-                try await input.read(session.context, asking: ["client secret of \(name)"]), of: owner, name)
-        }
+        let kept = KeptSecret.ofClient(clientId, at: issuer)
+        guard !remove else { return try await session.removeSecret(kept) }
+        let secret = try await kept.typed(for: .storingSecret(of: clientId), session.context)
+        try await session.store(secret, as: kept)
     }
 }
 
@@ -73,31 +67,6 @@ extension ShellCommand {
 }
 
 extension Session {
-    /// Keeps the secret of a client, and when it ends; `name` says whose it is.
-    func keep(
-        _ secret: Secret, until end: Int? = nil, of owner: ClientSecretStore.Owner, _ name: String
-    ) async throws(Failure) {
-        let kept = ClientSecret(secret, expiresOn: end)
-        // RFC 6749, A.2.
-        guard secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            throw Failure(
-                "that is not a client secret, which is printable ASCII only",
-                hints: ["copy it from the app's registration once more"])
-        }
-        try await unlocking(for: nil) { () throws(Failure) in
-            do throws(StoreError) { try clientSecrets.store(kept, of: owner) } catch { throw Failure(error) }
-        }
-        context.console.note("the client secret of \(name) is in the keyring")
-    }
-
-    fileprivate func removeSecret(of owner: ClientSecretStore.Owner, _ name: String) async throws(Failure) {
-        let removed = try await unlocking(for: nil) { () throws(Failure) in
-            do throws(StoreError) { return try clientSecrets.remove(of: owner) } catch { throw Failure(error) }
-        }
-        guard removed else { throw Failure("no client secret of \(name) is stored") }
-        context.console.note("removed the client secret of \(name)")
-    }
-
     /// The issuer of a client: the one that is named, or the only one that the configuration uses it at.
     fileprivate func issuer(ofClient id: String, named url: String?) throws(Failure) -> AuthorityMatch {
         let known = configuration.authorities(ofClient: id)

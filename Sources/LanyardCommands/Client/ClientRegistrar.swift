@@ -24,16 +24,15 @@ struct ClientRegistrar {
         }
         try await agree(match)
         // A secret that came and couldn't be kept would be lost.
-        do throws(StoreError) { try session.acquirer.requireWritable() } catch { throw Failure(error) }
+        try session.keeping { () throws(StoreError) in try session.acquirer.requireWritable() }
         let registered = try await register(rule, match)
-        let name = "\(registered.clientID.displayable(limit: 100)) at \(match.authority)"
-        session.context.console.note("registered lanyard: its client ID is \(name)")
+        let kept = KeptSecret.ofClient(registered.clientID, at: match)
+        session.context.console.note("registered lanyard: its client ID is \(kept.owner)")
         if let secret = registered.clientSecret {
-            let owner = ClientSecretStore.Owner(registered.clientID, at: AuthorityPlace(match))
             do throws(Failure) {
-                try await session.keep(secret, until: registered.secretExpiresAt, of: owner, name)
+                try await session.store(secret, until: registered.secretExpiresAt, as: kept)
             } catch {
-                await takeBack(registered, rule, match, name)
+                await takeBack(registered, rule, match, kept.owner)
                 throw error.with("no rule was written: once that works, register again")
             }
         }

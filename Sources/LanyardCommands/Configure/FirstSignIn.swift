@@ -53,16 +53,15 @@ struct FirstSignIn {
     /// Asks for the client's secret unless one is stored or none is of use; false if nobody can sign in without the one that is missing.
     private func hasWhatItTakes() async throws(Failure) -> Bool {
         guard !issuer.secretFlows.isEmpty, let clientID = session.configuration.clientID(of: rule) else { return true }
-        let owner = ClientSecretStore.Owner(clientID, at: AuthorityPlace(match))
         let stored = try await session.unlocking(for: nil) { () throws(Failure) in
-            do throws(StoreError) { return try session.clientSecrets.secret(of: clientID, at: match) } catch {
-                throw Failure(error)
+            try session.keeping { () throws(StoreError) in
+                try session.clientSecrets.secret(of: clientID, at: match)
             }
         }
         guard stored == nil else { return true }
         let question = issuer.needsSecret ? "client secret" : "client secret, or Enter to sign in with a code"
         if let text = await prompt.line(question, echo: false), !text.isEmpty {
-            try await session.keep(Secret(text), of: owner, "\(clientID.displayable(limit: 100)) at \(match.authority)")
+            try await session.store(Secret(text), as: .ofClient(clientID, at: match))
             return true
         }
         if issuer.needsSecret {

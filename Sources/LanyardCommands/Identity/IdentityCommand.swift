@@ -96,13 +96,8 @@ struct IdentitySecretCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, options: .init(isAskedFor: true))
         let kept = try session.keptSecret(of: try session.identity(named: name))
-        if remove {
-            try await session.removeSecret(kept)
-        } else {
-            let input = SecretInput(
-                name: kept.what, command: "lanyard identity secret\(last: name)", alphabet: kept.alphabet)
-            let secret = try await input.read(session.context, asking: ["\(kept.what) of \(kept.owner)"])
-            try await session.store(secret, as: kept)
-        }
+        guard !remove else { return try await session.removeSecret(kept) }
+        let secret = try await kept.typed(for: "lanyard identity secret\(last: name)", session.context)
+        try await session.store(secret, as: kept)
     }
 }

@@ -5,7 +5,7 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-/// A secret of an identity's that is kept in the keyring.
+/// A secret of an application's that is kept in the keyring.
 struct KeptSecret {
     /// What it is, such as `client secret`.
     let what: String
@@ -14,6 +14,19 @@ struct KeptSecret {
     /// What it consists of, for people.
     let alphabet: String
     let key: ClientSecretStore.Owner
+
+    /// The client secret of an app at an issuer.
+    static func ofClient(_ id: String, at match: AuthorityMatch) -> KeptSecret {
+        KeptSecret(
+            what: "client secret", owner: "\(id.displayable(limit: 100)) at \(match.authority)",
+            alphabet: "printable ASCII", key: ClientSecretStore.Owner(id, at: AuthorityPlace(match)))
+    }
+
+    /// What a person types for it, or a program passes to the command that wants it.
+    func typed(for command: ShellCommand, _ context: CommandContext) async throws(Failure) -> Secret {
+        try await SecretInput(name: what, command: command, alphabet: alphabet)
+            .read(context, asking: ["\(what) of \(owner)"])
+    }
 }
 
 extension Session {
@@ -48,8 +61,8 @@ extension Session {
         return match
     }
 
-    /// Keeps a secret of an identity's.
-    func store(_ secret: Secret, as kept: KeptSecret) async throws(Failure) {
+    /// Keeps a secret, and when it ends, in seconds since 1970.
+    func store(_ secret: Secret, until end: Int? = nil, as kept: KeptSecret) async throws(Failure) {
         // RFC 6749, A.2; a password may be anything.
         guard kept.alphabet == "UTF-8" || secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Failure(
@@ -57,17 +70,17 @@ extension Session {
                 hints: ["copy it from the app's registration once more"])
         }
         try await unlocking(for: nil) { () throws(Failure) in
-            do throws(StoreError) { try clientSecrets.store(ClientSecret(secret), of: kept.key) } catch {
-                throw Failure(error)
+            try keeping { () throws(StoreError) in
+                try clientSecrets.store(ClientSecret(secret, expiresOn: end), of: kept.key)
             }
         }
         context.console.note("the \(kept.what) of \(kept.owner) is in the keyring")
     }
 
-    /// Removes a secret of an identity's.
+    /// Removes a secret.
     func removeSecret(_ kept: KeptSecret) async throws(Failure) {
         let removed = try await unlocking(for: nil) { () throws(Failure) in
-            do throws(StoreError) { return try clientSecrets.remove(of: kept.key) } catch { throw Failure(error) }
+            try keeping { () throws(StoreError) in try clientSecrets.remove(of: kept.key) }
         }
         guard removed else { throw Failure("no \(kept.what) of \(kept.owner) is stored") }
         context.console.note("removed the \(kept.what) of \(kept.owner)")
