@@ -11,6 +11,13 @@ package struct FileStatus: Sendable {
         self.status = status
     }
 
+    /// Of an open file; nil if it isn't open.
+    package init?(of descriptor: CInt) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.status = status
+    }
+
     init(_ status: stat) { self.status = status }
 
     package var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }

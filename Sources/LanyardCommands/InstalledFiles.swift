@@ -14,12 +14,7 @@ struct InstalledFiles: Sendable {
     /// The JSON schema of the configuration, as a URL; nil if it is not installed.
     var schema: String? {
         let places = ["\(folder)/../share/lanyard/config.schema.json", "\(folder)/../../../share/config.schema.json"]
-        for place in places {
-            guard let path = realpath(place, nil) else { continue }
-            defer { free(path) }
-            return "file://" + String(cString: path)
-        }
-        return nil
+        return places.lazy.compactMap(FileTrust.realPath).first.map { "file://" + $0 }
     }
 
     /// `git-credential-lanyard` beside the program; nil if it is not there.

@@ -49,7 +49,7 @@ struct ExportCommand: Command {
         let tokens = chosen.count { if case .refreshToken = $0 { true } else { false } }
         guard tokens > 0 else { return }
         console.note("this holds \(tokens) refresh \(tokens == 1 ? "token" : "tokens"): keep it to yourself")
-        if output == nil, Self.isOpenToOthers(console.output.rawValue) {
+        if output == nil, console.output.isFileOpenToOthers {
             let file = SymbolicLink.target(of: "/proc/self/fd/\(console.output.rawValue)")
             console.note(Hint("others can read the file it went to; close it to them", run: "chmod 600\(last: file)"))
         }
@@ -72,9 +72,12 @@ struct ExportCommand: Command {
                 ? clients.contains(facts.clientID.lowercased()) : homes.contains(facts.homeAccountID.lowercased())
         }.map(\.0)
     }
+}
 
-    private static func isOpenToOthers(_ descriptor: Int32) -> Bool {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o077 != 0
+extension FileDescriptor {
+    /// Whether it is an ordinary file that others may read or write.
+    var isFileOpenToOthers: Bool {
+        guard let status = FileStatus(of: rawValue) else { return false }
+        return status.isRegular && status.grants(0o077)
     }
 }

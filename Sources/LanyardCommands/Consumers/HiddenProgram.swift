@@ -1,5 +1,6 @@
 import Addresses
 import ConsumerProtocols
+import Files
 import Glibc
 import Secrets
 import Terminal
@@ -46,12 +47,6 @@ struct HiddenProgram {
     /// The first program of the name in `PATH` that isn't lanyard.
     private func path(in context: CommandContext) -> String? {
         (context.variable("PATH") ?? "").pieces(between: ":").lazy.map { "\($0)/\(name)" }
-            .first { access($0, X_OK) == 0 && Self.target(of: $0) != context.executable }
-    }
-
-    private static func target(of path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
+            .first { access($0, X_OK) == 0 && FileTrust.realPath($0) != context.executable }
     }
 }

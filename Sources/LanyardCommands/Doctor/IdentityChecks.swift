@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import PluginHost
 import PluginWire
@@ -66,16 +67,12 @@ private enum CertificateFault: String {
 
     /// Nil if nothing is wrong.
     init?(_ path: String) {
-        var status = stat()
-        if stat(path, &status) != 0 {
+        guard access(path, R_OK) == 0 else {
             self = errno == ENOENT ? .missing : .unreadable
-        } else if access(path, R_OK) != 0 {
-            self = .unreadable
-        } else if status.st_mode & 0o004 != 0 {
-            self = .open
-        } else {
-            return nil
+            return
         }
+        guard FileStatus(of: path)?.grants(0o004) == true else { return nil }
+        self = .open
     }
 }
 

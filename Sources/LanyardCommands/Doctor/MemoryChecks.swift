@@ -1,4 +1,4 @@
-import Glibc
+import Files
 import Rules
 import Secrets
 import Terminal
@@ -18,14 +18,13 @@ struct MemoryChecks {
         guard let path = context.variable("XDG_RUNTIME_DIR") else {
             return .warn(name, "XDG_RUNTIME_DIR is not set, so no answer is remembered", remedy)
         }
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard let status = FileStatus(of: path), status.isFolder else {
             return .warn(name, "XDG_RUNTIME_DIR names no folder: \(path.displayable())", remedy)
         }
-        guard status.st_uid == geteuid() else {
+        guard status.isOwn else {
             return .warn(name, "\(path.displayable()) is somebody else's, so no answer is remembered", remedy)
         }
-        guard status.st_mode & 0o022 == 0 else {
+        guard !status.grants(0o022) else {
             return .warn(
                 name, "others may write to \(path.displayable())", Hint(run: "chmod 700\(last: path)"))
         }

@@ -17,9 +17,7 @@ struct SourceFile {
             let isInput = path == "-"
             let file = isInput ? input : try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
             defer { if !isInput { try? file.close() } }
-            var status = stat()
-            let isFile = fstat(file.rawValue, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            isOpenToOthers = isFile && status.st_mode & 0o077 != 0
+            isOpenToOthers = file.isFileOpenToOthers
             contents = try OpenFile.bytes(from: file.rawValue, atMost: OtherCache.mostBytes + 1)
         } catch {
             throw Failure("\(shown) can't be read: \((error as? FileProblem)?.reason ?? "\(error)")")

@@ -1,6 +1,6 @@
 import Addresses
 import ArgumentParser
-import Glibc
+import Files
 import JSON
 import PluginConformance
 import PluginHost
@@ -46,11 +46,10 @@ struct PluginCheckCommand: Command {
         var name = plugin
         let isPath = plugin.hasBytes("/") || plugin == "."
         if isPath {
-            guard let path = realpath(plugin, nil) else {
+            guard let path = FileTrust.realPath(plugin) else {
                 throw Failure("\(plugin.displayable(limit: 200)) is not there", status: .usage)
             }
-            defer { free(path) }
-            var parts = String(cString: path).pieces(between: "/")
+            var parts = path.pieces(between: "/")
             if parts.last == "plugin.toml" { parts.removeLast() }
             name = parts.popLast().map(String.init) ?? ""
             environment["LANYARD_PLUGIN_PATH"] = "/" + parts.joined(separator: "/")

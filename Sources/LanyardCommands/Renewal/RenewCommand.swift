@@ -1,5 +1,6 @@
 import ArgumentParser
 import CredentialEngine
+import Files
 import Glibc
 import SystemPackage
 import TokenAcquisition
@@ -20,7 +21,10 @@ struct RenewCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         alarm(Self.longest)
-        guard let renewal = try RenewalRequest(Self.bytes(from: context.input)) else {
+        guard
+            let renewal = try RenewalRequest(
+                OpenFile.bytes(from: context.input.rawValue, atMost: RenewalRequest.longest + 1))
+        else {
             throw ExitCode(ExitStatus.usage.rawValue)
         }
         let options = InteractionOptions.Values(isInteractive: false, timing: .ahead)
@@ -28,17 +32,5 @@ struct RenewCommand: Command {
         guard await engine.renew(renewal.request, answeredBy: renewal.mark) else {
             throw ExitCode(ExitStatus.failed.rawValue)
         }
-    }
-
-    private static func bytes(from input: FileDescriptor) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count <= RenewalRequest.longest {
-            let more = try [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
-                count = try input.read(into: UnsafeMutableRawBufferPointer(buffer))
-            }
-            if more.isEmpty { break }
-            bytes += more
-        }
-        return bytes
     }
 }

@@ -3,6 +3,7 @@ import CLinux
 import Files
 import Glibc
 import Secrets
+import SystemPackage
 
 /// A program beside lanyard's that serves its tokens by HTTP, until this process ends, whatever runs in it by then.
 ///
@@ -93,21 +94,10 @@ struct TokenEndpoint {
         let started = lanyard_start_apart(path, &arguments, &environment, &streams)
         guard started == 0 else { throw failure(String(cString: strerror(-started))) }
         defer { close(streams[1]) }
-        let isWritten = write(streams[0], order)
-        close(streams[0])
-        guard isWritten else { throw failure("it has gone") }
+        let input = FileDescriptor(rawValue: streams[0])
+        let written = try? input.closeAfter { try input.writeAll(order) }
+        guard written != nil else { throw failure("it has gone") }
         return read(streams[1])
-    }
-
-    private static func write(_ descriptor: CInt, _ bytes: [UInt8]) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 
     /// Reads its block; an empty one if there is none in time.
