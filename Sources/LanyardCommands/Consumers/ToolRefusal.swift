@@ -1,5 +1,3 @@
-import Addresses
-import Files
 import Glibc
 import JSON
 import TokenStore
@@ -10,20 +8,15 @@ struct ToolRefusal {
     private static let lifetime = 30_000
 
     private let notes: SharedNotes
-    /// The tool's process; the next process with its number has started at another time.
+    /// The tool's process.
     private let key: String
 
     /// What the parent process was refused; nil if that can't be known.
     init?(_ context: CommandContext) {
         let parent = getppid()
-        guard let file = try? OpenFile("/proc/\(parent)/stat").contents(atMost: 4096),
-            let (_, fields) = String(decoding: file, as: UTF8.self).cut(atLast: ")")
-        else { return nil }
-        // proc_pid_stat(5): the third field is the first here, the start is the 22nd.
-        let words = fields.pieces(between: " ")
-        guard words.count > 19 else { return nil }
+        guard let start = ProcessFields(of: parent)?.start else { return nil }
         notes = SharedNotes(environment: context.environment)
-        key = "refused tool\n\(parent)\n\(words[19])"
+        key = "refused tool\n\(parent)\n\(start)"
     }
 
     /// Whether there is one that counts.

@@ -73,10 +73,7 @@ struct Redaction: Sendable {
     }
 
     private static var hostName: String? {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }
-        let name = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return name.isEmpty || name == "localhost" ? nil : name
+        HostName.here.flatMap { ["", "localhost"].contains($0) ? nil : $0 }
     }
 }
 

@@ -24,7 +24,7 @@ struct JobLog: Sendable {
         var process = getppid()
         while process > 0 {
             if ![1, 2].contains(where: { OpenPlace("/proc/\(process)/fd/\($0)") == place }) { return isAbove(process) }
-            guard let parent = Self.parent(of: process) else { return false }
+            guard let parent = ProcessFields(of: process)?.parent else { return false }
             process = parent
         }
         // In a container the service is out of sight.
@@ -36,7 +36,7 @@ struct JobLog: Sendable {
     /// Node runs the service's tasks and passes on what their programs print: then the one above decides.
     private func isAbove(_ process: pid_t) -> Bool {
         guard isOfJob(process) != false else { return true }
-        guard Self.isNode(process), let parent = Self.parent(of: process) else { return false }
+        guard Self.isNode(process), let parent = ProcessFields(of: process)?.parent else { return false }
         return parent == 0 || isOfJob(parent) == false
     }
 
@@ -49,16 +49,6 @@ struct JobLog: Sendable {
 
     private static func isNode(_ process: pid_t) -> Bool {
         SymbolicLink.target(of: "/proc/\(process)/exe")?.pieces(between: "/").last?.hasPrefix("node") == true
-    }
-
-    /// The parent; 0 for the first of a container's, and nil for a process that has gone.
-    private static func parent(of process: pid_t) -> pid_t? {
-        // proc_pid_stat(5): the fourth field; the name in parentheses is the second.
-        guard let file = try? OpenFile("/proc/\(process)/stat").contents(atMost: 4096),
-            let (_, fields) = String(decoding: file, as: UTF8.self).cut(atLast: ")")
-        else { return nil }
-        let words = fields.pieces(between: " ")
-        return words.count > 1 ? pid_t(words[1]) : nil
     }
 }
 

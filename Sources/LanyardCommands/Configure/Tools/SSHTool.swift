@@ -74,11 +74,8 @@ enum SSHTool: ConfigurableTool {
 
     /// Where the socket is on the host: a path of this user's on this machine, so that several can use the host.
     private static func remoteSocket(_ place: ToolPlace) -> String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        gethostname(&buffer, buffer.count - 1)
-        let machine = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
-        return "/tmp/lanyard-\("\(user)-\(machine)".wordForFile).sock"
+        return "/tmp/lanyard-\("\(user)-\(HostName.here ?? "")".wordForFile).sock"
     }
 
     private static func setsVariables(_ place: ToolPlace) throws(Failure) -> Bool {
