@@ -46,22 +46,11 @@ struct RecordListing {
 
     private func state(_ facts: RecordFacts) -> String? {
         if let expiresOn = facts.expiresOn {
-            guard expiresOn <= now else { return "expires in \(Self.span(expiresOn - now))" }
-            let ended = "expired \(Self.span(now - expiresOn)) ago"
+            guard expiresOn <= now else { return "expires in \((expiresOn - now).timeInWords)" }
+            let ended = "expired \((now - expiresOn).timeInWords) ago"
             return (facts.usableUntil ?? 0) > now ? ended + ", still good while the authority is down" : ended
         }
         if facts.isEndless { return "good until it is revoked" }
-        return facts.storedOn.map { "stored \(Self.span(max(0, now - $0))) ago" }
-    }
-
-    private static func span(_ seconds: Int) -> String {
-        let (number, unit) =
-            switch seconds {
-            case ..<120: (seconds, "second")
-            case ..<7200: (seconds / 60, "minute")
-            case ..<172_800: (seconds / 3600, "hour")
-            default: (seconds / 86_400, "day")
-            }
-        return "\(number) \(unit)\(number == 1 ? "" : "s")"
+        return facts.storedOn.map { "stored \(max(0, now - $0).timeInWords) ago" }
     }
 }

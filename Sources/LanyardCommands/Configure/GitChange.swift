@@ -24,9 +24,7 @@ struct GitChange: Sendable, Hashable {
     /// The changes as they look in git's file.
     static func text(_ changes: [GitChange]) -> [String] {
         var lines: [String] = []
-        var places: [String] = []
-        for change in changes where !places.contains(change.place) { places.append(change.place) }
-        for place in places {
+        for place in changes.map(\.place).uniqued {
             lines.append(place.isEmpty ? "[credential]" : "[credential \"\(place)\"]")
             for change in changes where change.place == place {
                 lines.append("    \(change.variable) = \(change.value)".trimmedAtEnd)

@@ -70,10 +70,7 @@ struct DoctorSummary: Sendable {
         let problems = [Finding.Level.fail, .warn].flatMap { level in findings.filter { $0.level == level } }
         let lines = Self.lines(problems, on: screen)
         let wrong = Set(problems.map(\.check))
-        var names: [String] = []
-        for finding in findings where !wrong.contains(finding.check) && !names.contains(finding.check) {
-            names.append(finding.check)
-        }
+        let names = findings.map(\.check).filter { !wrong.contains($0) }.uniqued
         guard !names.isEmpty else { return lines }
         let passes = names.joined(separator: ", ").wrapped(columns: screen.columns, indent: 6)
         return lines + ["\(Finding.Level.pass.word(on: screen))  \(passes)"]

@@ -42,12 +42,8 @@ struct OnlineChecks: Sendable {
         console.progress("asking \(targets.count == 1 ? "the authority" : "\(targets.count) authorities")")
         defer { console.endProgress() }
         let probed = await probes()
-        var findings: [Finding] = []
         // What keeps one rule from working may keep others from it too.
-        for finding in probed.map(\.finding) where !findings.contains(finding) { findings.append(finding) }
-        findings += [clock(probed)].compactMap(\.self)
-        for finding in await renewals(probed) where !findings.contains(finding) { findings.append(finding) }
-        return findings
+        return (probed.map(\.finding) + [clock(probed)].compactMap(\.self) + (await renewals(probed))).uniqued
     }
 
     // MARK: Authorities
@@ -166,7 +162,7 @@ struct OnlineChecks: Sendable {
     /// One finding for all that nobody has signed in to; nil if there are none.
     private func nobody(at targets: [OnlineTarget]) -> Finding? {
         guard let first = targets.first else { return nil }
-        let names = targets.map(\.authority).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let names = targets.map(\.authority).uniqued
         return .warn("renewal", "nobody has signed in to \(names.joined(separator: ", "))", signIn(first))
     }
 
@@ -319,14 +315,5 @@ extension PluginError {
         guard let error else { return message.displayable(limit: 800) }
         return "the authority refuses: "
             + (errorCodes.isEmpty ? [error] : errorCodes).joined(separator: ", ").displayable(limit: 300)
-    }
-}
-
-extension Int {
-    /// So many seconds as a person would say it.
-    fileprivate var timeInWords: String {
-        let units = [(86_400, "days"), (3600, "hours"), (60, "minutes")]
-        let unit = units.first { self >= 2 * $0.0 } ?? (1, "seconds")
-        return "\(self / unit.0) \(unit.1)"
     }
 }

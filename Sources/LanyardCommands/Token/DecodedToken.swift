@@ -73,14 +73,7 @@ struct DecodedToken {
     }
 
     private func distance(to time: Int) -> String {
-        let (number, unit) =
-            switch abs(time - now) {
-            case let seconds where seconds < 120: (seconds, "second")
-            case let seconds where seconds < 7200: (seconds / 60, "minute")
-            case let seconds where seconds < 172_800: (seconds / 3600, "hour")
-            case let seconds: (seconds / 86_400, "day")
-            }
-        let span = "\(number) \(unit)\(number == 1 ? "" : "s")"
+        let span = abs(time - now).timeInWords
         return time > now ? "in \(span)" : "\(span) ago"
     }
 

@@ -112,8 +112,6 @@ extension [ToolRecord.Entry] {
 
     /// The entries by their files, in their order, as they look there.
     func byFile(_ body: (_ file: String, _ entries: [ToolRecord.Entry]) -> Void) {
-        var files: [String] = []
-        for entry in self where !files.contains(entry.change.setting.file) { files.append(entry.change.setting.file) }
-        for file in files { body(file, filter { $0.change.setting.file == file }) }
+        for file in map(\.change.setting.file).uniqued { body(file, filter { $0.change.setting.file == file }) }
     }
 }
