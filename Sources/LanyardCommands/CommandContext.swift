@@ -1,6 +1,7 @@
 import CredentialEngine
 import Files
 import Glibc
+import PluginHost
 import Rules
 import SystemPackage
 import Terminal
@@ -41,6 +42,12 @@ struct CommandContext: Sendable {
 
     /// What was answered before.
     var answers: AnswerCache { AnswerCache(environment: environment) }
+
+    /// The plugins that are installed, looked for anew.
+    var registry: PluginRegistry { PluginRegistry.discover(environment: environment, executable: executable) }
+
+    /// The user's configuration file, or where it would be.
+    var userFile: String { Configuration.userFile(environment: environment) ?? "~/.config/lanyard/config.toml" }
 
     /// Seconds since 1970.
     var now: Int64 { Int64(time(nil)) }

@@ -153,10 +153,10 @@ extension Failure {
     /// How to come by a client: an app of the organisation's, or one that does without; the latter only if the authority has
     /// any and no policy forbids it.
     private static func clients(_ authority: String, _ context: CommandContext) -> [Hint] {
-        let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        let registry = context.registry
         let configuration = (try? Configuration.load(environment: context.environment)) ?? Configuration()
         let match = registry.match(authority: authority, isConfigured: true)
-        let own = Hint("put the app's client ID into \(userFile(context))", write: "client-id = \"…\"")
+        let own = Hint("put the app's client ID into \(context.short(context.userFile))", write: "client-id = \"…\"")
         let others = match?.clients.first { configuration.allows(client: $0.name) }
             .map { Hint.clientForEverybody(write: "client-id = \"\($0.name)\"") }
         return [match?.registrationHint, own, others].compactMap(\.self)
@@ -204,7 +204,7 @@ extension Failure {
             self.init(
                 unknownAuthority: authority,
                 hints: [
-                    "name it in a [[rule]] in \(Self.userFile(context)), or install its plugin; see lanyard-plugin(7)"
+                    "name it in a [[rule]] in \(context.short(context.userFile)), or install its plugin; see lanyard-plugin(7)"
                 ])
         case .ambiguousAccount(let accounts, let isShared):
             self.init(
@@ -266,7 +266,9 @@ extension Failure {
             hints = [Hint("to try again", run: Self.login(request, url: url))]
             if error.isTimeout {
                 hints.append(
-                    Hint("for more time, set timeout in \(Self.userFile(context)), or give", write: "--timeout SECONDS")
+                    Hint(
+                        "for more time, set timeout in \(context.short(context.userFile)), or give",
+                        write: "--timeout SECONDS")
                 )
             }
         case .internal where hints.isEmpty:
@@ -300,11 +302,6 @@ extension Failure {
             (.policy, "policy"),
         ]
         return kinds.first { error.reasons.contains($0.0) }.map { " (\($0.1))" } ?? ""
-    }
-
-    private static func userFile(_ context: CommandContext) -> String {
-        context.short(
-            Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
     }
 
     /// What settles which account is meant; on a shared device no choice does.

@@ -57,7 +57,7 @@ struct Session: Sendable {
         browser = presence.hasBrowser ? try Browser(context, configured: configuration.browser) : nil
         let isShared = configuration.deviceMode == .shared
         let keyring = KeyringConfiguration(
-            group: configuration.group, collection: isShared ? .session : .default, mayPrompt: presence.hasDisplay,
+            group: configuration.group, collection: configuration.keyringCollection, mayPrompt: presence.hasDisplay,
             answers: context.answers)
         store = SecretServiceStore(configuration: keyring)
         clientSecrets = ClientSecretStore(configuration: keyring)
@@ -81,9 +81,6 @@ struct Session: Sendable {
                 context: context, configuration: configuration, presence: presence, browser: browser),
             environment: context.environment)
     }
-
-    /// The user's configuration file, for messages.
-    var userFile: String { Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml" }
 
     /// Every record that is stored.
     func storedRecords() throws(Failure) -> StoredRecords { try list().records }
@@ -161,6 +158,9 @@ struct Session: Sendable {
 }
 
 extension Configuration {
+    /// Where sign-ins are kept: on a shared machine, until its user logs out.
+    var keyringCollection: KeyringConfiguration.Collection { deviceMode == .shared ? .session : .default }
+
     /// Reads the configuration, and takes the command's options into it.
     fileprivate init(
         _ context: CommandContext, _ scope: Session.Scope, _ options: InteractionOptions.Values, isToBeWritten: Bool

@@ -16,7 +16,7 @@ struct KnownValues {
     init(_ context: CommandContext) {
         self.context = context
         configuration = try? Configuration.load(environment: context.environment)
-        registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        registry = context.registry
     }
 
     /// The values of a subject, as `CommandParameter.subject` names it; none of one that nothing is known of.
@@ -128,12 +128,12 @@ extension KnownValues {
 
     /// Those who have signed in; nobody if the keyring is locked or doesn't answer at once.
     private var accounts: [Candidate] {
+        let configuration = configuration ?? Configuration()
         let keyring = KeyringConfiguration(
-            group: configuration?.group ?? Configuration().group,
-            collection: configuration?.deviceMode == .shared ? .session : .default, deadline: Self.patience,
+            group: configuration.group, collection: configuration.keyringCollection, deadline: Self.patience,
             mayPrompt: false)
         let found = try? SecretServiceStore(configuration: keyring).records(matching: RecordQuery(kinds: [.account]))
-        let isShared = configuration?.deviceMode == .shared
+        let isShared = configuration.deviceMode == .shared
         let history = SelectionFile(environment: context.environment, isShared: isShared)?.read() ?? []
         let known = KnownAccounts(
             AccountOverview(found ?? StoredRecords(), registry: registry, history: history, isShared: isShared))

@@ -6,7 +6,7 @@ import Terminal
 
 extension Session {
     /// The file that such tables are written to and taken from.
-    var rulesFile: String { scope == .system ? Configuration.systemFile : userFile }
+    var rulesFile: String { scope == .system ? Configuration.systemFile : context.userFile }
 
     /// The same file, to be changed.
     private var fileToChange: String {

@@ -27,7 +27,7 @@ struct Examination: Sendable {
             error = thrown
         }
         configurationError = error
-        registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        registry = context.registry
         presence = Presence(context, browser: configuration.browser, isInteractive: true, isAskedFor: false)
     }
 
@@ -38,8 +38,7 @@ struct Examination: Sendable {
     var clientSecrets: ClientSecretStore { ClientSecretStore(configuration: keyring) }
 
     private var keyring: KeyringConfiguration {
-        KeyringConfiguration(
-            group: configuration.group, collection: configuration.deviceMode == .shared ? .session : .default)
+        KeyringConfiguration(group: configuration.group, collection: configuration.keyringCollection)
     }
 
     /// Whether only applications and machines get tokens here.
@@ -88,7 +87,7 @@ struct Examination: Sendable {
 
     /// The user's configuration file, for people.
     var userFile: String {
-        context.short(Configuration.userFile(environment: context.environment) ?? "~/.config/lanyard/config.toml")
+        context.short(context.userFile)
     }
 }
 

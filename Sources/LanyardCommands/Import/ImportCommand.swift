@@ -110,7 +110,8 @@ struct ImportCommand: Command {
         }
         if report.reasons.contains(.unknownHost) {
             console.hint(
-                "name the host in known-authorities of \(session.context.short(session.userFile)), if it is yours")
+                "name the host in known-authorities of \(session.context.short(session.context.userFile)), if it is yours"
+            )
         }
     }
 

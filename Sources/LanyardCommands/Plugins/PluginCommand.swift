@@ -24,7 +24,7 @@ struct PluginListCommand: Command {
     var json = false
 
     mutating func run(in context: CommandContext) async throws {
-        let registry = PluginRegistry.discover(environment: context.environment, executable: context.executable)
+        let registry = context.registry
         if json {
             context.console.print(json: registry.json)
             return
