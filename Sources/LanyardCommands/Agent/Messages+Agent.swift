@@ -56,10 +56,7 @@ extension RelayTerms {
         isRefused: @escaping @Sendable () -> Bool = { false }
     ) {
         self.init(
-            mayAsk: {
-                let words = ["GIT_TERMINAL_PROMPT": false, "LANYARD_INTERACTIVE": false, "CI": true]
-                return options.isInteractive && !words.contains { context.boolean($0.key) == $0.value } && !isRefused()
-            },
+            mayAsk: { options.isInteractive && context.silencingVariable == nil && !isRefused() },
             timeLimit: options.timeLimit,
             waiting: { context.console.note("waiting for the agent; it may be asking you where it runs") })
     }

@@ -126,8 +126,7 @@ struct OnlineChecks: Sendable {
     }
 
     private var clockRemedies: [Hint] {
-        let inWSL = session.context.variable("WSL_DISTRO_NAME") != nil
-        return inWSL
+        session.context.isInWSL
             ? [Hint("set it by Windows's", run: "sudo hwclock --hctosys")]
             : [Hint(run: "sudo timedatectl set-ntp true"), "in a container, set the clock of its host"]
     }

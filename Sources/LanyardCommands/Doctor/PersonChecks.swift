@@ -24,13 +24,12 @@ struct PersonChecks {
 
     /// The variable that says that nobody is there.
     private var silencing: String? {
-        guard !presence.isSomebodyThere, presence == .nobody else { return nil }
-        return ["CI", "GIT_TERMINAL_PROMPT", "LANYARD_INTERACTIVE"].first { context.boolean($0) == ($0 == "CI") }
+        presence == .nobody ? context.silencingVariable : nil
     }
 
     private var place: Finding? {
         if presence.isRemote { return .pass("place", "over SSH: sign in with a code, or a browser elsewhere") }
-        if context.variable("WSL_DISTRO_NAME") != nil { return .pass("place", "WSL: Windows' browser is used") }
+        if context.isInWSL { return .pass("place", "WSL: Windows' browser is used") }
         return context.isInContainer ? .pass("place", "in a container: sign in with a code, or set BROWSER") : nil
     }
 

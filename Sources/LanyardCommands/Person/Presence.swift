@@ -25,20 +25,16 @@ struct Presence: Sendable, Equatable {
     /// A command that is itself the wish to be asked, such as `login`, needs no terminal: what it says shows on stderr.
     /// `browser` is the configured command, or `Configuration.noBrowser`.
     init(_ context: CommandContext, browser: String?, isInteractive: Bool, isAskedFor: Bool) {
-        let forbidden =
-            !isInteractive || context.boolean("GIT_TERMINAL_PROMPT") == false
-            || context.boolean("LANYARD_INTERACTIVE") == false
-            || context.boolean("CI") == true
-        guard !forbidden else {
+        guard isInteractive, context.silencingVariable == nil else {
             self = .nobody
             return
         }
         isRemote = context.variable("SSH_CONNECTION") != nil
         hasTerminal = isAskedFor || ControllingTerminal.isThere
         hasDisplay = !isRemote && (context.variable("DISPLAY") != nil || context.variable("WAYLAND_DISPLAY") != nil)
-        let isWSL = context.variable("WSL_DISTRO_NAME") != nil
         let named = browser ?? context.variable("BROWSER")
-        hasBrowser = browser != Configuration.noBrowser && (named != nil || hasDisplay || (isWSL && !isRemote))
+        hasBrowser =
+            browser != Configuration.noBrowser && (named != nil || hasDisplay || (context.isInWSL && !isRemote))
     }
 
     private init(hasTerminal: Bool, hasBrowser: Bool, hasDisplay: Bool, isRemote: Bool) {
@@ -47,6 +43,16 @@ struct Presence: Sendable, Equatable {
         self.hasDisplay = hasDisplay
         self.isRemote = isRemote
     }
+}
+
+extension CommandContext {
+    /// The variable that says that nobody is there, whatever else is set; nil if none does.
+    var silencingVariable: String? {
+        ["CI", "GIT_TERMINAL_PROMPT", "LANYARD_INTERACTIVE"].first { boolean($0) == ($0 == "CI") }
+    }
+
+    /// Whether this is Linux in Windows.
+    var isInWSL: Bool { variable("WSL_DISTRO_NAME") != nil }
 }
 
 extension Prompt {
