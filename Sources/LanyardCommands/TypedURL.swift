@@ -39,6 +39,9 @@ extension CredentialRequest {
 }
 
 extension URLPattern {
+    /// Its scheme and host alone.
+    var place: String { "\(scheme)://\(host.urlText)" }
+
     /// Whether tokens may be sent to its places.
     var isTokenPlace: Bool { request.isTokenPlace }
 
@@ -69,11 +72,6 @@ extension CredentialRequest {
 extension Hint {
     /// The same place, if its server speaks https.
     static func overHTTPS(_ url: String) -> Hint { Hint("if the server has https, write", write: url.overHTTPS) }
-}
-
-extension Session {
-    /// The pattern that a person means by a URL.
-    func pattern(_ url: String) throws(Failure) -> URLPattern { try URLPattern(typed: url) }
 }
 
 extension URLPattern {

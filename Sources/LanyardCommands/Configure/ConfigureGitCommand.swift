@@ -79,7 +79,7 @@ struct ConfigureGitCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         let version = try await Git.requireUsable()
         let session = try Session(context, of: scope.system ? .system : .user, isToBeWritten: true)
-        let pattern = try url.map { url throws(Failure) in try session.pattern(url) }
+        let pattern = try url.map { url throws(Failure) in try URLPattern(typed: url) }
         try pattern?.requireGitPlace()
         if hasRuleOptions || identity != nil { try pattern?.requireTokenPlace() }
         let setting = try defaultIdentity(session, pattern)

@@ -27,7 +27,7 @@ struct GitPlan: Sendable {
         self.isAlone = isAlone
         self.version = version
         request = pattern?.request
-        let place = pattern.map { "\($0.scheme)://\($0.host.urlText)" } ?? ""
+        let place = pattern?.place ?? ""
         let helpers = GitHelpers(try await scope.whatCounts(), for: request)
         keepers = isAlone || version.takesTokens ? [] : helpers.all.filter(\.mayKeep)
         var changes: [GitChange] = []
@@ -92,7 +92,7 @@ struct GitPlan: Sendable {
         let known = session.registry.gitHosts.map { "https://\($0)" }
         let places = Set(session.configuration.rules.compactMap(\.pattern.placeWithPath) + known)
         guard let pattern else { return places.sorted() }
-        let place = "\(pattern.scheme)://\(pattern.host.urlText)"
+        let place = pattern.place
         // What an agent forwards may well be a path.
         guard session.configuration.agent == nil else { return [place] }
         let isNeeded = places.contains(place) || !own.isEmpty && session.mapsByPath(pattern)

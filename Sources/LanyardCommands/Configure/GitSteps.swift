@@ -74,7 +74,7 @@ struct GitReport {
 
     func tell() async throws(Failure) {
         let helpers = GitHelpers(try await plan.scope.whatCounts(), for: plan.request)
-        let place = pattern.map { "\($0.scheme)://\($0.host.urlText)" }
+        let place = pattern?.place
         console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
         let command: ShellCommand =
             "lanyard configure git \(place ?? "URL") --only\(flag: "--system", if: isForAll)"

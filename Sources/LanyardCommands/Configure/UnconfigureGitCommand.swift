@@ -139,11 +139,6 @@ struct UnconfigureGitCommand: Command {
     private static func place(_ url: String) throws(Failure) -> String { try URLPattern(typed: url).place }
 }
 
-extension URLPattern {
-    /// Its scheme and host alone.
-    var place: String { "\(scheme)://\(host.urlText)" }
-}
-
 extension CommandContext {
     /// Tells of the rules that are still there for some places, or for all, which lanyard itself goes by, and how to be rid of them.
     func tellRules(for places: Set<String>?, of scope: Session.Scope) {

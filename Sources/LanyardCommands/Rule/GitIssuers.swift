@@ -51,7 +51,7 @@ extension URLPattern {
     /// What the server answers about the pattern's URL, and about a repository that need not exist.
     fileprivate var answers: [ServerAnswer] {
         get async {
-            async let anywhere = ServerAnswer.asking("\(scheme)://\(host.urlText)/lanyard/lanyard.git")
+            async let anywhere = ServerAnswer.asking("\(place)/lanyard/lanyard.git")
             let here = hasPath ? [await ServerAnswer.asking(request.url)] : []
             return here + [await anywhere]
         }

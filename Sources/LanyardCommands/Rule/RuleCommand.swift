@@ -50,7 +50,7 @@ struct RuleAddCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope, isToBeWritten: true)
-        let pattern = try session.pattern(url)
+        let pattern = try URLPattern(typed: url)
         try pattern.requireTokenPlace()
         try session.requireRoom(for: pattern)
         var draft = RuleDraft(
@@ -188,7 +188,7 @@ struct RuleRemoveCommand: Command {
 
     mutating func run(in context: CommandContext) async throws {
         let session = try Session(context, of: place.scope)
-        let pattern = try session.pattern(url)
+        let pattern = try URLPattern(typed: url)
         guard try session.removeTable(where: { (rule: Rule) in rule.pattern.means(pattern) }) else {
             throw Failure(
                 missing: "rule for \(pattern.text.displayable(limit: 200))", session,
