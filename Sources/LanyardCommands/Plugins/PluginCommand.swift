@@ -33,9 +33,8 @@ struct PluginListCommand: Command {
         for plugin in registry.plugins {
             let head = "\(plugin.name) \(plugin.version.displayable(limit: 64)): \(plugin.summary.displayable())"
             context.console.print(head.wrapped(columns: columns, indent: 4, from: 0))
-            for (name, value) in plugin.facts(context) {
-                context.console.print("    \(name)  \(value.wrapped(columns: columns, indent: name.count + 6))")
-            }
+            let facts = Table(plugin.facts(context).map { [$0, $1] }, atLeast: [7])
+            for line in facts.wrapped(columns: columns, indent: 4) { context.console.print("    \(line)") }
         }
         for note in registry.plugins.flatMap(\.notes) {
             context.console.note("\(note)\(note.hint.map { " (\($0.displayable()))" } ?? "")")
@@ -51,18 +50,18 @@ struct PluginListCommand: Command {
 extension PluginManifest {
     fileprivate func facts(_ context: CommandContext) -> [(String, String)] {
         var facts = [
-            ("from   ", context.short(folder)),
+            ("from", context.short(folder)),
             ("program", ([executable] + arguments).map(context.short).joined(separator: " ")),
         ]
-        if !flows.isEmpty { facts.append(("flows  ", flows.map(\.rawValue).joined(separator: ", "))) }
-        facts += zip(["serves "] + Array(repeating: "       ", count: authorities.count), authorities.map(\.text))
-        facts += brokered.map { ("asks   ", "another program, for \($0.authority.text)") }
+        if !flows.isEmpty { facts.append(("flows", flows.map(\.rawValue).joined(separator: ", "))) }
+        facts += zip(["serves"] + Array(repeating: "", count: authorities.count), authorities.map(\.text))
+        facts += brokered.map { ("asks", "another program, for \($0.authority.text)") }
         if !resources.isEmpty {
-            facts.append(("knows  ", resources.map { $0.name.displayable() }.joined(separator: ", ")))
+            facts.append(("knows", resources.map { $0.name.displayable() }.joined(separator: ", ")))
         }
         let others = [
-            ("needs  ", needs.map(\.rawValue)), ("signs  ", identities.map(\.rawValue)),
-            ("turns  ", exchanges.map(\.name)), ("issuers", issuers.flatMap(\.hosts)), ("clients", clients.map(\.name)),
+            ("needs", needs.map(\.rawValue)), ("signs", identities.map(\.rawValue)),
+            ("turns", exchanges.map(\.name)), ("issuers", issuers.flatMap(\.hosts)), ("clients", clients.map(\.name)),
         ]
         return facts + others.filter { !$0.1.isEmpty }.map { ($0.0, $0.1.joined(separator: ", ")) }
     }
