@@ -28,7 +28,7 @@ struct BrokerChecks {
     private func uses(in session: Session) -> [(PluginManifest, [TokenRequest])] {
         var uses: [(PluginManifest, [TokenRequest])] = []
         for rule in session.configuration.rules where rule.identity == nil {
-            guard let request = (try? session.resolve(rule.pattern.request)).flatMap(\.self),
+            guard let request = try? session.resolve(rule.pattern.request),
                 let match = session.registry.match(request), let plugin = session.registry.broker(for: match)
             else { continue }
             if let index = uses.firstIndex(where: { $0.0 == plugin }) {

@@ -247,7 +247,7 @@ private struct OnlineTarget: Sendable {
             asked.wish.identity = name
             asked.wish.scopes =
                 (try? session.ownResource(of: name)).map { [CredentialRequest.TokenWish.scope(ofResource: $0)] } ?? []
-            return (try? session.resolve(asked)).flatMap(\.self)
+            return try? session.resolve(asked)
         }
         let request = requests.first { $0.authority == Identity.machineAuthority }
         return request.map { [OnlineTarget(request: $0, url: nil, rulePlace: nil)] } ?? []
