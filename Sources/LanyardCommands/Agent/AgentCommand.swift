@@ -153,3 +153,23 @@ extension ForwardedRefusal {
         }
     }
 }
+
+extension AgentCommand {
+    /// How to start the agent; nil if it serves a forward already.
+    static func startHint(_ forward: String, _ text: String, _ context: CommandContext) -> Hint? {
+        guard let folder = try? place(context), isServed("\(folder)/\(forward)") else {
+            return Hint(text, run: "lanyard agent")
+        }
+        return nil
+    }
+
+    /// Whether an agent answers at a socket.
+    static func isServed(_ socket: String) -> Bool {
+        do throws(AgentSocket.Problem) {
+            try AgentSocket(socket).check()
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -17,7 +17,7 @@ struct AgentChecks {
         let forwards = examination.configuration.forwards
         guard !forwards.isEmpty else { return [] }
         guard let folder = try? AgentCommand.place(examination.context) else { return [] }
-        let unserved = forwards.filter { !Self.isServed("\(folder)/\($0.name)") }
+        let unserved = forwards.filter { !AgentCommand.isServed("\(folder)/\($0.name)") }
         guard !unserved.isEmpty else { return [.pass(Self.check, "serves \(names(of: forwards))")] }
         return [
             .warn(
@@ -38,23 +38,6 @@ struct AgentChecks {
             return .pass(Self.check, "everything is asked of the agent at \(shown), which can be reached")
         } catch {
             return .fail(Self.check, Failure(error, at: shown, path: isForStrangers ? nil : agent))
-        }
-    }
-
-    /// How to start the agent; nil if it serves a forward already.
-    static func startHint(_ forward: String, _ text: String, _ context: CommandContext) -> Hint? {
-        guard let folder = try? AgentCommand.place(context), isServed("\(folder)/\(forward)") else {
-            return Hint(text, run: "lanyard agent")
-        }
-        return nil
-    }
-
-    private static func isServed(_ socket: String) -> Bool {
-        do throws(AgentSocket.Problem) {
-            try AgentSocket(socket).check()
-            return true
-        } catch {
-            return false
         }
     }
 }

@@ -143,8 +143,10 @@ enum ToolURL: Sendable, Equatable {
     case optional
     /// It can't be told to ask for all.
     case required
-    /// It takes a host instead.
-    case host
+    /// It takes a host instead: what that is, for an error and for its help.
+    case host(String, help: String)
+
+    var isHost: Bool { if case .host = self { true } else { false } }
 }
 
 /// Where a tool is configured: in whose home, and for which URL.
@@ -215,7 +217,7 @@ extension ConfigurableTool {
     /// A link that came with lanyard is there without the tool: by itself it says nothing, unless `isRecorded` tells that lanyard was
     /// asked to make it.
     static func isConfigured(_ context: CommandContext, isRecorded: Bool) -> Bool {
-        guard url != .required, url != .host, let place = try? ToolPlace(context), let changes = try? changes(place)
+        guard url != .required, !url.isHost, let place = try? ToolPlace(context), let changes = try? changes(place)
         else { return false }
         if let override = override(place) { return override }
         let isMeant = isRecorded || changes.contains { $0.setting.format != .link } || installed(context) != nil

@@ -110,9 +110,7 @@ extension ToolURL {
         case .none where url != nil:
             throw ValidationError("\(tool) takes no URL; leave it out")
         case .required where url == nil: throw ValidationError("\(tool) needs a URL")
-        case .host where url == nil:
-            let what = tool == SSHTool.name ? "a host, as you name it to ssh" : "the name of a forward, such as devbox"
-            throw ValidationError("\(tool) needs \(what)")
+        case .host(let what, _) where url == nil: throw ValidationError("\(tool) needs \(what)")
         default: break
         }
     }
@@ -121,14 +119,17 @@ extension ToolURL {
 extension ArgumentHelp {
     /// The help of a tool's URL, hidden if it takes none.
     static func url(of tool: any ConfigurableTool.Type, _ text: String) -> ArgumentHelp {
-        if tool.url == .host { return tool.name == SSHTool.name ? .sshHost : .forwardOfContainer }
+        if case .host(_, let help) = tool.url { return ArgumentHelp(stringLiteral: help).named("host") }
         let isClear = tool.url == .required || text.utf8.contains(UInt8(ascii: ";"))
         let help = isClear ? "\(text)." : "\(text); every URL if left out."
         return ArgumentHelp(stringLiteral: help).hidden(tool.url == .none)
     }
 
-    private static let sshHost = ArgumentHelp("The host, as you name it to ssh.", valueName: "host")
-    private static let forwardOfContainer = ArgumentHelp("The forward that the container uses.", valueName: "host")
+    private func named(_ value: String) -> ArgumentHelp {
+        var help = self
+        help.valueName = value
+        return help
+    }
 
     private func hidden(_ isHidden: Bool) -> ArgumentHelp {
         var help = self

@@ -6,24 +6,24 @@ import Secrets
 import Terminal
 
 /// Containers: they mount the socket of a forward.
-enum ContainerTool: ConfigurableTool {
+enum ContainerTool: ForwardTool {
     static let name = "container"
     static let purpose = "tools in a container ask this machine's agent"
     static let discussion = """
         Mounts the agent's socket by the `devcontainer.json` or the compose file in this folder, if there is one: into `devcontainer.json`, or \
         into `compose.override.yaml`, for the service of the forward's name. It also prints the options for docker and podman.
         """
-    static let url = ToolURL.host
+    static let url = ToolURL.host(
+        "the name of a forward, such as devbox", help: "The forward that the container uses.")
     static let purposeOfExample = "Mount the socket of the forward devbox"
     static let exampleOfURL = " devbox"
     static let programs = ["docker", "podman"]
-    static let schemes = ["https"]
 
     /// Where the socket is in containers.
     private static let target = "/run/lanyard.sock"
 
     static func requireUse(_ place: ToolPlace) throws(Failure) {
-        guard Forward.isName(forward(place)), place.pattern?.hasPath == false, place.pattern?.host.port == nil else {
+        guard isForward(place) else {
             throw Failure("name the forward that the container is to use, such as devbox", status: .usage)
         }
     }
@@ -64,11 +64,7 @@ enum ContainerTool: ConfigurableTool {
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         let name = forward(place)
-        var notes: [Hint] = []
-        let forwards = try Session(place.context).configuration.forwards
-        if !forwards.contains(where: { $0.name == name }) {
-            notes.append(Hint("say what \(name) may ask for", run: "lanyard forward add \(name) URL"))
-        }
+        var notes = [try hintOfMissingForward(place)].compactMap(\.self)
         if let compose = composeFile(in: workingFolder, place), devcontainer(in: workingFolder, place) == nil,
             try changes(place).isEmpty
         {
@@ -83,13 +79,9 @@ enum ContainerTool: ConfigurableTool {
                     "with docker or podman, add these options",
                     write: "--volume \"$XDG_RUNTIME_DIR/lanyard/agents/\(name):\(target)\" "
                         + "--env \(Configuration.agentVariable)=\(target)"),
-                AgentChecks.startHint(name, "the agent must run here, before the container", place.context),
+                AgentCommand.startHint(name, "the agent must run here, before the container", place.context),
             ].compactMap(\.self)
     }
-
-    static func name(ofURL url: String, _ place: ToolPlace) -> String { URLPattern(url)?.host.name ?? url }
-
-    private static func forward(_ place: ToolPlace) -> String { place.pattern?.host.name ?? "" }
 
     private static var workingFolder: String {
         guard let folder = getcwd(nil, 0) else { return "." }

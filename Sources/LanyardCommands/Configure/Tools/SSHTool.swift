@@ -6,23 +6,21 @@ import Secrets
 import Terminal
 
 /// ssh: the socket of a forward goes to the host of the same name.
-enum SSHTool: ConfigurableTool {
+enum SSHTool: ForwardTool {
     static let name = "ssh"
     static let purpose = "tools on a host that you reach by ssh ask this machine's agent"
     static let discussion = """
         Adds a file to `~/.ssh` that forwards the agent's socket for the host, and includes it first in `~/.ssh/config`. It says what to do \
         on the host.
         """
-    static let url = ToolURL.host
+    static let url = ToolURL.host("a host, as you name it to ssh", help: "The host, as you name it to ssh.")
     static let purposeOfExample = "Have the tools on the host devbox ask here"
     static let exampleOfURL = " devbox"
-    static let schemes = ["https"]
 
     static func requireUse(_ place: ToolPlace) throws(Failure) {
-        let host = host(place)
-        guard Forward.isName(host), place.pattern?.hasPath == false, place.pattern?.host.port == nil else {
+        guard isForward(place) else {
             throw Failure(
-                "a forward can't have the name \(host.displayable(limit: 200))",
+                "a forward can't have the name \(forward(place).displayable(limit: 200))",
                 hints: ["give the host a short name in ~/.ssh/config, and take that"], status: .usage)
         }
         for path in [try socket(place), remoteSocket(place)] where !path.isPlainPath {
@@ -31,7 +29,7 @@ enum SSHTool: ConfigurableTool {
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        let (host, folder) = (host(place), "\(place.home)/.ssh")
+        let (host, folder) = (forward(place), "\(place.home)/.ssh")
         let file = "lanyard-\(host).conf"
         let remote = remoteSocket(place)
         var lines = ["Host \(host)", "RemoteForward \(remote) \(try socket(place))"]
@@ -43,31 +41,21 @@ enum SSHTool: ConfigurableTool {
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
-        let host = host(place)
-        let remote = remoteSocket(place)
-        var notes: [Hint] = []
-        let forwards = try Session(place.context).configuration.forwards
-        if !forwards.contains(where: { $0.name == host }) {
-            notes.append(Hint("say what \(host) may ask for", run: "lanyard forward add \(host) URL"))
-        }
-        return notes
-            + [
-                Hint(
-                    "on \(host), unless its sshd accepts \(Configuration.agentVariable) (AcceptEnv)",
-                    run: "lanyard config set agent \(remote)"),
-                Hint(
-                    "to let new connections replace the socket, in its sshd_config",
-                    write: "StreamLocalBindUnlink yes"),
-                AgentChecks.startHint(host, "the agent must run here", place.context),
-            ].compactMap(\.self)
+        let host = forward(place)
+        return [
+            try hintOfMissingForward(place),
+            Hint(
+                "on \(host), unless its sshd accepts \(Configuration.agentVariable) (AcceptEnv)",
+                run: "lanyard config set agent \(remoteSocket(place))"),
+            Hint(
+                "to let new connections replace the socket, in its sshd_config",
+                write: "StreamLocalBindUnlink yes"),
+            AgentCommand.startHint(host, "the agent must run here", place.context),
+        ].compactMap(\.self)
     }
 
-    static func name(ofURL url: String, _ place: ToolPlace) -> String { URLPattern(url)?.host.name ?? url }
-
-    private static func host(_ place: ToolPlace) -> String { place.pattern?.host.name ?? "" }
-
     private static func socket(_ place: ToolPlace) throws(Failure) -> String {
-        do throws(AgentFolder.Problem) { return "\(try AgentCommand.place(place.context))/\(host(place))" } catch {
+        do throws(AgentFolder.Problem) { return "\(try AgentCommand.place(place.context))/\(forward(place))" } catch {
             throw Failure("there is no folder for the agent's sockets", hints: ["set XDG_RUNTIME_DIR or HOME"])
         }
     }

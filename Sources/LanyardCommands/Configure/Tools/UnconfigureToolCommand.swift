@@ -10,7 +10,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         CommandConfiguration(
             commandName: Tool.name, abstract: "Undo `lanyard configure \(Tool.name)`.",
             usage: "lanyard unconfigure \(Tool.name) [<options>]"
-                + (Tool.url == .none ? "" : Tool.url == .host ? " [<host>]" : " [<url>]"),
+                + (Tool.url == .none ? "" : Tool.url.isHost ? " [<host>]" : " [<url>]"),
             discussion: """
                 Takes back only what lanyard wrote, and puts back what stood there before. What was changed since stays, and so do rules, \
                 tokens and passwords.
