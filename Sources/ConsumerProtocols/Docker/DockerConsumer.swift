@@ -57,8 +57,8 @@ public struct DockerConsumer: Consumer {
     /// What podman, skopeo and buildah call docker's own registry.
     public static let hubOfPodman = "docker.io"
 
-    /// The tools that podman's library asks for.
-    private static let podmans = ["podman", "skopeo", "buildah"]
+    /// The tools that podman's library asks for, podman first.
+    public static let podmans = ["podman", "skopeo", "buildah"]
 
     /// docker passes the host on stdin, or its own registry's URL.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {

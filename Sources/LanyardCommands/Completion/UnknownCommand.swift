@@ -36,12 +36,6 @@ extension CommandTree {
         "switch": "use", "uninstall": "unconfigure git", "whoami": "status", "why": "explain",
     ]
 
-    /// Programs that are served by another tool's settings.
-    private static let toolsOfOthers = [
-        "bazelisk": "bazel", "buildah": "podman", "dotnet": "nuget", "k9s": "kubectl", "kubelogin": "kubectl",
-        "opentofu": "terraform", "pip3": "pip", "skopeo": "podman", "tofu": "terraform",
-    ]
-
     /// Programs whose settings lanyard doesn't write.
     private static let recipes: [String: Hint] = [
         "az": recipeOfAzure, "azure-cli": recipeOfAzure,
@@ -64,7 +58,8 @@ extension CommandTree {
     /// A tool that `configure` knows by another name, or not at all.
     private func otherTool(_ words: [String]) -> UnknownCommand? {
         guard words.count == 2, ["configure", "unconfigure"].contains(words[0]) else { return nil }
-        let tool = Self.toolsOfOthers[words[1]]
+        let isKnown = Self.recipes[words[1]] != nil
+        let tool = isKnown ? nil : Tools.serving(words[1])?.name
         let recipe = words[0] == "configure" ? Self.recipes[words[1]] : nil
         guard tool != nil || recipe != nil else { return nil }
         return UnknownCommand(

@@ -19,16 +19,7 @@ struct ToolName: ExpressibleByArgument, Sendable {
     var isGit: Bool { text == "git" }
 
     /// The tool whose settings this one reads, as `lanyard configure` calls it.
-    var configured: (any ConfigurableTool.Type)? {
-        switch text {
-        case "oras", "helm": DockerTool.self
-        case "skopeo", "buildah": PodmanTool.self
-        case "k9s": KubectlTool.self
-        case "tofu", "opentofu": TerraformTool.self
-        case "dotnet": NuGetTool.self
-        default: Tools.named(text)
-        }
-    }
+    var configured: (any ConfigurableTool.Type)? { Tools.serving(text) }
 }
 
 /// A tool that is played: it asks for a URL as the real one does, and is told what it would be told.

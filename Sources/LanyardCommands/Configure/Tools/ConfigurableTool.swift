@@ -21,6 +21,8 @@ protocol ConfigurableTool: Sendable {
     static var exampleOfURL: String { get }
     /// The commands that show that it is installed.
     static var programs: [String] { get }
+    /// Other tools that go by its settings.
+    static var relatives: [String] { get }
     /// The program of lanyard's that it looks for on `PATH` by itself; nil if its settings name one.
     static var helper: String? { get }
     /// The schemes of its URLs, the usual one first.
@@ -59,6 +61,7 @@ protocol ConfigurableTool: Sendable {
 
 extension ConfigurableTool {
     static var helper: String? { nil }
+    static var relatives: [String] { [] }
     static var purposeOfExample: String { "Make \(name) use lanyard" }
     static var exampleOfURL: String { "" }
     static var programs: [String] { [name] }
@@ -202,8 +205,10 @@ enum Tools {
         ContainerTool.self,
     ]
 
-    /// The tool of a name.
-    static func named(_ name: String) -> (any ConfigurableTool.Type)? { all.first { $0.name == name } }
+    /// The tool of a name, or the one whose settings a tool of that name goes by.
+    static func serving(_ name: String) -> (any ConfigurableTool.Type)? {
+        all.first { $0.name == name || $0.relatives.contains(name) }
+    }
 }
 
 extension ConfigurableTool {

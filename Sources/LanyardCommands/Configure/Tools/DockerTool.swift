@@ -14,6 +14,7 @@ enum DockerTool: ConfigurableTool {
         skopeo and buildah have settings of their own.
         """
     static let url = ToolURL.optional
+    static let relatives = ["oras", "helm"]
     static let helper: String? = "docker-credential-lanyard"
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {

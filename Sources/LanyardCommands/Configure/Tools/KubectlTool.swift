@@ -14,6 +14,7 @@ enum KubectlTool: ConfigurableTool {
         Those of service principals and managed identities stay.
         """
     static let url = ToolURL.none
+    static let relatives = ["k9s", "kubelogin"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         let program = place.program("lanyard")

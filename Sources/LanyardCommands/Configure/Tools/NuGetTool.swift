@@ -11,6 +11,7 @@ enum NuGetTool: ConfigurableTool {
         `~/.local/bin/nuget-plugin-lanyard` a link to it.
         """
     static let url = ToolURL.none
+    static let relatives = ["dotnet"]
     static let programs = ["dotnet", "nuget"]
 
     private static let program = "nuget-plugin-lanyard"

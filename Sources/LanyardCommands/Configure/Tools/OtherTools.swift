@@ -1,4 +1,5 @@
 import Addresses
+import ConsumerProtocols
 import Files
 import JSON
 import Rules
@@ -15,7 +16,8 @@ enum PodmanTool: ConfigurableTool {
         `credHelpers` in `~/.config/containers/auth.json`, or in the file that REGISTRY_AUTH_FILE names.
         """
     static let url = ToolURL.optional
-    static let programs = ["podman", "skopeo", "buildah"]
+    static let relatives = Array(programs.dropFirst())
+    static let programs = DockerConsumer.podmans
     static let helper: String? = "docker-credential-lanyard"
 
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
@@ -109,6 +111,7 @@ enum BazelTool: ConfigurableTool {
         Adds a line to `~/.bazelrc`, for every host or for a URL's; `*.contoso.com` is all hosts below contoso.com. It takes Bazel 7 or later.
         """
     static let url = ToolURL.optional
+    static let relatives = ["bazelisk"]
     static let schemes = ["https", "http", "grpcs", "grpc"]
     static let programs = ["bazel", "bazelisk"]
 
@@ -174,6 +177,7 @@ enum TerraformTool: ConfigurableTool {
         `~/.terraform.d/plugins` that both look for. A `credentials` block for a host still comes first.
         """
     static let url = ToolURL.none
+    static let relatives = ["tofu", "opentofu"]
     static let programs = ["terraform", "tofu"]
 
     private static let program = "terraform-credentials-lanyard"

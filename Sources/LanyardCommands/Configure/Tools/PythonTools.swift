@@ -12,6 +12,7 @@ enum PipTool: ConfigurableTool {
         later.
         """
     static let url = ToolURL.none
+    static let relatives = ["pip3"]
     static let programs = ["pip", "pip3"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
