@@ -170,7 +170,7 @@ extension ToolSetting {
             return value.map { lines.setting(name, to: $0) }
                 ?? lines.removing(name, keepingSection: before.hasSection)
         case .line: return try value == nil ? withoutLine(text, before.isSetApart) : withLine(text)
-        case .firstLine: return value == nil ? withoutFirstLine(text) : "\(name)\n\(text)"
+        case .firstLine: return value == nil ? withoutLine(text, false) : "\(name)\n\(text)"
         case .kubeUser:
             guard let value, let user = kubeUser(in: text) else { return text }
             return KubeUsers(text).replacing(user, with: value.pieces(between: "\n").map(String.init))
@@ -238,16 +238,10 @@ extension ToolSetting {
 
     private func withoutLine(_ text: String, _ isSetApart: Bool) -> String {
         var rows = text.pieces(between: "\n", omittingEmpty: false)
-        guard let row = rows.lastIndex(where: { $0.trimmed(of: " \t\r") == name }) else { return text }
+        let found = rows.indices.filter { rows[$0].trimmed(of: " \t\r") == name }
+        guard let row = format == .firstLine ? found.first : found.last else { return text }
         rows.remove(at: row)
         if isSetApart, row > 0, rows[row - 1].trimmed(of: "\r").isEmpty { rows.remove(at: row - 1) }
-        return rows.joined(separator: "\n")
-    }
-
-    private func withoutFirstLine(_ text: String) -> String {
-        var rows = text.pieces(between: "\n", omittingEmpty: false)
-        guard let row = rows.firstIndex(where: { $0.trimmed(of: " \t\r") == name }) else { return text }
-        rows.remove(at: row)
         return rows.joined(separator: "\n")
     }
 
