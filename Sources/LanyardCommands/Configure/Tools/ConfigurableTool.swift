@@ -193,6 +193,13 @@ struct ToolPlace: Sendable {
         return InstalledFiles(context).program(name) ?? name
     }
 
+    /// A link to a program of lanyard's, unless there is one already, which was made on purpose.
+    func link(_ file: String, to program: String) throws(Failure) -> ToolChange {
+        let link = ToolSetting(.link, in: file)
+        return ToolChange(
+            link, to: try link.current() ?? InstalledFiles(context).program(program) ?? context.executable)
+    }
+
     /// The text of the pattern.
     var url: String? { pattern?.text }
 }

@@ -19,10 +19,8 @@ enum NuGetTool: ConfigurableTool {
     private static let variables = ["NUGET_PLUGIN_PATHS", "NUGET_NETCORE_PLUGIN_PATHS"]
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
-        // Whatever link is there was made on purpose.
-        let link = ToolSetting(.link, [], in: place.context.program(program) ?? "\(place.home)/.local/bin/\(program)")
-        let target = try link.current() ?? InstalledFiles(place.context).program(program) ?? place.context.executable
-        return [ToolChange(link, to: target)]
+        let file = place.context.program(program) ?? "\(place.home)/.local/bin/\(program)"
+        return [try place.link(file, to: program)]
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {

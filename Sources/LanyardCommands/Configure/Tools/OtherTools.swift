@@ -186,10 +186,8 @@ enum TerraformTool: ConfigurableTool {
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
         var files: [String] = []
         for file in self.files(place) where try !hasLanyard(in: file, place.context) { files.append(file) }
-        let link = ToolSetting(.link, in: "\(place.home)/.terraform.d/plugins/\(program)")
-        // Whatever link is there was made on purpose.
-        let target = try link.current() ?? InstalledFiles(place.context).program(program) ?? place.context.executable
-        return [ToolChange(link, to: target)] + files.map { ToolChange(.line, line, in: $0, to: line) }
+        let link = try place.link("\(place.home)/.terraform.d/plugins/\(program)", to: program)
+        return [link] + files.map { ToolChange(.line, line, in: $0, to: line) }
     }
 
     /// Tokens in the file that `terraform login` writes come before the helper.
