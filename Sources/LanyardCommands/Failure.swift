@@ -61,6 +61,12 @@ public enum ExitStatus: Int32, Sendable {
 }
 
 extension Console {
+    /// Tells what went wrong, and what to do about it, though the command goes on.
+    func note(_ failure: Failure) {
+        note(Hint(failure.message))
+        for hint in failure.hints { self.hint(hint) }
+    }
+
     /// Tells the person what went wrong and what to do about it; an interruption they know of.
     func report(_ failure: Failure) {
         endProgress()

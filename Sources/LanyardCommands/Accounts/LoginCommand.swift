@@ -48,7 +48,7 @@ struct LoginCommand: TokenNamingCommand {
         let others = before.all.filter { $0.account.homeAccountID.lowercased() != signedIn.homeAccountID.lowercased() }
         guard !others.isEmpty else { return }
         guard session.configuration.deviceMode != .shared else {
-            return console.note("this device is shared: sign the other accounts out, or none is used by itself")
+            return console.note(.othersOnSharedDevice)
         }
         // Who was used there only because nobody else had signed in is not what anybody wants to go back to.
         guard let place, let current = before.current, others.contains(current),

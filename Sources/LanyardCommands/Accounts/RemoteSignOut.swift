@@ -41,8 +41,7 @@ struct RemoteSignOut {
         } catch {
             let failure = Failure(error, sessionOf: account)
             guard case .plugin(let reason, _) = error, reason.code == .unsupported else { throw failure }
-            session.context.console.note(failure.message)
-            for hint in failure.hints { session.context.console.hint(hint) }
+            session.context.console.note(failure)
         }
     }
 

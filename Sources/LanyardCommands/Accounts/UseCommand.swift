@@ -75,7 +75,7 @@ struct UseCommand: Command {
         let name = account.nameForPeople
         console.note("using \(name)\(place.map { " for \($0.urlForPeople)" } ?? "") from now on")
         if session.configuration.deviceMode == .shared, try session.accounts().all.count > 1 {
-            console.note("this device is shared: sign the other accounts out, or none is used by itself")
+            console.note(.othersOnSharedDevice)
         } else if place == nil {
             try tellOthers(than: account, in: session)
         }
@@ -116,4 +116,10 @@ extension Failure {
     }
 
     static let nobodyIsSignedIn = Failure("nobody is signed in", hints: [Hint("sign in", run: "lanyard login URL")])
+}
+
+extension Hint {
+    /// What a choice of an account comes to on a shared device.
+    static let othersOnSharedDevice: Hint =
+        "this device is shared: sign the other accounts out, or none is used by itself"
 }

@@ -53,9 +53,7 @@ struct CacheClearCommand: Command {
         var filter = ClearFilter(expired: expired, account: account, clientIDs: clientId.map(session.clientIDs))
         filter.place = try authority.map { url throws(Failure) in try session.place(of: url) }
         if let account, filter.homes(in: stored.all)?.isEmpty == true {
-            throw Failure(
-                "nothing of \(account.displayable(limit: 200)) is stored",
-                hints: [Hint("see", run: "lanyard cache list")])
+            throw Failure(nothingStoredOf: account)
         }
         let doomed = filter.matches(among: stored.all, now: Int(session.context.now))
         let count = doomed.count + (filter.isEverything ? stored.unreadable.count : 0)

@@ -1,4 +1,6 @@
 import Addresses
+import Secrets
+import Terminal
 import TokenAcquisition
 import TokenStore
 
@@ -77,5 +79,13 @@ struct ClearFilter {
         case .idToken(let token): return token.realm.lowercased() == place.realm
         case .refreshToken, .account, .appMetadata: return false
         }
+    }
+}
+
+extension Failure {
+    /// An account that there is no record of.
+    init(nothingStoredOf account: String) {
+        self.init(
+            "nothing of \(account.displayable(limit: 200)) is stored", hints: [Hint("see", run: "lanyard cache list")])
     }
 }

@@ -60,9 +60,7 @@ struct ExportCommand: Command {
         guard let account else { return all }
         let homes = ClearFilter(account: account).homes(in: all) ?? []
         guard !homes.isEmpty else {
-            throw Failure(
-                "nothing of \(account.displayable(limit: 200)) is stored",
-                hints: [Hint("see", run: "lanyard cache list")])
+            throw Failure(nothingStoredOf: account)
         }
         let facts = RecordFacts.all(all)
         let owned = facts.filter { homes.contains($0.homeAccountID.lowercased()) }

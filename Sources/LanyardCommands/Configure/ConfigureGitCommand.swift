@@ -25,10 +25,7 @@ struct ConfigureCommand: Command {
     mutating func run(in context: CommandContext) async throws {
         guard list else { throw CleanExit.helpRequest(self) }
         let tools = ToolList(context)
-        if let fault = tools.fault {
-            context.console.note(fault.message)
-            for hint in fault.hints { context.console.hint(hint) }
-        }
+        if let fault = tools.fault { context.console.note(fault) }
         for line in await tools.lines() { context.console.print(line) }
     }
 }

@@ -94,9 +94,7 @@ struct ConsumerRun: Sendable {
         case .list(let list): return consumer.take(list: list)
         case .refused(let refusal) where refusal.isAbstention:
             // The tool goes on as without lanyard, and the person is told why.
-            let failure = Failure(refusal, in: context)
-            context.console.note(failure.message)
-            for hint in failure.hints { context.console.hint(hint) }
+            context.console.note(Failure(refusal, in: context))
             return consumer.take(.nothing)
         case .refused(let refusal):
             self.refusal = refusal
