@@ -31,21 +31,23 @@ struct AgentAnswer {
         guard let forward = forwards.first(where: { $0.name == request.forward }) else {
             return context.console.write(ForwardedReply.nothing.bytes)
         }
-        if let refusal = await refusal(of: request, to: forward) {
+        let requester = Requester(forward: forward.name, name: request.requester, pending: pending)
+        if let refusal = await refusal(of: request, to: forward, requester) {
             return context.console.write(ForwardedReply.refused(refusal).bytes)
         }
         var context = context
-        context.requester = Requester(forward: forward.name, name: request.requester, pending: pending)
+        context.requester = requester
         var run = ConsumerRun(ForwardedConsumer(request), in: context)
         _ = await run.toTheEnd()
     }
 
-    private func refusal(of request: ForwardedRequest, to forward: Forward) async -> ForwardedRefusal? {
+    private func refusal(
+        of request: ForwardedRequest, to forward: Forward, _ requester: Requester
+    ) async -> ForwardedRefusal? {
         if let objection = forward.objection(to: request.wanted) {
             return ForwardedRefusal(request.wanted, objection, to: forward)
         }
         guard forward.confirms else { return nil }
-        let requester = Requester(forward: forward.name, name: request.requester, pending: pending)
         return await Confirmation(context, requester).refusal(of: request.wanted)
     }
 
