@@ -29,14 +29,12 @@ extension TokenAcquirer {
     ///
     /// The clients' ids are lower-cased; nil means every client of the group. See `SignOutPlan` for what goes. An account of
     /// which nothing is left goes from the selection too.
-    public func signOut(
-        _ account: KnownAccount, of clientIDs: Set<String>?
-    ) throws(AcquisitionError) -> SignedOut {
+    public func signOut(_ account: KnownAccount, of clientIDs: Set<String>?) throws(StoreError) -> SignedOut {
         let query = RecordQuery(
             homeAccountID: account.account.homeAccountID, environments: account.environments.sorted())
-        let records = try storing { () throws(StoreError) in try store.records(matching: query) }
+        let records = try store.records(matching: query)
         let plan = SignOutPlan(records, clientIDs: clientIDs)
-        let removed = try storing { () throws(StoreError) in try store.delete(plan.removed) }
+        let removed = try store.delete(plan.removed)
         if plan.remaining.isEmpty { forget(account) }
         let own = records.idTokens.filter { clientIDs?.contains($0.clientID.lowercased()) ?? true }
         let tokens = plan.removed.compactMap { record in

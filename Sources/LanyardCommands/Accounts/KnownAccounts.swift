@@ -163,15 +163,4 @@ extension Session {
                 hints: [Hint("see who owns it", run: "ls -ld\(last: error.path)")])
         }
     }
-
-    /// Runs what has no request to name in its error.
-    func acquiring<Result>(_ body: () throws(AcquisitionError) -> Result) throws(Failure) -> Result {
-        do {
-            return try body()
-        } catch .store(let error) {
-            throw Failure(error)
-        } catch {
-            throw Failure("the store could not be read")
-        }
-    }
 }

@@ -71,9 +71,7 @@ struct LogoutCommand: Command {
     private func signOut(_ known: KnownAccount, typed: String, in session: Session) async throws(Failure) {
         let name = known.account.nameForPeople
         let clients = clients(in: session)
-        let done = try session.acquiring { () throws(AcquisitionError) in
-            try session.acquirer.signOut(known, of: clients)
-        }
+        let done = try session.keeping { () throws(StoreError) in try session.acquirer.signOut(known, of: clients) }
         guard done.removed > 0 else {
             throw Failure(
                 "only other clients have signed \(name) in: \(Self.list(done.remaining))",
