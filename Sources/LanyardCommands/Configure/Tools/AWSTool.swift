@@ -1,0 +1,141 @@
+import Addresses
+import Rules
+import Secrets
+import SettingsFile
+import Terminal
+
+/// The AWS CLI and SDKs: the program that a profile's keys come from.
+enum AWSTool: ConfigurableTool {
+    static let name = "aws"
+    static let purpose = "the AWS CLI and SDKs use lanyard for a role"
+    static let discussion = """
+        Sets `credential_process` in `~/.aws/config`, for the profile that AWS_PROFILE names or else the default one. The URL is that of \
+        the Security Token Service with the role's ARN for its path; see lanyard-aws(1).
+        """
+    static let url = ToolURL.required
+    static let schemes = ["https"]
+    static let exampleOfURL = " \\\n  https://sts.amazonaws.com/arn:aws:iam::123456789012:role/dev"
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let command = "\(place.program("lanyard")) aws \(place.url ?? "")"
+        return [ToolChange(.ini, try section(place), "credential_process", in: file(place), to: command)]
+    }
+
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        guard pattern.text.hasBytes("/arn:aws") else {
+            throw Failure(
+                "the URL names no role",
+                hints: [Hint("write it like", write: exampleOfURL.trimmed(of: " \\\n").description)], status: .usage)
+        }
+        return try pattern.withoutWildcard(for: name)
+    }
+
+    /// Other hosts need a rule to say that they are token services.
+    static func requireUse(_ place: ToolPlace) throws(Failure) {
+        guard let pattern = place.pattern else { return }
+        let host = pattern.host.name
+        let isOfAWS = ["amazonaws.com", "amazonaws.com.cn", "amazonaws.eu"].contains { host.hasSuffix(".\($0)") }
+        guard !isOfAWS, try Session(place.context).resolve(pattern.request)?.exchange == nil else { return }
+        throw Failure(
+            "\(host.displayable(limit: 200)) is not AWS's token service, and no rule exchanges a token for its keys",
+            hints: [
+                Hint("write it like", write: exampleOfURL.trimmed(of: " \\\n").description),
+                Hint(
+                    "or make a rule first",
+                    run: "lanyard rule add https://\(pattern.host.urlText) --exchange aws-sts"),
+            ])
+    }
+
+    static func urlsFound(_ place: ToolPlace) -> [String] { found(place).map(\.url) }
+
+    static func name(ofURL url: String, _ place: ToolPlace) -> String {
+        let profiles = found(place).filter { $0.url == url }.map { $0.profile.displayable(limit: 100) }
+        return profiles.isEmpty ? url : "\(url) (\(profiles.joined(separator: ", ")))"
+    }
+
+    /// The URLs that profiles name lanyard for.
+    private static func found(_ place: ToolPlace) -> [(profile: String, url: String)] {
+        let text = (try? SettingsText(reading: file(place)))?.text ?? ""
+        return LineSettings(text, section: nil).sections.compactMap { section in
+            guard let profile = self.profile(ofSection: section),
+                let value = LineSettings(text, section: section).value(of: "credential_process")
+            else { return nil }
+            let words = value.trimmed(of: " \t\r").pieces(between: " ")
+            guard words.count == 3, words[0].pieces(between: "/").last == "lanyard", words[1] == "aws" else {
+                return nil
+            }
+            return (profile, String(words[2]))
+        }
+    }
+
+    private static func file(_ place: ToolPlace) -> String { place.path("AWS_CONFIG_FILE", else: ".aws/config") }
+
+    /// Without a rule's token and what it is exchanged for there are no keys.
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        guard let pattern = place.pattern else { return [] }
+        let wanted = try Session(place.context).resolve(pattern.request)
+        guard wanted?.exchange == nil else { return [] }
+        let url = "https://\(pattern.host.urlText)"
+        guard wanted == nil else {
+            return [
+                Hint(
+                    "the rule for \(url.displayable()) exchanges no token for keys; add to it",
+                    write: "exchange = \"aws-sts\"")
+            ]
+        }
+        return [
+            Hint(
+                "no rule maps \(url.displayable()) to a token, so there are no keys yet; to make one",
+                run: "lanyard rule add \(url) --authority URL --client-id ID --scope SCOPE --exchange aws-sts")
+        ]
+    }
+
+    /// A program's arguments may hold secrets.
+    static func shown(_ value: String, of setting: ToolSetting) -> [String] {
+        guard let (program, _) = String(value.trimmed(of: " \t")).cut(at: " "),
+            program.pieces(between: "/").last != "lanyard"
+        else { return [value] }
+        return ["\(program) …, whose arguments are not shown, because they may hold secrets"]
+    }
+
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let file = place.path("AWS_SHARED_CREDENTIALS_FILE", else: ".aws/credentials")
+        let profile = profile(place)
+        let keys = ToolSetting(.ini, profile, "aws_access_key_id", in: file)
+        let end = "for the profile \(profile.displayable())"
+        var notes: [Hint] = []
+        if try keys.current() != nil { notes.append("\(place.context.short(file)) has keys \(end), which come first") }
+        let (own, section) = (self.file(place), try section(place))
+        for key in ["role_arn", "web_identity_token_file", "sso_session", "sso_start_url"]
+        where try ToolSetting(.ini, section, key, in: own).current() != nil {
+            notes.append("\(place.context.short(own)) has \(key) \(end), which comes first; remove it")
+        }
+        return notes
+    }
+
+    private static func profile(_ place: ToolPlace) -> String { place.context.variable("AWS_PROFILE") ?? "default" }
+
+    /// The profile's section as the file names it, or else as the AWS CLI would.
+    private static func section(_ place: ToolPlace) throws(Failure) -> String {
+        let profile = profile(place)
+        guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
+            throw Failure(
+                "the name of the profile in AWS_PROFILE has characters that lanyard doesn't write",
+                hints: ["take another name for the profile"])
+        }
+        let text = try ToolPlace.text(of: file(place)) ?? ""
+        // Of several sections the AWS CLI takes the last.
+        if let own = LineSettings(text, section: nil).sections.last(where: { self.profile(ofSection: $0) == profile }) {
+            return own
+        }
+        if profile == "default" { return profile }
+        return profile.utf8.allSatisfy(ShellWords.isPlain) ? "profile \(profile)" : "profile \"\(profile)\""
+    }
+
+    /// The profile that a section is for, as the AWS CLI takes it: in quotes or not, behind any blanks; nil if it is for none.
+    private static func profile(ofSection name: String) -> String? {
+        guard name != "default" else { return name }
+        guard name.hasPrefix("profile"), let words = ShellWords.split(name), words.count == 2 else { return nil }
+        return words[0] == "profile" ? words[1] : nil
+    }
+}

@@ -1,0 +1,70 @@
+import Addresses
+import Rules
+import Secrets
+import SettingsFile
+import Terminal
+
+/// Bazel: a line of its startup file.
+enum BazelTool: ConfigurableTool {
+    static let name = "bazel"
+    static let purpose = "Bazel use lanyard as a credential helper"
+    static let discussion = """
+        Adds a line to `~/.bazelrc`, for every host or for a URL's; `*.contoso.com` is all hosts below contoso.com. It takes Bazel 7 or later.
+        """
+    static let url = ToolURL.optional
+    static let relatives = ["bazelisk"]
+    static let schemes = ["https", "http", "grpcs", "grpc"]
+    static let programs = ["bazel", "bazelisk"]
+
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        let name = pattern.host.name
+        guard name.hasPrefix("*."), !name.dropFirst().hasBytes("*") else {
+            return try pattern.withoutWildcard(for: "bazel, but for *. at the beginning,").hostAlone(withPort: false)
+        }
+        return pattern.hostAlone(withPort: false)
+    }
+
+    static func override(_ place: ToolPlace) -> Bool? { scopes(place).contains("") ? true : nil }
+
+    static func urlsFound(_ place: ToolPlace) -> [String] {
+        scopes(place).filter { !$0.isEmpty }.map { "https://\($0)" }
+    }
+
+    /// The hosts that lines of the startup file name lanyard for; the empty one stands for all.
+    private static func scopes(_ place: ToolPlace) -> [String] {
+        helpers(place).filter { isLanyard($0.program) }.map(\.scope)
+    }
+
+    private static func isLanyard(_ program: String) -> Bool {
+        program.pieces(between: "/").last == "bazel-credential-lanyard"
+    }
+
+    /// The programs that lines of the startup file name, and for which hosts.
+    private static func helpers(_ place: ToolPlace) -> [(scope: String, program: String)] {
+        let text = (try? SettingsText(reading: "\(place.home)/.bazelrc"))?.text ?? ""
+        let words = text.pieces(between: "\n").map { $0.trimmed(of: " \t\r") }.filter { !$0.hasPrefix("#") }
+            .flatMap { $0.pieces(between: " ") }
+        return words.compactMap { word in
+            guard let (option, value) = word.cut(at: "="),
+                ["--credential_helper", "--experimental_credential_helper"].contains(String(option))
+            else { return nil }
+            let (scope, program) = value.cut(at: "=") ?? ("", value)
+            return (String(scope), String(program))
+        }
+    }
+
+    /// Of lines for one scope Bazel takes the last.
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let scope = place.pattern?.host.name ?? ""
+        guard let other = helpers(place).last(where: { $0.scope == scope })?.program, !isLanyard(other)
+        else { return [] }
+        let what = scope.isEmpty ? "every host" : scope.displayable(limit: 200)
+        return ["\(other.displayable(limit: 100)) stands in ~/.bazelrc for \(what); lanyard takes its place"]
+    }
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        let scope = place.pattern.map { "\($0.host.name)=" } ?? ""
+        let line = "common --credential_helper=\(scope)\(place.program("bazel-credential-lanyard"))"
+        return [ToolChange(.line, line, in: "\(place.home)/.bazelrc", to: line)]
+    }
+}

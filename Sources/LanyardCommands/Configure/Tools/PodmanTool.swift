@@ -1,0 +1,102 @@
+import Addresses
+import ConsumerProtocols
+import Files
+import Rules
+import Secrets
+import Terminal
+
+/// podman, skopeo and buildah: they read of docker's settings only those for a host.
+enum PodmanTool: ConfigurableTool {
+    static let name = "podman"
+    static let purpose = "podman, skopeo and buildah use lanyard as a credential helper"
+    static let discussion = """
+        Adds a file to `~/.config/containers/registries.conf.d` that names lanyard before auth.json, or, with a URL, its host to \
+        `credHelpers` in `~/.config/containers/auth.json`, or in the file that REGISTRY_AUTH_FILE names.
+        """
+    static let url = ToolURL.optional
+    static let relatives = Array(programs.dropFirst())
+    static let programs = DockerConsumer.podmans
+    static let helper: String? = "docker-credential-lanyard"
+
+    static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
+        let pattern = try pattern.withoutWildcard(for: name)
+        try pattern.requireRegistry(for: name)
+        return pattern.isDockerHub ? URLPattern("https://docker.io") ?? pattern : pattern.hostAlone()
+    }
+
+    static func urlsFound(_ place: ToolPlace) -> [String] {
+        (try? DockerSettings(file(place), place.context))?.urlsOfLanyard ?? []
+    }
+
+    static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        let clear = try DockerSettings(file(place), place.context).clearPasswords(place.pattern?.host.urlText, name)
+        let before = namings(place).before
+        guard place.pattern == nil, let last = before.last, !last.hasLanyard else { return clear }
+        return [
+            "credential-helpers is \(last.shown) in \(place.context.short(last.file)); what lanyard writes counts instead"
+        ] + clear
+    }
+
+    static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
+        guard place.pattern == nil, let last = namings(place).after.last, !last.hasLanyard else { return [] }
+        let file = place.context.short(last.file)
+        return ["credential-helpers is \(last.shown) in \(file), which counts instead; remove it there"]
+    }
+
+    static func override(_ place: ToolPlace) -> Bool? {
+        let (before, after) = namings(place)
+        let isWritten = place.context.isFile(dropIn(place))
+        return after.last?.hasLanyard ?? (isWritten ? nil : before.last?.hasLanyard)
+    }
+
+    /// Where helpers for every registry are named.
+    private struct Naming {
+        let file: String
+        let value: String
+
+        var hasLanyard: Bool { value.hasBytes("\"lanyard\"") || value.hasBytes("'lanyard'") }
+        var shown: String { value.displayable(limit: 100) }
+    }
+
+    /// What names helpers before lanyard's file and behind it, in the order in which podman reads: the last one counts.
+    private static func namings(_ place: ToolPlace) -> (before: [Naming], after: [Naming]) {
+        let (own, everybody) = ("\(place.home)/.config/containers", "/etc/containers")
+        // Who has a file of their own has none of everybody's.
+        let isOwn = place.context.isFile("\(own)/registries.conf")
+        let files =
+            isOwn ? ["\(own)/registries.conf"] : ["\(everybody)/registries.conf"] + dropIns(of: everybody)
+        let others = dropIns(of: own).filter { $0 != dropIn(place) }
+        func read(_ files: [String]) -> [Naming] {
+            files.compactMap { file in
+                (try? ToolSetting(.toml, "credential-helpers", in: file).current())
+                    .map { Naming(file: file, value: $0) }
+            }
+        }
+        return (read(files + others.filter { $0 < dropIn(place) }), read(others.filter { $0 > dropIn(place) }))
+    }
+
+    private static func dropIns(of folder: String) -> [String] {
+        let path = "\(folder)/registries.conf.d"
+        guard let opened = try? Folder(path) else { return [] }
+        return opened.names(atMost: 1000).filter { $0.hasSuffix(".conf") }.sorted().map { "\(path)/\($0)" }
+    }
+
+    /// The file of lanyard's, which podman looks for in the home, whatever XDG_CONFIG_HOME says.
+    private static func dropIn(_ place: ToolPlace) -> String {
+        "\(place.home)/.config/containers/registries.conf.d/lanyard.conf"
+    }
+
+    /// What podman reads passwords from.
+    private static func file(_ place: ToolPlace) -> String {
+        place.context.environment.absolutePath("REGISTRY_AUTH_FILE") ?? "\(place.settings)/containers/auth.json"
+    }
+
+    static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {
+        guard let host = place.pattern?.host.urlText else {
+            // A login is kept by the first of them, and auth.json keeps it in the clear.
+            let helpers = #"["lanyard", "containers-auth.json"]"#
+            return [ToolChange(.toml, "credential-helpers", in: dropIn(place), to: helpers)]
+        }
+        return [ToolChange(.json, "credHelpers", host, in: file(place), to: #""lanyard""#)]
+    }
+}
