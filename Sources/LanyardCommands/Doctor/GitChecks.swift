@@ -52,7 +52,7 @@ struct GitChecks {
         let name = "git.helpers"
         let everywhere = GitHelpers(entries, for: nil)
         if let leak = leak(entries, version, everywhere) { return leak }
-        let places = Self.lanyardPlaces(entries)
+        let places = GitHelpers.lanyardPlaces(entries)
         guard everywhere.hasLanyard || !places.isEmpty else {
             return .warn(name, "git does not ask lanyard", Hint(run: "lanyard configure git"))
         }
@@ -97,7 +97,7 @@ struct GitChecks {
         let rules = configuration.rules.map(\.pattern.text)
         guard configuration.mapsKnownHosts else { return rules }
         let known = examination.registry.gitHosts
-        return rules + known.map { "https://\($0)" } + Self.lanyardPlaces(entries).filter { $0.hasBytes("://") }
+        return rules + known.map { "https://\($0)" } + GitHelpers.lanyardPlaces(entries).filter { $0.hasBytes("://") }
     }
 
     /// A place for which git asks others than everywhere: a section of its own forgets lanyard, or puts another first.
@@ -119,12 +119,6 @@ struct GitChecks {
                 Hint(run: "lanyard configure git \(place) --only"))
         }
         return nil
-    }
-
-    /// The places that git's configuration names lanyard for.
-    static func lanyardPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
-        entries.filter { GitHelpers.Helper(value: $0.value, file: $0.file).isLanyard }
-            .compactMap { $0.place(of: "helper") }.filter { !$0.isEmpty }
     }
 
     /// Where rules need a path that git doesn't send to lanyard; other tools may send it, so nothing has to be wrong.

@@ -120,6 +120,14 @@ extension GitHelpers.Helper {
     }
 }
 
+extension GitHelpers {
+    /// The places that git's configuration names lanyard for.
+    static func lanyardPlaces(_ entries: [GitConfiguration.Entry]) -> [String] {
+        entries.filter { Helper(value: $0.value, file: $0.file).isLanyard }
+            .compactMap { $0.place(of: "helper") }.filter { !$0.isEmpty }
+    }
+}
+
 extension GitConfiguration.Entry {
     /// What stands between `credential.` and a variable: a URL, or nothing for all; nil for any other key.
     func place(of variable: String) -> String? {

@@ -90,7 +90,7 @@ struct ToolList {
     private func usesOfGit() async -> String {
         guard let entries = try? await GitConfiguration.everything() else { return "doesn't use lanyard" }
         if GitHelpers(entries, for: nil).hasLanyard { return "uses lanyard" }
-        let places = GitChecks.lanyardPlaces(entries)
+        let places = GitHelpers.lanyardPlaces(entries)
         return places.isEmpty
             ? "doesn't use lanyard" : "uses lanyard for \(places.joined(separator: ", ").displayable(limit: 500))"
     }
