@@ -109,40 +109,6 @@ struct KnownAccounts {
     }
 }
 
-extension [KnownAccount] {
-    /// Each once.
-    fileprivate var uniqued: Self { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
-}
-
-extension AccountRecord {
-    /// The user name, or the identifier if there is none, fit to show.
-    var nameForPeople: String { (username.isEmpty ? homeAccountID : username).displayable(limit: 200) }
-}
-
-extension [AccountRecord] {
-    /// The accounts' names, those of the same name told apart by their hosts, or by kind and identifier.
-    var namesApart: [String] {
-        zip(self, namesToType).map { account, name in
-            let shown = account.nameForPeople
-            let isIdentifier = name != shown && name == account.homeAccountID.displayable(limit: 200)
-            return isIdentifier ? "\(shown) (\(account.kindForPeople), \(name))" : name
-        }
-    }
-
-    /// What names each account and no other, fit to show.
-    var namesToType: [String] { map { distinctName(of: $0).displayable(limit: 200) } }
-
-    /// What names one of the accounts and no other: its user name, or with its host if others have that name, or else its
-    /// identifier.
-    func distinctName(of account: AccountRecord) -> String {
-        guard let nameWithHost = account.nameWithHost else { return account.homeAccountID }
-        let namesakes = filter { $0.username.lowercased() == account.username.lowercased() }
-        guard namesakes.count > 1 else { return account.username }
-        let here = namesakes.count { $0.environment.lowercased() == account.environment.lowercased() }
-        return here == 1 ? nameWithHost : account.homeAccountID
-    }
-}
-
 extension Session {
     /// Every account and which of them is used where, or those of one authority.
     func accounts(at named: NamedPlace? = nil) throws(Failure) -> KnownAccounts {

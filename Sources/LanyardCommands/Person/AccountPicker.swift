@@ -50,39 +50,3 @@ struct AccountPicker: AccountChooser {
         return choice
     }
 }
-
-extension [AccountRecord] {
-    /// What tells each account from the others: user name, name and kind, and the host or the tenant of those that share these.
-    var labels: [String] {
-        let plain = map { account in
-            let name = account.name?.displayable(limit: 30) ?? ""
-            return (name.isEmpty ? [] : [name]) + [account.kindForPeople]
-        }
-        let widest = Swift.min(map(\.nameForPeople.count).max() ?? 0, 40)
-        return indices.map { index in
-            let account = self[index]
-            let twins = indices.filter { self[$0].username.lowercased() == account.username.lowercased() }
-            var details = plain[index]
-            let alike = twins.filter { self[$0].kindForPeople == account.kindForPeople }
-            let isElsewhere = alike.contains { !self[$0].environment.isSame(as: account.environment) }
-            if isElsewhere { details.append("at \(account.environment.displayable(limit: 60))") }
-            if !isElsewhere, alike.count > 1, let home = account.tenant {
-                details.append("tenant \(home.displayable(limit: 13))")
-            }
-            let name = account.nameForPeople
-            let gap = String(repeating: " ", count: Swift.max(0, widest - name.count) + 2)
-            return name + gap + details.joined(separator: ", ")
-        }
-    }
-}
-
-extension AccountRecord {
-    /// The realm that it is at home in; nil if it has none, or its host has but one.
-    var tenant: String? { homeRealm.flatMap { $0 == PluginProtocol.realmOfHost ? nil : $0 } }
-
-    /// What kind of account it is, as its plugin says, and the policy that it belongs to.
-    var kindForPeople: String {
-        [(kind ?? "other").displayable(limit: 40), policy?.displayable(limit: 60)].compactMap(\.self)
-            .joined(separator: " ")
-    }
-}
