@@ -1,4 +1,5 @@
 import Secrets
+import Terminal
 
 /// A shell whose completions call `lanyard complete`.
 enum CompletingShell: String {

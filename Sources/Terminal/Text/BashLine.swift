@@ -1,23 +1,21 @@
-import Terminal
-
 /// A command line as bash splits it, up to the cursor.
 ///
 /// readline replaces only what stands after the last of its word breaks (`COMP_WORDBREAKS`) or after the quote that is open,
 /// so that it has to be known how much of the word stands before that and how the rest must be quoted.
-struct BashLine {
+package struct BashLine {
     /// What bash makes of the characters at the place that readline replaces from.
-    enum Quote {
+    package enum Quote {
         case none, single, double
     }
 
     /// The words, unquoted; the last one is the cursor's and may be empty.
-    private(set) var words: [String] = []
+    package private(set) var words: [String] = []
     /// How much of the last word stays as it is.
-    private(set) var kept = ""
+    package private(set) var kept = ""
     /// What the rest of it stands in.
-    private(set) var quote = Quote.none
+    package private(set) var quote = Quote.none
     /// Whether the last word is a file's name after `<` or `>`.
-    private(set) var isRedirection = false
+    package private(set) var isRedirection = false
 
     private let breaks: Set<Unicode.Scalar>
     private var word = ""
@@ -27,7 +25,7 @@ struct BashLine {
     private typealias Scalars = Substring.UnicodeScalarView
 
     /// Reads a line; expansions in it count as they are written.
-    init(_ line: String, breaks: String) {
+    package init(_ line: String, breaks: String) {
         self.breaks = Set(breaks.unicodeScalars)
         var rest = line[...].unicodeScalars
         while let scalar = rest.popFirst() {
@@ -104,7 +102,7 @@ struct BashLine {
 
 extension BashLine {
     /// What replaces the end of the last word so that it becomes this one.
-    func replacement(for word: String) -> String? {
+    package func replacement(for word: String) -> String? {
         guard word.utf8.starts(with: (words.last ?? "").utf8), word.utf8.starts(with: kept.utf8) else { return nil }
         return quote.written(String(decoding: word.utf8.dropFirst(kept.utf8.count), as: UTF8.self))
     }
