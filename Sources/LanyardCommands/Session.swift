@@ -157,6 +157,21 @@ struct Session: Sendable {
     }
 }
 
+extension Session {
+    /// The well-known consumer of tokens at a pattern's host.
+    func resource(of pattern: URLPattern) -> PluginResource? {
+        guard pattern.scheme == "https" else { return nil }
+        return registry.resource(forHost: pattern.host.text)
+    }
+
+    /// Whether people may be sent to an authority's host without another word: a manifest or the configuration names it, or
+    /// it is this machine.
+    func trusts(authorityHost host: String) -> Bool {
+        registry.names(host: host) || configuration.configuredHosts.contains(host)
+            || RequestHost(host)?.isThisMachine == true
+    }
+}
+
 extension Configuration {
     /// Where sign-ins are kept: on a shared machine, until its user logs out.
     var keyringCollection: KeyringConfiguration.Collection { deviceMode == .shared ? .session : .default }

@@ -69,6 +69,11 @@ extension CredentialRequest {
     }
 }
 
+extension RequestHost {
+    /// Whether it is this machine by one of its fixed names.
+    var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
+}
+
 extension Hint {
     /// The same place, if its server speaks https.
     static func overHTTPS(_ url: String) -> Hint { Hint("if the server has https, write", write: url.overHTTPS) }

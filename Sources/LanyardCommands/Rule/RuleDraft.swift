@@ -310,41 +310,6 @@ struct RuleDraft {
     }
 }
 
-extension Session {
-    /// The well-known consumer of tokens at a pattern's host.
-    func resource(of pattern: URLPattern) -> PluginResource? {
-        guard pattern.scheme == "https" else { return nil }
-        return registry.resource(forHost: pattern.host.text)
-    }
-
-    /// Whether people may be sent to an authority's host without another word: a manifest or the configuration names it, or
-    /// it is this machine.
-    func trusts(authorityHost host: String) -> Bool {
-        registry.names(host: host) || configuration.configuredHosts.contains(host)
-            || RequestHost(host)?.isThisMachine == true
-    }
-}
-
-extension PluginRegistry {
-    /// A rule's authority, as the plugin that serves it has it; nil if none does.
-    func match(_ rule: Rule) -> AuthorityMatch? {
-        match(authority: rule.authority, kind: rule.kind, isConfigured: true)
-    }
-}
-
-extension AuthorityMatch {
-    /// The scopes that the token for an exchange has, if the manifest says so.
-    func scopes(ofExchange name: String, for pattern: URLPattern) -> [String]? {
-        let scopes = plugin.exchange(named: name, forHost: pattern.host.text)?.scopes
-        return scopes?.isEmpty == false ? scopes : nil
-    }
-}
-
-extension RequestHost {
-    /// Whether it is this machine by one of its fixed names.
-    var isThisMachine: Bool { ["localhost", "127.0.0.1", "::1"].contains(name) }
-}
-
 extension AuthorityURL {
     /// The URL at another host; nil if that isn't one.
     fileprivate func at(host: String) -> String? {
@@ -353,12 +318,6 @@ extension AuthorityURL {
 }
 
 extension Failure {
-    /// A rule in the place of one that was to be made.
-    init(taken other: Rule, _ context: CommandContext, hint: Hint) {
-        let url = other.pattern.text.displayable(limit: 200)
-        self.init("there is a rule for \(url) already, at \(other.place(context))", hints: [hint])
-    }
-
     /// An authority at a host that nothing names, which nobody can be asked about.
     init(unknownHost authority: AuthorityURL, twin: String?) {
         let looks = twin.map { ", which looks like \($0)" } ?? ""

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Rules
+import Secrets
 import Terminal
 
 /// Whose rules a command changes.
@@ -38,5 +39,13 @@ extension Session {
 
     private func taken(by other: Rule) -> Failure {
         Failure(taken: other, context, hint: Hint("change it there, or remove it first", run: removal(of: other)))
+    }
+}
+
+extension Failure {
+    /// A rule in the place of one that was to be made.
+    init(taken other: Rule, _ context: CommandContext, hint: Hint) {
+        let url = other.pattern.text.displayable(limit: 200)
+        self.init("there is a rule for \(url) already, at \(other.place(context))", hints: [hint])
     }
 }
