@@ -12,6 +12,8 @@ struct CommandContext: Sendable {
     var environment: [String: String]
     var console: Console
     var input: FileDescriptor
+    /// What the program was run with, its own name left out.
+    var arguments: [String] = []
     /// The running program's real path.
     var executable: String
     /// The far side on whose behalf the agent runs this; nil for the person themselves.
@@ -24,7 +26,8 @@ struct CommandContext: Sendable {
         let environment = processEnvironment()
         let console = Console(output: .standardOutput, errors: .standardError, environment: environment)
         return CommandContext(
-            environment: environment, console: console, input: .standardInput, executable: executablePath())
+            environment: environment, console: console, input: .standardInput,
+            arguments: Array(CommandLine.arguments.dropFirst()), executable: executablePath())
     }
 
     /// A variable's value; an empty one counts as absent.
@@ -34,6 +37,9 @@ struct CommandContext: Sendable {
 
     /// A variable's value as git would read a boolean; nil if it is absent or no boolean.
     func boolean(_ name: String) -> Bool? { environment[name].flatMap(Bool.init(gitWord:)) }
+
+    /// Whether standard input is a terminal.
+    var isInputTerminal: Bool { isatty(input.rawValue) == 1 }
 
     /// What of it the engine depends on.
     var surroundings: Surroundings {

@@ -29,7 +29,7 @@ public enum Lanyard {
         let context = CommandContext.ofProcess()
         if let hidden { leave(hidden.run(in: context), context) }
         if let verb { serve(GitConsumer(verb), in: context) }
-        if let tool { serve(tool.consumer(context.environment), in: context) }
+        if let tool { serve(tool.consumer(in: context), in: context) }
         guard program == "git-credential-lanyard" else {
             finish(context) { await LanyardCommand.run(rest, in: context) }
         }

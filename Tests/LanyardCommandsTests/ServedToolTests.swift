@@ -17,8 +17,10 @@ import Testing
 
     @Test func `each tool has one name, and can be played`() {
         #expect(Set(ServedTool.names).count == ServedTool.names.count)
-        for name in ServedTool.names { #expect(ServedTool.trial(of: name, for: "https://a.example/", [:]) != nil) }
-        #expect(ServedTool.trial(of: "dockr", for: "https://a.example/", [:]) == nil)
+        for name in ServedTool.names {
+            #expect(ServedTool.trial(of: name, for: "https://a.example/", .ofProcess()) != nil)
+        }
+        #expect(ServedTool.trial(of: "dockr", for: "https://a.example/", .ofProcess()) == nil)
     }
 
     @Test func `the manual's overview has every link and every tool`() throws {

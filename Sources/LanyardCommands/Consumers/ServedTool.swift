@@ -1,5 +1,4 @@
 import ConsumerProtocols
-import Glibc
 
 /// A tool that lanyard serves in the tool's own protocol: what it runs, and what answers it.
 ///
@@ -15,8 +14,8 @@ struct ServedTool: Sendable {
         case command(String)
     }
 
-    /// What answers: made of the arguments that the tool passes, and of the environment.
-    private typealias Maker = @Sendable (_ arguments: [String], _ environment: [String: String]) -> any Consumer
+    /// What answers: made of the arguments that the tool passes, and of what it runs in.
+    private typealias Maker = @Sendable (_ arguments: [String], _ context: CommandContext) -> any Consumer
 
     /// A way in, and what is there.
     private struct Entrance: Sendable {
@@ -27,7 +26,7 @@ struct ServedTool: Sendable {
         let inquiry: @Sendable (_ url: String, _ tool: String, _ atTerminal: Bool) -> Inquiry
 
         init<Tool: Consumer>(
-            _ way: Way, for tools: String..., make: @escaping @Sendable ([String], [String: String]) -> Tool
+            _ way: Way, for tools: String..., make: @escaping @Sendable ([String], CommandContext) -> Tool
         ) {
             self.way = way
             self.tools = tools
@@ -44,16 +43,16 @@ struct ServedTool: Sendable {
         Entrance(.program("cargo-credential-lanyard"), for: "cargo") { arguments, _ in CargoConsumer(arguments) },
         Entrance(.command("goauth"), for: "go") { arguments, _ in GoConsumer(arguments) },
         Entrance(.program("bazel-credential-lanyard"), for: "bazel") { arguments, _ in BazelConsumer(arguments) },
-        Entrance(.program("keyring"), for: "pip", "uv", "pdm", "twine", "poetry", "keyring") { arguments, _ in
-            KeyringConsumer(arguments, isTyped: isatty(STDIN_FILENO) == 1)
+        Entrance(.program("keyring"), for: "pip", "uv", "pdm", "twine", "poetry", "keyring") { arguments, context in
+            KeyringConsumer(arguments, isTyped: context.isInputTerminal)
         },
-        Entrance(.command("kubectl"), for: "kubectl", "k9s") { KubernetesConsumer($0, environment: $1) },
+        Entrance(.command("kubectl"), for: "kubectl", "k9s") { KubernetesConsumer($0, environment: $1.environment) },
         Entrance(.program("terraform-credentials-lanyard"), for: "terraform", "tofu", "opentofu") { arguments, _ in
             TerraformConsumer(arguments)
         },
         Entrance(.command("pnpm"), for: "pnpm") { arguments, _ in PnpmConsumer(arguments) },
         Entrance(.command("aws"), for: "aws") { arguments, _ in AWSConsumer(arguments) },
-        Entrance(.command("gcloud"), for: "gcloud") { GoogleConsumer($0, $1) },
+        Entrance(.command("gcloud"), for: "gcloud") { GoogleConsumer($0, $1.environment) },
         Entrance(.program("nuget-plugin-lanyard"), for: "nuget", "dotnet") { arguments, _ in NuGetConsumer(arguments) },
         Entrance(.standIn(AzureCLIConsumer.program), for: "azure-cli", make: azureCLI),
         Entrance(.command(AzureCLIConsumer.program), make: azureCLI),
@@ -66,9 +65,9 @@ struct ServedTool: Sendable {
     private static let git = Entrance(.command("get"), for: "git") { _, _ in GitConsumer(.get) }
 
     @Sendable private static func azureCLI(
-        _ arguments: [String], _ environment: [String: String]
+        _ arguments: [String], _ context: CommandContext
     ) -> AzureCLIConsumer {
-        AzureCLIConsumer(arguments, environment: environment, version: Version.current)
+        AzureCLIConsumer(arguments, environment: context.environment, version: Version.current)
     }
 
     /// The names of the links to lanyard that tools run.
@@ -99,15 +98,17 @@ struct ServedTool: Sendable {
 
     /// What answers the tool of a name, and how it asks for a URL; nil if there is no such tool.
     static func trial(
-        of name: String, for url: String, _ environment: [String: String]
+        of name: String, for url: String, _ context: CommandContext
     ) -> (consumer: any Consumer, inquiry: Inquiry)? {
         guard let entrance = ([git] + all).first(where: { $0.tools.contains(name) }) else { return nil }
-        let inquiry = entrance.inquiry(url, name, isatty(STDIN_FILENO) == 1)
-        return (entrance.make(inquiry.arguments, environment.merging(inquiry.environment) { $1 }), inquiry)
+        let inquiry = entrance.inquiry(url, name, context.isInputTerminal)
+        var played = context
+        played.environment.merge(inquiry.environment) { $1 }
+        return (entrance.make(inquiry.arguments, played), inquiry)
     }
 
     /// What answers it.
-    func consumer(_ environment: [String: String]) -> any Consumer { make(arguments, environment) }
+    func consumer(in context: CommandContext) -> any Consumer { make(arguments, context) }
 }
 
 extension String {

@@ -55,7 +55,7 @@ struct AskingTool: Sendable {
 
     /// Has it ask for a URL.
     init?(_ name: ToolName, _ url: String, in context: CommandContext) {
-        guard let (consumer, inquiry) = ServedTool.trial(of: name.text, for: url, context.environment) else {
+        guard let (consumer, inquiry) = ServedTool.trial(of: name.text, for: url, context) else {
             return nil
         }
         var asking = consumer
