@@ -10,7 +10,8 @@ import Terminal
 import TokenAcquisition
 import TokenStore
 
-// Every error's text for people, in one place. Texts from elsewhere are made displayable here.
+// The texts for people of what the targets below throw. A command's own errors are beside it. Texts from elsewhere are made
+// displayable here.
 
 extension Failure {
     /// A wrong file.
