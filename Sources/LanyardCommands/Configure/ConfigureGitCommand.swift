@@ -74,7 +74,7 @@ struct ConfigureGitCommand: Command {
     private var hasRuleOptions: Bool { !rule.isEmpty || !page.texts.isEmpty }
 
     mutating func run(in context: CommandContext) async throws {
-        let version = try await Git.requireUsable()
+        let version = try await Git(context: context).requireUsable()
         let session = try Session(context, of: scope.system ? .system : .user, isToBeWritten: true)
         let pattern = try url.map { url throws(Failure) in try URLPattern(typed: url) }
         try pattern?.requireGitPlace()

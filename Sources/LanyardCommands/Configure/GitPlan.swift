@@ -28,7 +28,8 @@ struct GitPlan: Sendable {
         self.version = version
         request = pattern?.request
         let place = pattern?.place ?? ""
-        let helpers = GitHelpers(try await scope.whatCounts(), for: request)
+        let git = GitConfiguration(session.context)
+        let helpers = GitHelpers(try await git.whatCounts(for: scope), for: request)
         keepers = isAlone || version.takesTokens ? [] : helpers.all.filter(\.mayKeep)
         var changes: [GitChange] = []
         if isAlone ? !helpers.isLanyardAlone : !helpers.hasLanyard {
@@ -36,7 +37,7 @@ struct GitPlan: Sendable {
             changes.append(GitChange("helper", Self.helper(session.context), at: place))
         }
         for place in Self.placesByPath(session, pattern) {
-            guard await !GitConfiguration.sendsPath(for: place, in: scope == .system ? .system : nil) else { continue }
+            guard await !git.sendsPath(for: place, in: scope == .system ? .system : nil) else { continue }
             changes.append(GitChange("useHttpPath", "true", at: place))
         }
         self.changes = changes
@@ -45,7 +46,7 @@ struct GitPlan: Sendable {
     /// Refuses what could not be written, before anything is asked.
     func requireWritable(_ context: CommandContext) async throws(Failure) {
         guard !changes.isEmpty else { return }
-        if scope == .system { try await GitConfiguration(scope: scope).requireWritable(hint: context.asRoot) }
+        if scope == .system { try await GitConfiguration(context).requireWritable(scope, hint: context.asRoot) }
         try GitRecord(scope, context).file.requireWritable()
     }
 
@@ -69,7 +70,7 @@ struct GitPlan: Sendable {
         var written = 0
         do throws(Failure) {
             for change in changes {
-                try await GitConfiguration(scope: scope).add(change.key, change.value)
+                try await GitConfiguration(session.context).add(change.key, change.value, to: scope)
                 written += 1
             }
         } catch {

@@ -19,12 +19,14 @@ struct GitRecord: Sendable {
 
     let file: RecordFile
     private let scope: GitConfiguration.Scope
+    private let git: GitConfiguration
 
     /// The record of a scope; a missing file is an empty one.
     ///
     /// - Throws: `Failure` if the environment has no place for it.
     init(_ scope: GitConfiguration.Scope, _ context: CommandContext) throws(Failure) {
         self.scope = scope
+        git = GitConfiguration(context)
         file = try RecordFile(
             "git-changes.json", of: "git's configuration", isSystem: scope == .system, context)
     }
@@ -46,8 +48,8 @@ struct GitRecord: Sendable {
 
     /// What a file sets, or the scope's own.
     func values(of file: String?) async throws(Failure) -> [GitConfiguration.Entry] {
-        guard let file else { return try await GitConfiguration(scope: scope).ownEntries() }
-        return try await GitConfiguration.entries(of: file)
+        guard let file else { return try await git.ownEntries(of: scope) }
+        return try await git.entries(of: file)
     }
 }
 

@@ -73,7 +73,8 @@ struct GitReport {
     private var isForAll: Bool { plan.scope == .system }
 
     func tell() async throws(Failure) {
-        let helpers = GitHelpers(try await plan.scope.whatCounts(), for: plan.request)
+        let helpers = GitHelpers(
+            try await GitConfiguration(session.context).whatCounts(for: plan.scope), for: plan.request)
         let place = pattern?.place
         console.note("for \(place ?? "every URL") git asks, in this order: \(helpers.names)")
         let command: ShellCommand =

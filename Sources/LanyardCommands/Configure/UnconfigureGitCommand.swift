@@ -34,7 +34,7 @@ struct UnconfigureGitCommand: Command {
     @OptionGroup var scope: GitScopeOptions
 
     mutating func run(in context: CommandContext) async throws {
-        try await Git.requireUsable()
+        try await Git(context: context).requireUsable()
         let place = try url.map { url throws(Failure) in try Self.place(url) }
         let record = try GitRecord(scope.scope, context)
         let written = try await written(record, place)
@@ -75,7 +75,7 @@ struct UnconfigureGitCommand: Command {
             guard let file = entry.file else { continue }
             let equal = try await record.values(of: file).count(where: entry.change.stands)
             let own = standing.count { $0 == entry }
-            try await GitConfiguration.remove(
+            try await GitConfiguration(context).remove(
                 entry.change.key, entry.change.value, leaving: equal - own, from: file)
         }
         try locked.write(standing.filter { !removed.contains($0) })
@@ -99,7 +99,7 @@ struct UnconfigureGitCommand: Command {
         _ files: [String], _ record: GitRecord, _ context: CommandContext
     ) async throws(Failure) {
         if scope.system {
-            for file in files { try await GitConfiguration.requireWritable(file: file, hint: context.asRoot) }
+            for file in files { try await GitConfiguration(context).requireWritable(file: file, hint: context.asRoot) }
         }
         try record.file.requireWritable()
     }
@@ -123,7 +123,7 @@ struct UnconfigureGitCommand: Command {
         var recorded = try record.entries()
         // A user's git reads what was written for everybody, too.
         if !scope.system { recorded += (try? GitRecord(.system, context).entries()) ?? [] }
-        for entry in try await scope.scope.whatCounts() {
+        for entry in try await GitConfiguration(context).whatCounts(for: scope.scope) {
             guard let own = entry.place(of: "helper"), place == nil || place == (try? Self.place(own)),
                 GitHelpers.Helper(value: entry.value, file: entry.file).isLanyard,
                 !recorded.contains(where: { $0.isOf(entry) })

@@ -11,11 +11,11 @@ struct GitChecks {
 
     func findings() async -> [Finding] {
         do throws(Failure) {
-            let version = try await Git.version()
+            let version = try await Git(context: context).version()
             guard version >= Git.oldest else {
                 return [.fail("git", "\(version) is too old, 2.8 is needed", Package.git.hint())]
             }
-            let entries = try await GitConfiguration.everything()
+            let entries = try await GitConfiguration(context).everything()
             return [program(version), await helpers(entries, version)] + (await paths(entries)) + interaction(entries)
         } catch {
             return [.fail("git", error)]
@@ -127,7 +127,7 @@ struct GitChecks {
         let rules = examination.configuration.rules.filter { $0.exchange == nil }
         for place in Set(rules.compactMap(\.pattern.placeWithPath)).sorted() {
             guard let request = try? CredentialRequest(url: place), GitHelpers(entries, for: request).hasLanyard,
-                await !GitConfiguration.sendsPath(for: place)
+                await !GitConfiguration(context).sendsPath(for: place)
             else { continue }
             findings.append(
                 .warn(

@@ -10,7 +10,7 @@ struct NetworkChecks {
     private var context: CommandContext { examination.context }
 
     func findings() async -> [Finding] {
-        let entries = (try? await GitConfiguration.everything()) ?? []
+        let entries = (try? await GitConfiguration(context).everything()) ?? []
         return [proxy(entries), certificates(entries)]
     }
 

@@ -61,7 +61,7 @@ struct ExplainCommand: Command {
         let whole = try address.asWholeURL
         if isSparse { return AskingTool(tool, CargoConsumer.sparse + whole, in: context) }
         // git keeps the path to itself unless it is told otherwise.
-        let isSent = tool.isGit ? await GitConfiguration.sendsPath(for: whole) : true
+        let isSent = tool.isGit ? await GitConfiguration(context).sendsPath(for: whole) : true
         return AskingTool(tool, isSent ? whole : whole.placeOfURL, in: context)
     }
 }

@@ -160,8 +160,8 @@ struct Explainer {
 
     /// How git stands to the URL; nil without git.
     private func gitView() async -> Explanation.GitView? {
-        guard let entries = try? await GitConfiguration.everything() else { return nil }
-        let sendsPath = await GitConfiguration.sendsPath(for: request.url)
+        guard let entries = try? await GitConfiguration(session.context).everything() else { return nil }
+        let sendsPath = await GitConfiguration(session.context).sendsPath(for: request.url)
         let missing = await GitHelpers.missing(entries, at: request.url.placeOfURL, session.context)
         return .init(helpers: GitHelpers(entries, for: request), missing: missing, sendsPath: sendsPath)
     }
@@ -174,7 +174,7 @@ struct Explainer {
         let console = session.context.console
         console.progress("asking \(host.text.displayable(limit: 255))")
         defer { console.endProgress() }
-        return await ServerAnswer.asking(request.url)
+        return await ServerAnswer.asking(request.url, in: session.context)
     }
 
     /// The issuer that the URL's host is, or may be by what its server says.
@@ -272,7 +272,7 @@ struct Explainer {
     private var attendance: Attendance {
         get async {
             var mayAsk = session.presence.isSomebodyThere && !request.isUnattended
-            if mayAsk, let url = request.place { mayAsk = await !GitConfiguration.forbidsPrompts(for: url) }
+            if mayAsk, let url = request.place { mayAsk = await !GitConfiguration(session.context).forbidsPrompts(for: url) }
             return Attendance(mayAsk: mayAsk, flows: session.flows, unlocking: unlocking)
         }
     }

@@ -4,7 +4,10 @@ import Subprocess
 import SystemPackage
 import Terminal
 
-enum Git {
+/// git, as this process finds it on `PATH`.
+struct Git: Sendable {
+    let context: CommandContext
+
     /// What a run of git came to.
     struct Output: Sendable {
         let status: Int32
@@ -28,7 +31,7 @@ enum Git {
     /// git's release.
     ///
     /// - Throws: `Failure` if there is no git.
-    static func version() async throws(Failure) -> GitVersion {
+    func version() async throws(Failure) -> GitVersion {
         let result = try await run(["--version"])
         guard result.status == 0 else { throw result.failure(doing: "telling its version") }
         guard let version = GitVersion(result.output) else {
@@ -41,18 +44,18 @@ enum Git {
 
     /// Refuses a git that isn't there or is too old to be configured; gives its release.
     @discardableResult
-    static func requireUsable() async throws(Failure) -> GitVersion {
+    func requireUsable() async throws(Failure) -> GitVersion {
         let version = try await version()
-        guard version >= oldest else {
+        guard version >= Self.oldest else {
             throw Failure(
-                "git \(version) is too old: lanyard needs \(oldest) or later",
+                "git \(version) is too old: lanyard needs \(Self.oldest) or later",
                 hints: [Package.git.hint("install a newer one")])
         }
         return version
     }
 
     /// Runs git, with further variables; its messages are not translated.
-    static func run(
+    func run(
         _ arguments: [String], with variables: [Environment.Key: String] = [:]
     ) async throws(Failure) -> Output {
         let environment = variables.merging(["LC_ALL": "C"]) { $1 }.mapValues(Optional.some)
@@ -78,12 +81,10 @@ enum Git {
     }
 
     /// Why git did not run, or not to its end.
-    private static func unrunnable(_ error: SubprocessError) -> Failure {
+    private func unrunnable(_ error: SubprocessError) -> Failure {
         guard error.code != .outputLimitExceeded else {
             return Failure("git prints more than lanyard reads", hints: [Hint("look at it", run: "git config --list")])
         }
-        // git has the process's own environment, whatever lanyard works in.
-        let context = CommandContext.ofProcess()
         guard let path = context.program("git") else {
             return Failure("git is not installed", hints: [Package.git.hint()])
         }

@@ -19,52 +19,59 @@ struct GitConfiguration: Sendable {
         let value: String
     }
 
-    let scope: Scope
+    private let git: Git
 
-    /// Everything that the scope's file and the files it includes set, in order; empty if there is no such file.
-    func entries() async throws(Failure) -> [Entry] {
-        try await Self.listed(["config", scope.rawValue, "--includes"])
+    init(_ context: CommandContext) {
+        git = Git(context: context)
     }
 
     /// Everything that the scope's own file sets, in order; empty if there is no such file.
-    func ownEntries() async throws(Failure) -> [Entry] {
-        try await Self.listed(["config", scope.rawValue, "--no-includes"])
+    func ownEntries(of scope: Scope) async throws(Failure) -> [Entry] {
+        try await listed(["config", scope.rawValue, "--no-includes"])
     }
 
     /// Everything that a file sets, in order; empty if there is no such file.
-    static func entries(of file: String) async throws(Failure) -> [Entry] {
+    func entries(of file: String) async throws(Failure) -> [Entry] {
         try await listed(["config", "--file", file, "--no-includes"])
     }
 
     /// Everything that counts outside any repository, in order.
-    static func everything() async throws(Failure) -> [Entry] { try await listed(["-C", "/", "config"]) }
+    func everything() async throws(Failure) -> [Entry] { try await listed(["-C", "/", "config"]) }
 
-    private static func listed(_ words: [String]) async throws(Failure) -> [Entry] {
-        let result = try await Git.run(words + ["--null", "--show-origin", "--list"])
+    /// What counts for whom a scope is: everybody has the system's file and those that it includes, a user has all that git reads.
+    func whatCounts(for scope: Scope) async throws(Failure) -> [Entry] {
+        switch scope {
+        case .system: try await listed(["config", scope.rawValue, "--includes"])
+        case .global: try await everything()
+        }
+    }
+
+    private func listed(_ words: [String]) async throws(Failure) -> [Entry] {
+        let result = try await git.run(words + ["--null", "--show-origin", "--list"])
         guard result.status == 0 else {
             guard result.output.isEmpty, result.isFileMissing else {
                 throw result.failure(doing: "reading its configuration")
             }
             return []
         }
-        return entries(result.output)
+        return Self.entries(result.output)
     }
 
     /// Has git lock the scope's file as for a change, and change nothing.
     ///
     /// - Throws: `Failure` with git's reason if it can't; if that is a lack of permission, with this hint.
-    func requireWritable(hint: Hint) async throws(Failure) {
-        try await Self.requireWritable([scope.rawValue], hint: hint)
+    func requireWritable(_ scope: Scope, hint: Hint) async throws(Failure) {
+        try await requireWritable([scope.rawValue], hint: hint)
     }
 
     /// Has git lock a file as for a change, and change nothing.
-    static func requireWritable(file: String, hint: Hint) async throws(Failure) {
+    func requireWritable(file: String, hint: Hint) async throws(Failure) {
         try await requireWritable(["--file", file], hint: hint)
     }
 
-    private static func requireWritable(_ place: [String], hint: Hint) async throws(Failure) {
+    private func requireWritable(_ place: [String], hint: Hint) async throws(Failure) {
         // A value that isn't there: git tells so once it has the lock.
-        let result = try await Git.run(["config"] + place + ["--unset-all", "lanyard.isWritable"])
+        let result = try await git.run(["config"] + place + ["--unset-all", "lanyard.isWritable"])
         guard [0, 5].contains(result.status) else {
             let isForbidden = result.errors.contains("Permission denied")
             throw result.failure(
@@ -74,8 +81,8 @@ struct GitConfiguration: Sendable {
     }
 
     /// Adds a value to a key that may have others.
-    func add(_ key: String, _ value: String) async throws(Failure) {
-        let result = try await Git.run(["config", scope.rawValue, "--add", key, value])
+    func add(_ key: String, _ value: String, to scope: Scope) async throws(Failure) {
+        let result = try await git.run(["config", scope.rawValue, "--add", key, value])
         guard result.status == 0 else { throw result.failure(doing: "writing \(key.displayable())") }
     }
 
@@ -83,23 +90,23 @@ struct GitConfiguration: Sendable {
     private static let special = Set(".^$*+?()[]{}|\\".unicodeScalars)
 
     /// Takes a value away from a key of a file, but for so many that are equal to it; other values of the key stay.
-    static func remove(_ key: String, _ value: String, leaving rest: Int, from file: String) async throws(Failure) {
+    func remove(_ key: String, _ value: String, leaving rest: Int, from file: String) async throws(Failure) {
         let pattern = "^\(value.unicodeScalars.map { Self.special.contains($0) ? "\\\($0)" : "\($0)" }.joined())$"
         let change = rest > 0 ? ["--replace-all", key, value, pattern] : ["--unset-all", key, pattern]
         try await write(key, ["--file", file] + change)
         for _ in 1..<max(rest, 1) { try await write(key, ["--file", file, "--add", key, value]) }
     }
 
-    private static func write(_ key: String, _ words: [String]) async throws(Failure) {
-        let result = try await Git.run(["config"] + words)
+    private func write(_ key: String, _ words: [String]) async throws(Failure) {
+        let result = try await git.run(["config"] + words)
         // 5 says that there is nothing to take away.
         guard [0, 5].contains(result.status) else { throw result.failure(doing: "writing \(key.displayable())") }
     }
 
     /// Whether git's `credential.interactive` forbids prompts for a URL.
-    static func forbidsPrompts(for url: String) async -> Bool {
+    func forbidsPrompts(for url: String) async -> Bool {
         guard let value = await value(of: "credential.interactive", for: url) else { return false }
-        return forbidsPrompts(value)
+        return Self.forbidsPrompts(value)
     }
 
     /// Whether a value of `credential.interactive` does.
@@ -108,15 +115,15 @@ struct GitConfiguration: Sendable {
     }
 
     /// Whether git tells helpers the path of a URL, as the file of a scope alone says, or all that counts.
-    static func sendsPath(for url: String, in scope: Scope? = nil) async -> Bool {
+    func sendsPath(for url: String, in scope: Scope? = nil) async -> Bool {
         guard let value = await value(of: "credential.useHttpPath", for: url, in: scope) else { return false }
         return value.isEmpty || Bool(gitWord: value) == true
     }
 
     /// What a key is for a URL; nil if it isn't set, or git can't tell.
-    private static func value(of key: String, for url: String, in scope: Scope? = nil) async -> String? {
+    private func value(of key: String, for url: String, in scope: Scope? = nil) async -> String? {
         let place = scope.map { [$0.rawValue, "--includes"] } ?? []
-        let result = try? await Git.run(["config"] + place + ["--get-urlmatch", key, url])
+        let result = try? await git.run(["config"] + place + ["--get-urlmatch", key, url])
         guard let result, result.status == 0 else { return nil }
         return result.output.pieces(between: "\n").joined()
     }
@@ -130,16 +137,6 @@ struct GitConfiguration: Sendable {
             return Entry(
                 file: String(origin.hasPrefix("file:") ? origin.dropFirst(5) : origin), key: String(pair.first ?? ""),
                 value: pair.count > 1 ? String(pair[1]) : "true")
-        }
-    }
-}
-
-extension GitConfiguration.Scope {
-    /// What counts for whom the scope is: everybody has the system's file, a user has all that git reads.
-    func whatCounts() async throws(Failure) -> [GitConfiguration.Entry] {
-        switch self {
-        case .system: try await GitConfiguration(scope: .system).entries()
-        case .global: try await GitConfiguration.everything()
         }
     }
 }

@@ -111,7 +111,7 @@ extension GitHelpers.Helper {
         let isPath = word.hasPrefix("/")
         let program = isPath ? String(word) : "git-credential-\(word)"
         guard context.program(program) == nil else { return nil }
-        if !isPath, let own = try? await Git.run(["--exec-path"]).output.pieces(between: "\n").first,
+        if !isPath, let own = try? await Git(context: context).run(["--exec-path"]).output.pieces(between: "\n").first,
             context.program("\(own)/\(program)") != nil
         {
             return nil

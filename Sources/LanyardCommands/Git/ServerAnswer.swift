@@ -20,17 +20,17 @@ enum ServerAnswer: Sendable, Equatable {
     private static let patience = Duration.seconds(10)
 
     /// Asks the server of a URL, with nobody's name or password, and follows it nowhere.
-    static func asking(_ url: String) async -> ServerAnswer {
-        await within(patience) { await asked(url) }
+    static func asking(_ url: String, in context: CommandContext) async -> ServerAnswer {
+        await within(patience) { await asked(url, context) }
             ?? .unreachable("it did not answer within \(patience.components.seconds) seconds")
     }
 
-    private static func asked(_ url: String) async -> ServerAnswer {
+    private static func asked(_ url: String, _ context: CommandContext) async -> ServerAnswer {
         var settings = ["credential.helper=", "http.followRedirects=false"]
         // What a person has git send to that very place would be a sign-in; a key of git's command line ends at `=`.
         if !url.utf8.contains(UInt8(ascii: "=")) { settings.append("http.\(url).extraHeader=") }
         do throws(Failure) {
-            let run = try await Git.run(
+            let run = try await Git(context: context).run(
                 ["-C", "/"] + settings.flatMap { ["-c", $0] } + ["ls-remote", "--", url, "HEAD"],
                 with: [
                     "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "GIT_ALLOW_PROTOCOL": "https:http",

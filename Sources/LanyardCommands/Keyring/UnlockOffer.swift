@@ -16,7 +16,7 @@ struct UnlockOffer: Sendable {
 
     /// Asks for the password; false if the person presses Enter, the password is wrong, or nothing can be unlocked from here.
     func isTaken(for url: String?) async -> Bool {
-        if let url, await GitConfiguration.forbidsPrompts(for: url) { return false }
+        if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return false }
         do throws(Failure) {
             let door = try KeyringDoor(context, group: group)
             context.console.note("the keyring is locked; its password unlocks it, Enter leaves it locked")

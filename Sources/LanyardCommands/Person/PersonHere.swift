@@ -17,7 +17,7 @@ struct PersonHere: Attendant {
 
     func person(for url: String?) async -> TokenAcquirer.Person? {
         guard mayAsk(for: url) else { return nil }
-        if let url, await GitConfiguration.forbidsPrompts(for: url) { return nil }
+        if let url, await GitConfiguration(context).forbidsPrompts(for: url) { return nil }
         let interface = PersonAtTerminal(
             context: context, presence: presence, browser: browser, patience: configuration.timeout)
         let title = url.map { "which account for \($0.displayable(limit: 300))?" } ?? "which account?"

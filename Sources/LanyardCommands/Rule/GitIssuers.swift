@@ -49,12 +49,10 @@ extension URLPattern {
     }
 
     /// What the server answers about the pattern's URL, and about a repository that need not exist.
-    fileprivate var answers: [ServerAnswer] {
-        get async {
-            async let anywhere = ServerAnswer.asking("\(place)/lanyard/lanyard.git")
-            let here = hasPath ? [await ServerAnswer.asking(request.url)] : []
-            return here + [await anywhere]
-        }
+    fileprivate func answers(_ context: CommandContext) async -> [ServerAnswer] {
+        async let anywhere = ServerAnswer.asking("\(place)/lanyard/lanyard.git", in: context)
+        let here = hasPath ? [await ServerAnswer.asking(request.url, in: context)] : []
+        return here + [await anywhere]
     }
 }
 
@@ -138,7 +136,7 @@ struct IssuerFinder {
     /// What the server's own words suggest, which anybody could say; a person is told if it can't be asked.
     private func suggestion() async -> PluginIssuer? {
         console.progress("asking \(host) how to sign in")
-        let answers = await pattern.answers
+        let answers = await pattern.answers(session.context)
         console.endProgress()
         let reasons = answers.compactMap(\.reasonUnreachable)
         if prompt != nil, let reason = reasons.first, reasons.count == answers.count {

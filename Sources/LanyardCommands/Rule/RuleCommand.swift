@@ -78,11 +78,12 @@ struct RuleAddCommand: Command {
 extension URLPattern {
     /// Why git would not ask for the pattern's path, which only `configure git` changes; nil if it would.
     fileprivate func lackInGit(_ session: Session) async -> String? {
+        let git = GitConfiguration(session.context)
         let scope: GitConfiguration.Scope = session.scope == .system ? .system : .global
         guard hasPath, session.context.program("git") != nil,
-            await !GitConfiguration.sendsPath(for: text, in: scope == .system ? .system : nil)
+            await !git.sendsPath(for: text, in: scope == .system ? .system : nil)
         else { return nil }
-        let helpers = (try? await scope.whatCounts()).map { GitHelpers($0, for: request) }
+        let helpers = (try? await git.whatCounts(for: scope)).map { GitHelpers($0, for: request) }
         return helpers?.hasLanyard == true
             ? "git does not send the path of \(text.displayable(limit: 500)) yet"
             : "git does not ask lanyard for this host yet"

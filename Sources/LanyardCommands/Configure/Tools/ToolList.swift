@@ -88,7 +88,7 @@ struct ToolList {
     }
 
     private func usesOfGit() async -> String {
-        guard let entries = try? await GitConfiguration.everything() else { return "doesn't use lanyard" }
+        guard let entries = try? await GitConfiguration(context).everything() else { return "doesn't use lanyard" }
         if GitHelpers(entries, for: nil).hasLanyard { return "uses lanyard" }
         let places = GitHelpers.lanyardPlaces(entries)
         return places.isEmpty
