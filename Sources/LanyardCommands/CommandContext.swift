@@ -20,6 +20,8 @@ struct CommandContext: Sendable {
     var requester: Requester?
     /// What this process has others renew.
     let renewals = DueRenewals()
+    /// Whether it has told of damaged items.
+    let damage = DamageNote()
 
     /// The process's own.
     static func ofProcess() -> CommandContext {

@@ -6,13 +6,17 @@ import TokenStore
 
 extension Console {
     /// Tells what getting a token is busy with, should it take longer than a second.
-    func tell(_ what: AcquisitionProgress) {
+    ///
+    /// - Parameters:
+    ///   - what: what it is.
+    ///   - damage: what tells of damaged items once, however often what is stored is read.
+    func tell(_ what: AcquisitionProgress, _ damage: DamageNote) {
         switch what {
         case .usingKeyring: progress("waiting for the keyring; it may ask for its password in a window")
         // The wait has been a long one already.
         case .waitingForAnother(let process):
             progress("waiting for another lanyard to sign in\(process.map { " (pid \($0))" } ?? "")", after: .zero)
-        case .skippingDamaged: Self.noteDamaged(on: self)
+        case .skippingDamaged: damage.tell(on: self)
         case .renewing(let authority): progress("renewing the token at \(authority.hostForPeople)")
         case .signedIn(let account):
             note("signed in as \(account.nameForPeople)\(account.broker == nil ? "" : ", by the machine's broker")")
@@ -22,12 +26,14 @@ extension Console {
         case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")
         }
     }
+}
 
-    private static let hasNotedDamaged = Atomic<Bool>(false)
+/// The note that damaged items are left out, which is told once.
+final class DamageNote: Sendable {
+    private let isTold = Atomic<Bool>(false)
 
-    /// Tells it once, however often what is stored is read.
-    private static func noteDamaged(on console: Console) {
-        guard !hasNotedDamaged.exchange(true, ordering: .relaxed) else { return }
+    fileprivate func tell(on console: Console) {
+        guard !isTold.exchange(true, ordering: .relaxed) else { return }
         console.note(
             Hint("damaged items in the keyring are left out; to remove them", run: "lanyard cache clear --damaged"))
     }
