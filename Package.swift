@@ -97,9 +97,12 @@ let package = Package(
             dependencies: [
                 "Addresses", "Claims", "CLinux", "ConsumerProtocols", "CredentialEngine", "Files", "Forwarding", "JSON",
                 "OtherCaches", "PluginConformance", "PluginHost", "PluginWire", "Rules", "Secrets",
-                "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", argumentParser, subprocess, system,
+                "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", "ToolTexts", argumentParser, subprocess,
+                system,
             ],
             swiftSettings: compact),
+        .target(
+            name: "ToolTexts", dependencies: ["Addresses", "JSON", "Secrets", "SettingsFile"], swiftSettings: compact),
         .target(
             name: "ConsumerProtocols",
             dependencies: ["Addresses", "Claims", "CredentialEngine", "Forwarding", "JSON", "Rules", "Secrets"],
@@ -283,6 +286,7 @@ let package = Package(
                 "Addresses", "Claims", "CredentialEngine", "LanyardCommands", "PluginHost", "PluginWire", "TestSupport",
                 "Rules", "Secrets", "SettingsFile", "Terminal", "TokenAcquisition", "TokenStore", system,
             ], swiftSettings: strict),
+        .testTarget(name: "ToolTextsTests", dependencies: ["ToolTexts"], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "RulesTests",

@@ -1,4 +1,5 @@
 import Terminal
+import ToolTexts
 
 /// The tools that use lanyard, besides git.
 struct ToolChecks {

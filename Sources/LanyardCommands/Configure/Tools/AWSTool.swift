@@ -3,6 +3,7 @@ import Rules
 import Secrets
 import SettingsFile
 import Terminal
+import ToolTexts
 
 /// The AWS CLI and SDKs: the program that a profile's keys come from.
 enum AWSTool: ConfigurableTool {

@@ -3,6 +3,7 @@ import Rules
 import Secrets
 import SettingsFile
 import Terminal
+import ToolTexts
 
 /// Bazel: a line of its startup file.
 enum BazelTool: ConfigurableTool {

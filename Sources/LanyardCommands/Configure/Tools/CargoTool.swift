@@ -2,6 +2,7 @@ import Addresses
 import Secrets
 import SettingsFile
 import Terminal
+import ToolTexts
 
 /// cargo: lanyard is the last of its global credential providers, which cargo asks first.
 enum CargoTool: ConfigurableTool {

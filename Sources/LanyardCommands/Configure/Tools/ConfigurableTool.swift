@@ -4,6 +4,7 @@ import Rules
 import Secrets
 import SettingsFile
 import Terminal
+import ToolTexts
 
 /// A tool that can be made to use lanyard: what has to be written where.
 protocol ConfigurableTool: Sendable {

@@ -3,6 +3,7 @@ import ArgumentParser
 import Rules
 import Secrets
 import Terminal
+import ToolTexts
 
 /// `configure TOOL`, for any tool but git.
 struct ConfigureToolCommand<Tool: ConfigurableTool>: Command {

@@ -4,6 +4,7 @@ import Glibc
 import Rules
 import Secrets
 import Terminal
+import ToolTexts
 
 /// Containers: they mount the socket of a forward.
 enum ContainerTool: ForwardTool {

@@ -4,6 +4,7 @@ import JSON
 import Rules
 import Secrets
 import Terminal
+import ToolTexts
 
 /// docker, and what reads docker's settings.
 enum DockerTool: ConfigurableTool {

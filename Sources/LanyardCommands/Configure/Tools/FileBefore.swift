@@ -3,6 +3,7 @@ import Files
 import Glibc
 import JSON
 import SettingsFile
+import ToolTexts
 
 /// What a tool's file was before lanyard wrote to it, besides the value in it, so that it becomes the same again.
 struct FileBefore: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import Addresses
 import Terminal
+import ToolTexts
 
 /// Go: lanyard is the last of GOAUTH's commands.
 enum GoTool: ConfigurableTool {

@@ -1,6 +1,7 @@
 import Files
 import Secrets
 import Terminal
+import ToolTexts
 
 /// The program `keyring` that pip and uv find on `PATH`.
 ///

@@ -4,6 +4,7 @@ import PluginHost
 import Rules
 import Secrets
 import Terminal
+import ToolTexts
 
 /// kubectl and what else is made with client-go: kubeconfigs that use kubelogin, or kubectl's former sign-in to Azure, run lanyard instead.
 enum KubectlTool: ConfigurableTool {

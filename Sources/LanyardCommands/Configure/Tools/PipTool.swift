@@ -1,5 +1,6 @@
 import Files
 import Terminal
+import ToolTexts
 
 /// pip: it runs a program named `keyring`.
 enum PipTool: ConfigurableTool {

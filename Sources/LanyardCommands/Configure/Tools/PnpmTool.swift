@@ -3,6 +3,7 @@ import Rules
 import Secrets
 import Terminal
 import TokenStore
+import ToolTexts
 
 /// pnpm: a registry's token helper, which is a program without arguments and so one for each registry.
 enum PnpmTool: ConfigurableTool {

@@ -4,6 +4,7 @@ import Files
 import Rules
 import Secrets
 import Terminal
+import ToolTexts
 
 /// podman, skopeo and buildah: they read of docker's settings only those for a host.
 enum PodmanTool: ConfigurableTool {

@@ -4,6 +4,7 @@ import Glibc
 import Rules
 import Secrets
 import Terminal
+import ToolTexts
 
 /// ssh: the socket of a forward goes to the host of the same name.
 enum SSHTool: ForwardTool {

@@ -3,6 +3,7 @@ import Files
 import JSON
 import Secrets
 import Terminal
+import ToolTexts
 
 /// terraform and OpenTofu: the one credentials helper that they can have.
 enum TerraformTool: ConfigurableTool {

@@ -1,5 +1,6 @@
 import Addresses
 import JSON
+import ToolTexts
 
 /// A value that `configure` writes for a tool.
 struct ToolChange: Sendable, Hashable {

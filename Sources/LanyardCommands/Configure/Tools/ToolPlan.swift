@@ -1,6 +1,7 @@
 import Secrets
 import SettingsFile
 import Terminal
+import ToolTexts
 
 /// What has to be written for a tool to ask lanyard.
 struct ToolPlan: Sendable {

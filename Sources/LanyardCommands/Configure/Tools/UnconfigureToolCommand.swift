@@ -3,6 +3,7 @@ import ArgumentParser
 import Rules
 import Secrets
 import Terminal
+import ToolTexts
 
 /// `unconfigure TOOL`, for any tool but git.
 struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {

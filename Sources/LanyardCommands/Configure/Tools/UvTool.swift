@@ -1,6 +1,7 @@
 import Addresses
 import Files
 import Terminal
+import ToolTexts
 
 /// uv: it runs the same program.
 enum UvTool: ConfigurableTool {

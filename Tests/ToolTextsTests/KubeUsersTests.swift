@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LanyardCommands
+@testable import ToolTexts
 
 /// Users in kubeconfigs: which are converted, and what stays.
 @Suite struct KubeUsersTests {

@@ -4,14 +4,14 @@ import Addresses
 ///
 /// `[section]` and `key = value` are pip's and the AWS tools', `key=value` alone is Go's and npm's. What is indented below a key belongs
 /// to it if the text has sections.
-struct LineSettings {
+package struct LineSettings {
     private let rows: [Substring]
     /// Nil in texts without sections.
     private let section: String?
     /// The rows of the section; nil if there is none.
     private let body: Range<Int>?
 
-    init(_ text: String, section: String?) {
+    package init(_ text: String, section: String?) {
         let rows = text.pieces(between: "\n", omittingEmpty: false)
         self.rows = rows
         self.section = section
@@ -42,7 +42,7 @@ struct LineSettings {
     }
 
     /// A key's value as it is written, with the lines that it goes on in; nil if there is none.
-    func value(of key: String) -> String? {
+    package func value(of key: String) -> String? {
         guard let place = place(of: key) else { return nil }
         let first = rows[place.lowerBound].utf8.dropFirst(prefix(of: rows[place.lowerBound]).utf8.count)
         let value = ([Substring(first)] + rows[place].dropFirst()).joined(separator: "\n")
@@ -67,7 +67,7 @@ struct LineSettings {
     }
 
     /// The names of the sections, as they are written.
-    var sections: [String] { rows.compactMap(\.section) }
+    package var sections: [String] { rows.compactMap(\.section) }
 
     /// Whether the text has the section; texts without sections need none.
     var hasSection: Bool { body != nil }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LanyardCommands
+@testable import ToolTexts
 
 /// Settings of a line each, as pip, the AWS tools, Go and npm have them.
 @Suite struct LineSettingsTests {

@@ -4,37 +4,37 @@ import Secrets
 /// The users in a kubeconfig's text, as kubectl writes it, for edits that leave all else as it is.
 ///
 /// It is YAML in blocks, two blanks a level. What is written with braces, as JSON is, is read, but can't be changed.
-struct KubeUsers {
+package struct KubeUsers {
     /// A user: the rows below its `user:`.
-    struct User {
-        let name: String
+    package struct User {
+        package let name: String
         fileprivate let rows: Range<Int>
         fileprivate let indent: Int
         /// Those rows, each without its indentation.
-        let lines: [String]
+        package let lines: [String]
         /// Whether it is written with braces.
-        var isFlow = false
+        package var isFlow = false
     }
 
     /// A user's lines as a record keeps them.
-    static func user(_ name: String, lines: String) -> User {
+    package static func user(_ name: String, lines: String) -> User {
         User(name: name, rows: 0..<0, indent: 0, lines: lines.pieces(between: "\n").map(String.init))
     }
 
     /// The name of the context that kubectl uses; nil if a text names none.
-    static func current(_ text: String) -> String? {
+    package static func current(_ text: String) -> String? {
         let rows = text.pieces(between: "\n", omittingEmpty: false)
         let own = flow(rows, "contexts").map { $0.pieces(between: "\n") + rows } ?? rows
         return own.lazy.filter { $0.indent == 0 }.compactMap { $0.value(of: "current-context") }.first
     }
 
-    let users: [User]
+    package let users: [User]
     /// The names of all, also of those that have no settings.
-    let names: [String]
+    package let names: [String]
     private let rows: [Substring]
 
     /// Reads the users, or another list whose items have settings below a key.
-    init(_ text: String, list: String = "users", of item: String = "user") {
+    package init(_ text: String, list: String = "users", of item: String = "user") {
         let rows = text.pieces(between: "\n", omittingEmpty: false)
         self.rows = rows
         if let flow = Self.flow(rows, list) {
@@ -60,7 +60,7 @@ struct KubeUsers {
     }
 
     /// The text with other lines below a user's `user:`.
-    func replacing(_ user: User, with lines: [String]) -> String {
+    package func replacing(_ user: User, with lines: [String]) -> String {
         let indent = String(repeating: " ", count: user.indent)
         var new = lines.map { (indent + $0 + (isReturned(0) ? "\r" : ""))[...] }
         if isReturned(0), !isReturned(user.rows.upperBound - 1), let last = lines.last {
@@ -142,7 +142,7 @@ extension KubeUsers.User {
     private static let secrets = ["--client-secret", "--password", "--client-certificate", "--pop-enabled", "--legacy"]
 
     /// The lines of `exec` with lanyard in it; nil if the user signs in otherwise than a person does with Entra ID.
-    func converted(running program: String) -> [String]? {
+    package func converted(running program: String) -> [String]? {
         guard !isFlow, isPersonOfEntra || isLanyard else { return nil }
         if isLanyard { return lines }
         let version = value(of: "apiVersion") == "client.authentication.k8s.io/v1" ? "v1" : "v1beta1"
@@ -153,7 +153,7 @@ extension KubeUsers.User {
     }
 
     /// The lines less tokens, which are not for a record.
-    var withoutTokens: [String] {
+    package var withoutTokens: [String] {
         lines.filter { line in
             !["access-token", "refresh-token", "expires-in", "expires-on"].contains { line.value(of: $0) != nil }
         }
@@ -166,7 +166,7 @@ extension KubeUsers.User {
     }
 
     /// Whether lanyard is run already.
-    var isLanyard: Bool { command == "lanyard" }
+    package var isLanyard: Bool { command == "lanyard" }
 
     private var command: String? {
         guard lines.first?.hasPrefix("exec:") == true else { return nil }
@@ -174,26 +174,26 @@ extension KubeUsers.User {
     }
 
     /// The value of the first line that sets a key.
-    func value(of key: String) -> String? { lines.lazy.compactMap { $0.value(of: key) }.first }
+    package func value(of key: String) -> String? { lines.lazy.compactMap { $0.value(of: key) }.first }
 
     /// Whether it gets tokens of Entra ID by kubelogin, or by what kubectl had before it.
-    var isOfEntra: Bool { isOfFormerProvider || lines.contains { $0.said.hasBytes("kubelogin") } }
+    package var isOfEntra: Bool { isOfFormerProvider || lines.contains { $0.said.hasBytes("kubelogin") } }
 
     /// Whether kubectl itself signed it in, which kept the tokens in the file.
-    var isOfFormerProvider: Bool { Self.isOfFormerProvider(lines) }
+    package var isOfFormerProvider: Bool { Self.isOfFormerProvider(lines) }
 
     /// Whether lines are of such a user.
-    static func isOfFormerProvider(_ lines: [String]) -> Bool {
+    package static func isOfFormerProvider(_ lines: [String]) -> Bool {
         lines.first?.hasPrefix("auth-provider:") == true && lines.contains { $0.value(of: "name") == "azure" }
     }
 
     /// Whether it has tokens in the file.
-    var hasTokens: Bool { withoutTokens.count < lines.count }
+    package var hasTokens: Bool { withoutTokens.count < lines.count }
 
     private var isPersonOfEntra: Bool { isOfEntra && obstacle == nil }
 
     /// Why lanyard can't take the place of what gets its tokens; nil if it can, or that isn't of Entra ID.
-    var obstacle: String? {
+    package var obstacle: String? {
         guard isOfEntra else { return nil }
         guard !isFlow else { return "it is written with braces, which lanyard doesn't change" }
         guard !isOfFormerProvider else { return nil }
@@ -216,7 +216,7 @@ extension KubeUsers.User {
     }
 
     /// Who signs in to what, as kubelogin's options or kubectl's settings say.
-    var signIn: KubeSignIn {
+    package var signIn: KubeSignIn {
         let (words, variables) = (words, variables)
         func option(_ names: String..., setting: String) -> String? {
             if let place = words.firstIndex(where: names.contains), place + 1 < words.count { return words[place + 1] }
@@ -291,11 +291,11 @@ extension Substring {
 }
 
 /// What a user of a kubeconfig signs in with; nil for what nothing says.
-struct KubeSignIn: Sendable, Equatable {
-    let tenant: String?
-    let clientID: String?
+package struct KubeSignIn: Sendable, Equatable {
+    package let tenant: String?
+    package let clientID: String?
     /// The application that stands for the cluster.
-    let server: String?
+    package let server: String?
     /// The name of one of Azure's clouds.
-    let cloud: String?
+    package let cloud: String?
 }

@@ -1,17 +1,14 @@
 import Addresses
-import Files
-import Glibc
 import JSON
 import Secrets
-import SettingsFile
-import Terminal
+package import SettingsFile
 
 /// A setting of a tool's: the file it is in, and where it stands there.
 ///
 /// Its values are texts as the file has them, quotes included, so that putting one back changes nothing else.
-struct ToolSetting: Sendable, Hashable {
+package struct ToolSetting: Sendable, Hashable {
     /// How the file is written; what the key's parts mean depends on it.
-    enum Format: String, Sendable {
+    package enum Format: String, Sendable {
         /// An object: the members' names on the way.
         case json
         /// The same with comments, and commas behind last elements.
@@ -36,77 +33,30 @@ struct ToolSetting: Sendable, Hashable {
         case link
 
         /// Whether nothing else is in the file.
-        var isWholeFile: Bool { [.script, .document, .link].contains(self) }
+        package var isWholeFile: Bool { [.script, .document, .link].contains(self) }
 
         /// Whether it is an object's text.
         var isJSON: Bool { [.json, .jsonWithComments].contains(self) }
     }
 
-    let file: String
-    let format: Format
-    let key: [String]
+    package let file: String
+    package let format: Format
+    package let key: [String]
 
-    init(_ format: Format, _ key: String..., in file: String) {
+    package init(_ format: Format, _ key: String..., in file: String) {
         self.init(format, key, in: file)
     }
 
-    init(_ format: Format, _ key: [String], in file: String) {
+    package init(_ format: Format, _ key: [String], in file: String) {
         self.format = format
         self.key = key
         self.file = file
     }
-
-    /// The value that stands there; nil if there is none.
-    func current() throws(Failure) -> String? {
-        guard format != .link else { return target }
-        return try reading { () throws(SettingsError) in
-            guard let text = try SettingsText(reading: file).text else { return nil }
-            // What can't be run is no program.
-            return format == .script && access(file, X_OK) != 0 ? "" : try value(in: text)
-        }
-    }
-
-    /// Puts a value there, or takes it away if it is nil.
-    ///
-    /// - Parameters:
-    ///   - value: the new one.
-    ///   - before: what the file was, for one that is to become that again.
-    /// - Throws: `Failure` if it can't be written, or was changed meanwhile.
-    func write(_ value: String?, asIn before: FileBefore = FileBefore()) throws(Failure) {
-        guard format != .link else { return try link(to: value) }
-        try reading { () throws(SettingsError) in
-            let text = try SettingsText(reading: file)
-            var changed = try self.text(text.text, with: value, asIn: before)
-            if before.isNew, value == nil, isEmpty(changed) { return try text.remove() }
-            if before.isUnended, value == nil { changed = changed.unended(takenOutOf: text.text ?? "") }
-            try text.replace(with: changed, for: format == .script ? .ownerToRun : .owner)
-        }
-    }
-
-    /// Refuses a value that the file's text can't take, before it is shown.
-    func requireTaking(_ value: String) throws(Failure) {
-        guard format != .link else { return }
-        try reading { () throws(SettingsError) in _ = try text(try SettingsText(reading: file).text, with: value) }
-    }
-
-    /// Refuses what could not be written, before anybody is asked.
-    func requireWritable() throws(Failure) {
-        try reading { () throws(SettingsError) in
-            try SettingsText(reading: format == .link ? "\(file).lanyard-draft" : file).requireReplaceable()
-        }
-    }
-
-    private func reading<Result>(_ body: () throws(SettingsError) -> Result) throws(Failure) -> Result {
-        do throws(SettingsError) { return try body() } catch { throw Failure(error) }
-    }
 }
 
 extension ToolSetting {
-    /// Whether a value can be put back after somebody took out the one that took its place.
-    var canPutBack: Bool { ![.kubeUser, .script, .document, .link].contains(format) && FileStatus(of: file) != nil }
-
     /// The value in the file's text.
-    func value(in text: String) throws(SettingsError) -> String? {
+    package func value(in text: String) throws(SettingsError) -> String? {
         switch format {
         case .json, .jsonWithComments: isEmpty(text) ? nil : try json(text).value(at: key)
         case .toml: try toml(text).value(of: name)
@@ -120,7 +70,7 @@ extension ToolSetting {
     }
 
     /// Whether the file has the section, the table or the object that the value stands in.
-    func hasSection(in text: String) throws(SettingsError) -> Bool {
+    package func hasSection(in text: String) throws(SettingsError) -> Bool {
         switch format {
         case .json where key.count < 2, .jsonWithComments where key.count < 2: true
         case .json, .jsonWithComments: isEmpty(text) ? false : try json(text).value(at: Array(key.dropLast())) != nil
@@ -131,12 +81,12 @@ extension ToolSetting {
     }
 
     /// Whether another is in the same section of the same file.
-    func isBeside(_ other: ToolSetting) -> Bool {
+    package func isBeside(_ other: ToolSetting) -> Bool {
         file == other.file && format == other.format && key.count > 1 && key.dropLast() == other.key.dropLast()
     }
 
     /// Whether an empty line has to set a new value apart from what is around it.
-    func setsApart(in text: String) throws(SettingsError) -> Bool {
+    package func setsApart(in text: String) throws(SettingsError) -> Bool {
         switch format {
         case .toml: try toml(text).setsNewKeyApart
         case .line: text.hasSuffix("\\") || text.hasSuffix("\\\n") || text.hasSuffix("\\\r\n")
@@ -145,14 +95,14 @@ extension ToolSetting {
     }
 
     /// The file's text with a value, or without one if it is nil.
-    func text(
-        _ old: String?, with value: String?, asIn before: FileBefore = FileBefore()
+    package func text(
+        _ old: String?, with value: String?, isSetApart: Bool = false, keepingSection: Bool = false
     ) throws(SettingsError) -> String {
         // docker takes an empty file for an object without members.
         let text = format.isJSON && isEmpty(old ?? "") ? "{}\n" : old ?? ""
         switch format {
         case .json, .jsonWithComments:
-            guard let value else { return try json(text).removing(key, keepingObjects: before.hasSection) }
+            guard let value else { return try json(text).removing(key, keepingObjects: keepingSection) }
             guard let changed = try json(text).setting(value, at: key) else {
                 throw fault("the value of \(key[0].displayable(limit: 60)) is not an object")
             }
@@ -160,7 +110,7 @@ extension ToolSetting {
         case .toml:
             let keys = try toml(text)
             if let value { return keys.setting(name, to: value) }
-            return keys.removing(name, setApart: before.isSetApart, keepingTable: before.hasSection) ?? text
+            return keys.removing(name, setApart: isSetApart, keepingTable: keepingSection) ?? text
         case .ini, .lines:
             let lines = LineSettings(text, section: table)
             if format == .ini, value != nil, let line = lines.firstFault {
@@ -168,8 +118,8 @@ extension ToolSetting {
                     file: file, line: line, message: "neither a section nor a setting in one", hint: "correct it first")
             }
             return value.map { lines.setting(name, to: $0) }
-                ?? lines.removing(name, keepingSection: before.hasSection)
-        case .line: return try value == nil ? withoutLine(text, before.isSetApart) : withLine(text)
+                ?? lines.removing(name, keepingSection: keepingSection)
+        case .line: return try value == nil ? withoutLine(text, isSetApart) : withLine(text)
         case .firstLine: return value == nil ? withoutLine(text, false) : "\(name)\n\(text)"
         case .kubeUser:
             guard let value, let user = kubeUser(in: text) else { return text }
@@ -180,7 +130,7 @@ extension ToolSetting {
     }
 
     /// The setting with a value as it looks in the file.
-    func shown(_ value: String) -> [String] {
+    package func shown(_ value: String) -> [String] {
         switch format {
         case .json, .jsonWithComments:
             let start = key.map { "\(JSONValue.string($0).encodedText): " }.joined(separator: "{ ")
@@ -246,33 +196,9 @@ extension ToolSetting {
     }
 
     /// Whether a text says nothing any more.
-    private func isEmpty(_ text: String) -> Bool {
+    package func isEmpty(_ text: String) -> Bool {
         let rest = text.trimmed(of: " \t\r\n")
         return rest.isEmpty || format.isJSON && rest == "{}"
-    }
-}
-
-extension ToolSetting {
-    /// What the link leads to; empty if it isn't a link, nil if there is nothing.
-    private var target: String? {
-        if let target = SymbolicLink.target(of: file) { return target }
-        return errno == ENOENT || errno == ENOTDIR ? nil : ""
-    }
-
-    private func link(to value: String?) throws(Failure) {
-        guard let value else {
-            unlink(file)
-            return
-        }
-        let folder = FileTrust.parent(of: file)
-        Folder.make(folder)
-        do throws(FileProblem) {
-            try Folder(folder).link(String(file.cut(atLast: "/")?.1 ?? file[...]), to: value)
-        } catch {
-            throw Failure(
-                "\(file.displayable()) cannot be made: \(error.reason.lowercased())",
-                hints: ["make its folder writable"])
-        }
     }
 }
 
