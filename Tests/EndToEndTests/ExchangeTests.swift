@@ -145,6 +145,7 @@ import Testing
             #expect(refused.status == 1 && refused.errors.contains("has no exchange acme"), "\(refused)")
             let doctor = try await world.lanyard(["doctor"])
             #expect(doctor.output.contains("has no exchange acme"), "\(doctor)")
+            #expect(doctor.output.contains("the rule for \(world.sandbox.exchanges): the plugin"), "\(doctor)")
         }
     }
 
