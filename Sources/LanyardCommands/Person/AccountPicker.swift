@@ -1,6 +1,5 @@
 import Addresses
 import PluginHost
-import PluginWire
 import Secrets
 import Terminal
 import TokenAcquisition

@@ -1,5 +1,4 @@
 import Addresses
-import Forwarding
 import Glibc
 import Rules
 import Secrets

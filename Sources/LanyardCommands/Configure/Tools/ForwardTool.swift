@@ -1,5 +1,4 @@
 import Addresses
-import Forwarding
 import Rules
 import Terminal
 

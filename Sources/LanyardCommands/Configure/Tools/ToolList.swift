@@ -2,7 +2,6 @@ import Addresses
 import Rules
 import Secrets
 import Terminal
-import ToolTexts
 
 /// Which tools are installed, and which use lanyard.
 struct ToolList {
