@@ -33,7 +33,7 @@ extension Session {
         }
     }
 
-    /// The file's table that another one like it would be in the way of; the file can be written then.
+    /// Looks for a table before another one like it is made, and refuses a file that can't be written.
     func table<Table: ConfigurationTable>(where isLikeIt: (Table) -> Bool) throws(Failure) -> Table? {
         try changing { (file: TableFile<Table>) throws(SettingsError) in
             try file.requireWritable()
