@@ -13,7 +13,8 @@ extension Session {
         get throws(SettingsError) {
             guard scope == .system || Configuration.userFile(environment: context.environment) != nil else {
                 throw SettingsError(
-                    file: userFile, line: nil, message: "there is no place for it", hint: "set HOME or LANYARD_CONFIG")
+                    file: context.userFile, line: nil, message: "there is no place for it",
+                    hint: "set HOME or LANYARD_CONFIG")
             }
             return rulesFile
         }
