@@ -272,7 +272,9 @@ struct Explainer {
     private var attendance: Attendance {
         get async {
             var mayAsk = session.presence.isSomebodyThere && !request.isUnattended
-            if mayAsk, let url = request.place { mayAsk = await !GitConfiguration(session.context).forbidsPrompts(for: url) }
+            if mayAsk, let url = request.place {
+                mayAsk = await !GitConfiguration(session.context).forbidsPrompts(for: url)
+            }
             return Attendance(mayAsk: mayAsk, flows: session.flows, unlocking: unlocking)
         }
     }
