@@ -26,13 +26,12 @@ import TokenStore
         init(in folder: String, broker: String) throws {
             self.folder = folder
             let token =
-                "event=result\\naccess_token=AT-%s\\nexpires_in=3600\\nenvironment=\(host)\\nrealm=host\\n"
+                "event=result\\naccess_token=AT-%s\\nexpires_in=3600\\nenvironment=\(host)\\nrealm=\(PluginProtocol.realmOfHost)\\n"
                 + "home_account_id=u\\nusername=u\\n\\n"
             let scripts = [
                 "acme": "printf '\(token)' acme",
-                "desk": "grep -q operation=silent '\(folder)/desk' && "
-                    + (broker.isEmpty ? "printf '\(token)' desk" : "printf '\(broker)'")
-                    + " || printf '\(token)' window",
+                "desk": "grep -q operation=authorize '\(folder)/desk' && printf '\(token)' window || "
+                    + (broker.isEmpty ? "printf '\(token)' desk" : "printf '\(broker)'"),
             ]
             for (name, script) in scripts {
                 try """
@@ -166,11 +165,13 @@ private final class KeptStore: RecordStore {
         kept.withLock { records in
             let environment = "id.example"
             records.accounts = [
-                AccountRecord(homeAccountID: "u", environment: environment, realm: "host", username: "u")
+                AccountRecord(
+                    homeAccountID: "u", environment: environment, realm: PluginProtocol.realmOfHost, username: "u")
             ]
             records.accessTokens = [
                 AccessTokenRecord(
-                    homeAccountID: "u", environment: environment, clientID: "cid", realm: "host", target: "s",
+                    homeAccountID: "u", environment: environment, clientID: "cid", realm: PluginProtocol.realmOfHost,
+                    target: "s",
                     secret: Secret("old"), cachedAt: 1, expiresOn: 2)
             ]
             records.refreshTokens = [
