@@ -107,13 +107,6 @@ public struct AccountSelection: Sendable {
         return hint.isAddress ? nil : try decision(among: accounts)
     }
 
-    /// The account for a request; nil if nobody has signed in yet.
-    ///
-    /// - Throws: what `decision(named:hint:)` throws.
-    public func account(named name: String?, hint: String?) throws(AcquisitionError) -> AccountRecord? {
-        try decision(named: name, hint: hint)?.account
-    }
-
     /// The account that is used if a request names none; nil if it is nobody's, or several could be meant.
     public var used: AccountRecord? {
         do { return try decision(among: accounts)?.account } catch { return nil }

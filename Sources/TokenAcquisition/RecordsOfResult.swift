@@ -16,12 +16,8 @@ struct RecordsOfResult {
     let now: Int
     /// The plugin that got it from another program's sign-in; nil if it is lanyard's own.
     var broker: String?
-    /// The accounts that are stored.
-    var knownAccounts: [AccountRecord] = []
-    /// The access tokens that are stored.
-    var knownTokens: [AccessTokenRecord] = []
-    /// The refresh tokens that are stored.
-    var knownRefreshTokens: [RefreshTokenRecord] = []
+    /// What is stored.
+    var stored = StoredRecords()
     /// Whether the redeemed refresh token has been replaced by another since it was read.
     var isSuperseded = false
 
@@ -46,7 +42,7 @@ struct RecordsOfResult {
         if redeemed != nil {
             token.other[Rejection.renewedMember] = .string(request.claims == nil ? "1" : Rejection.renewedWithClaims)
         }
-        return token.requested(besides: knownTokens)
+        return token.requested(besides: stored.accessTokens)
     }
 
     /// The account; what the authority doesn't tell at a renewal (OpenID Connect Core 1.0, 12.2) stays as it is stored.
@@ -54,7 +50,7 @@ struct RecordsOfResult {
     /// nil for what nobody signed in for.
     var account: AccountRecord? {
         guard let from = result.account else { return nil }
-        let known = knownAccounts.filter { $0.homeAccountID.lowercased() == homeAccountID.lowercased() }
+        let known = stored.accounts.filter { $0.homeAccountID.lowercased() == homeAccountID.lowercased() }
         let here = known.first { $0.realm.lowercased() == result.realm.lowercased() }
         let names = ([here].compactMap(\.self) + known).first { !$0.username.isEmpty }
         var account = AccountRecord(
@@ -68,8 +64,8 @@ struct RecordsOfResult {
         // Who signs in to lanyard has a sign-in of its own from then on.
         account.broker = broker ?? (redeemed == nil ? nil : here?.broker)
         account.requestedRealm = place.isOpen ? here?.requestedRealm : place.realm
-        let stored = here?.homeRealms ?? []
-        account.homeRealms = result.idToken == nil && !stored.isEmpty ? stored : from.homeRealms.map { $0.lowercased() }
+        let realms = here?.homeRealms ?? []
+        account.homeRealms = result.idToken == nil && !realms.isEmpty ? realms : from.homeRealms.map { $0.lowercased() }
         account.kind = from.kind ?? names?.kind
         account.policy = place.policy
         account.authority = request.authority
@@ -82,23 +78,23 @@ struct RecordsOfResult {
     /// its token too, and does not renew beside the one who signs in. An ID token is read for what it says of the account. Of
     /// a renewal's, only the times are new while the account stays the same, and an expired one is a good hint, too (OpenID Connect
     /// RP-Initiated Logout 1.0, 2), so that the stored one stays.
-    func changes(to stored: StoredRecords) -> [CredentialRecord] {
-        let stored = stored.all
+    var changes: [CredentialRecord] {
+        let known = stored.all
         let account = account.map(CredentialRecord.account)
-        let isKnown = redeemed != nil && account.map(stored.contains) == true
+        let isKnown = redeemed != nil && account.map(known.contains) == true
         let hint = idToken.map(CredentialRecord.idToken)
-        let isHintKept = isKnown && stored.contains { hint?.isSameItem(as: $0) == true }
+        let isHintKept = isKnown && known.contains { hint?.isSameItem(as: $0) == true }
         return [
             refreshToken.map(CredentialRecord.refreshToken), family.map(CredentialRecord.appMetadata),
             isHintKept ? nil : hint, .accessToken(accessToken), account,
-        ].compactMap(\.self).filter { !stored.contains($0) }
+        ].compactMap(\.self).filter { !known.contains($0) }
     }
 
     /// What is stored that this stands in for.
     ///
     /// That is the client's access tokens of the same account and realm that share a scope of the resource: those of
     /// OpenID Connect are every resource's. Also a client's own refresh token that was redeemed for its family's.
-    func replaced(in stored: StoredRecords) -> [CredentialRecord] {
+    var replaced: [CredentialRecord] {
         let new = accessToken
         let query = RecordQuery(
             kinds: [.accessToken], homeAccountID: homeAccountID, environments: [place.environment],
@@ -128,7 +124,7 @@ struct RecordsOfResult {
         token.secret = secret
         token.familyID = redeemed?.familyID ?? result.familyID
         token.lastModificationTime = now
-        if let replaced = knownRefreshTokens.first(where: token.isSameItem) {
+        if let replaced = stored.refreshTokens.first(where: token.isSameItem) {
             RejectedTokens.carry(from: replaced, to: &token, now: now)
         }
         RejectedTokens.settle(in: &token, for: request, by: result.accessToken, now: now)

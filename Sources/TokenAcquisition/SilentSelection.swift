@@ -37,7 +37,7 @@ public struct SilentSelection: Sendable {
     public var freshToken: AccessTokenRecord? { fresh(among: candidates) }
 
     private func fresh(among candidates: [AccessTokenRecord]) -> AccessTokenRecord? {
-        guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
+        guard request.claims == nil, request.needsNoPage else { return nil }
         let buffer = renewsLate ? Self.lateExpiryBuffer : Self.expiryBuffer
         return candidates.first { token in
             token.lives(after: now + buffer) && token.cachedAt <= now + Self.expiryBuffer
@@ -79,7 +79,7 @@ public struct SilentSelection: Sendable {
 
     /// What a token was exchanged for, to be handed out; nil if it must be exchanged anew.
     var freshExchanged: ExchangedRecord? {
-        guard request.claims == nil, request.prompt == nil || request.prompt == "none" else { return nil }
+        guard request.claims == nil, request.needsNoPage else { return nil }
         return exchanged.flatMap { $0.isFresh(at: now, timing) ? $0 : nil }
     }
 
@@ -93,7 +93,7 @@ public struct SilentSelection: Sendable {
     var isBrokered: Bool { matching.first.map { $0.broker != nil } ?? (account.broker != nil) }
 
     /// Whether a renewal would do: not if a prompt is asked for.
-    var mayRenew: Bool { request.prompt == nil || request.prompt == "none" }
+    var mayRenew: Bool { request.needsNoPage }
 
     /// Those that renewing by may help: all, but within a minute of a renewal that was refused where the token is presented.
     var redeemable: [RefreshTokenRecord] {
@@ -158,6 +158,9 @@ extension AccessTokenRecord {
 }
 
 extension TokenRequest {
+    /// Whether a token will do that is got without a page: a prompt asks for one, but for `none` (OpenID Connect Core 1.0, 3.1.2.1).
+    var needsNoPage: Bool { prompt == nil || prompt == "none" }
+
     /// The resource indicators as an access token's record has them; nil if there are none.
     var resourceKey: String? {
         resourceIndicators.isEmpty ? nil : Set(resourceIndicators).sorted().joined(separator: " ")

@@ -19,7 +19,7 @@ extension TokenAcquirer {
     /// The plugin that a token can be asked of without the person; nil if none serves the authority and the client, its program
     /// can't be there, the configuration forbids it, or the request has a prompt for the person.
     func broker(for request: TokenRequest, at match: AuthorityMatch) -> PluginManifest? {
-        guard request.prompt == nil || request.prompt == "none" else { return nil }
+        guard request.needsNoPage else { return nil }
         return anyBroker(for: request, at: match)
     }
 

@@ -61,17 +61,15 @@ extension TokenAcquirer {
         _ asked: RecordsOfResult, among stored: StoredRecords
     ) throws(AcquisitionError) -> RecordsOfResult {
         var made = asked
-        made.knownAccounts = stored.accounts
-        made.knownTokens = stored.accessTokens
-        made.knownRefreshTokens = stored.refreshTokens
+        made.stored = stored
         if let redeemed = made.redeemed {
             guard let current = stored.refreshTokens.first(where: redeemed.isSameItem) else { return made }
             made.isSuperseded = current.secret != redeemed.secret
         }
         let current = made
         try storing { () throws(StoreError) in
-            try store.save(current.changes(to: stored))
-            let outdated = current.replaced(in: stored)
+            try store.save(current.changes)
+            let outdated = current.replaced
             if !outdated.isEmpty { _ = try store.deleteUnchanged(outdated) }
         }
         return made

@@ -18,30 +18,21 @@ extension TokenAcquirer {
     func exclusively<Result: Sendable>(
         _ key: String, insists: Bool = true, _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result {
-        let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
         // Whoever has the lock does what is to be done ahead of time.
         let patience = timing == .ahead && insists ? 0 : longestWait
-        do {
-            return try await singleFlight.withLock(key: key, deadline: patience, waiting: waiting) {
-                try await body()
-            }
-        } catch let error as AcquisitionError {
-            throw error
-        } catch SingleFlightError.unusable {
-            return try await body()
-        } catch SingleFlightError.timedOut where !insists {
-            return try await body()
-        } catch {
-            throw .busy
-        }
+        let waiting: (Int32?) -> Void = { tell(.waitingForAnother($0)) }
+        if let result = try await exclusively(key, within: patience, waiting: waiting, body) { return result }
+        guard !insists else { throw .busy }
+        return try await body()
     }
 
     /// The same, if the lock is free within some seconds; nil if it isn't.
     func exclusively<Result: Sendable>(
-        _ key: String, within seconds: Double, _ body: () async throws(AcquisitionError) -> Result
+        _ key: String, within seconds: Double, waiting: (Int32?) -> Void = { _ in },
+        _ body: () async throws(AcquisitionError) -> Result
     ) async throws(AcquisitionError) -> Result? {
         do {
-            return try await singleFlight.withLock(key: key, deadline: seconds) { try await body() }
+            return try await singleFlight.withLock(key: key, deadline: seconds, waiting: waiting) { try await body() }
         } catch let error as AcquisitionError {
             throw error
         } catch SingleFlightError.unusable {

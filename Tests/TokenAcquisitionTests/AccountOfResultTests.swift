@@ -19,7 +19,7 @@ import TokenStore
             origin: .consumer, authority: "https://h/common", authorityIsConfigured: true, clientID: "c", scopes: [])
         let place = AuthorityPlace(environment: "h", aliases: ["h"], realm: "common", policy: policy)
         var records = RecordsOfResult(result: result, request: request, place: place, redeemed: nil, now: 0)
-        records.knownAccounts = known
+        records.stored.accounts = known
         return try #require(records.account)
     }
 

@@ -40,32 +40,32 @@ import Vectors
         let known = AccountSelection.of([alice, bob, personal], at: Self.place, history: history)
         #expect(known.recent == [bob, alice])
         #expect(known.accounts == [bob, alice, personal])
-        #expect(try known.account(named: nil, hint: nil) == bob)
-        #expect(try known.account(named: nil, hint: "contoso") == bob)
-        #expect(try known.account(named: nil, hint: "ALICE@contoso.example") == alice)
-        #expect(try known.account(named: "alice@contoso.example", hint: nil) == alice)
-        #expect(try known.account(named: personal.homeAccountID, hint: "bob@contoso.example") == personal)
+        #expect(try known.decision(named: nil, hint: nil)?.account == bob)
+        #expect(try known.decision(named: nil, hint: "contoso")?.account == bob)
+        #expect(try known.decision(named: nil, hint: "ALICE@contoso.example")?.account == alice)
+        #expect(try known.decision(named: "alice@contoso.example", hint: nil)?.account == alice)
+        #expect(try known.decision(named: personal.homeAccountID, hint: "bob@contoso.example")?.account == personal)
     }
 
     @Test func `of two accounts of one name the chosen one is meant, and without a choice neither`() throws {
         let known = AccountSelection.of([alice, personal], at: Self.place)
         #expect(throws: AcquisitionError.ambiguousAccount([alice, personal])) {
-            try known.account(named: "alice@contoso.example", hint: nil)
+            try known.decision(named: "alice@contoso.example", hint: nil)?.account
         }
         let chosen = AccountSelection.of(
             [alice, personal], at: Self.place, history: [try Self.selected(personal.homeAccountID)])
-        #expect(try chosen.account(named: "alice@contoso.example", hint: nil) == personal)
+        #expect(try chosen.decision(named: "alice@contoso.example", hint: nil)?.account == personal)
     }
 
     @Test func `on a shared device several are an error whichever was chosen`() throws {
         let history = [try Self.selected(bob.homeAccountID)]
         let known = AccountSelection.of([alice, bob], at: Self.place, history: history, isShared: true)
         #expect(throws: AcquisitionError.ambiguousAccount([bob, alice], isShared: true)) {
-            try known.account(named: nil, hint: nil)
+            try known.decision(named: nil, hint: nil)?.account
         }
-        #expect(try known.account(named: "alice@contoso.example", hint: nil) == alice)
+        #expect(try known.decision(named: "alice@contoso.example", hint: nil)?.account == alice)
         let alone = AccountSelection.of([alice], at: Self.place, history: history, isShared: true)
-        #expect(try alone.account(named: nil, hint: nil) == alice)
+        #expect(try alone.decision(named: nil, hint: nil)?.account == alice)
     }
 
     @Test(arguments: [
@@ -80,8 +80,8 @@ import Vectors
         guest.realm = "fabrikam"
         guest.localAccountID = "oid-guest"
         let known = AccountSelection.of([home, guest, bob], at: Self.place)
-        #expect(try known.account(named: name, hint: nil) == home)
-        #expect(try known.account(named: nil, hint: name) == home)
+        #expect(try known.decision(named: name, hint: nil)?.account == home)
+        #expect(try known.decision(named: nil, hint: name)?.account == home)
     }
 
     @Test func `a user name that is an account's finds that account or nobody`() throws {

@@ -133,7 +133,7 @@ import TokenStore
         for redeemed in [refused.refreshTokens[0], nil] {
             var made = RecordsOfResult(
                 result: Self.result, request: Self.request("a"), place: Self.place, redeemed: redeemed, now: Self.now)
-            made.knownRefreshTokens = refused.refreshTokens
+            made.stored.refreshTokens = refused.refreshTokens
             var records = refused
             // The refresh token is saved first.
             records.refreshTokens = [made.refreshToken].compactMap(\.self)

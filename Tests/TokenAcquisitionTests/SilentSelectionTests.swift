@@ -315,23 +315,26 @@ import Vectors
 
     @Test func `a user name finds its account whatever its case, and an identifier too`() throws {
         let known = AccountSelection.of([alice, dave], at: Self.place("common"))
-        #expect(try known.account(named: "ALICE@Contoso.example", hint: nil)?.homeAccountID == "a.contoso")
-        #expect(try known.account(named: "A.Contoso", hint: nil)?.username == "alice@contoso.example")
+        #expect(try known.decision(named: "ALICE@Contoso.example", hint: nil)?.account?.homeAccountID == "a.contoso")
+        #expect(try known.decision(named: "A.Contoso", hint: nil)?.account?.username == "alice@contoso.example")
         #expect(throws: AcquisitionError.noSuchAccount("zoe", known: [alice, dave])) {
-            try known.account(named: "zoe", hint: nil)
+            try known.decision(named: "zoe", hint: nil)?.account
         }
     }
 
     @Test func `several accounts and no word which is an error`() throws {
         let known = AccountSelection.of([dave, alice], at: Self.place("common"))
-        #expect(throws: AcquisitionError.ambiguousAccount([alice, dave])) { try known.account(named: nil, hint: nil) }
         #expect(throws: AcquisitionError.ambiguousAccount([alice, dave])) {
-            try known.account(named: nil, hint: "contoso")
+            try known.decision(named: nil, hint: nil)?.account
         }
-        #expect(try known.account(named: nil, hint: "dave@outlook.example") == dave)
-        #expect(try known.account(named: nil, hint: "new@contoso.example") == nil)
+        #expect(throws: AcquisitionError.ambiguousAccount([alice, dave])) {
+            try known.decision(named: nil, hint: "contoso")?.account
+        }
+        #expect(try known.decision(named: nil, hint: "dave@outlook.example")?.account == dave)
+        #expect(try known.decision(named: nil, hint: "new@contoso.example")?.account == nil)
         #expect(
-            try AccountSelection.of([alice], at: Self.place("common")).account(named: nil, hint: "contoso") == alice)
+            try AccountSelection.of([alice], at: Self.place("common")).decision(named: nil, hint: "contoso")?.account
+                == alice)
     }
 
     @Test func `a shared realm takes only the accounts of its homes`() {
