@@ -218,7 +218,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "PluginOAuth", dependencies: ["Addresses", "OAuth", "PluginKit", "PluginWire", "Secrets"],
+            name: "PluginOAuth", dependencies: ["Addresses", "Claims", "OAuth", "PluginKit", "PluginWire", "Secrets"],
             swiftSettings: strict),
         .target(
             name: "OAuth",

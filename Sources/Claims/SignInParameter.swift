@@ -1,50 +1,158 @@
-/// A parameter that shapes a person's sign-in, and what it is called where.
-public enum SignInParameter: Sendable, CaseIterable {
+import Addresses
+public import Secrets
+
+/// A parameter that shapes a person's sign-in, by its key in rules.
+///
+/// Its other names follow from that one, and its `row` has the rest.
+public enum SignInParameter: String, Sendable, CaseIterable {
     /// OpenID Connect's `prompt`.
     case prompt
     /// Who is likely to sign in.
-    case loginHint
+    case loginHint = "login-hint"
     /// The domain of who is likely to sign in.
-    case domainHint
+    case domainHint = "domain-hint"
     /// Further parameters of the sign-in page.
-    case queryParameters
+    case queryParameters = "query-parameters"
     /// The loopback port that the sign-in comes back to.
-    case redirectPort
+    case redirectPort = "redirect-port"
     /// The B2C policy that resets a forgotten password.
-    case resetPolicy
+    case resetPolicy = "reset-policy"
 
     /// What a parameter holds.
     public enum Value: Sendable, Equatable {
         case text(String)
         /// A whole number.
         case number(Int)
-        /// Texts by name.
+        /// Texts by name; never empty.
         case table([String: String])
     }
 
-    /// Those that rules may have; the others are a request's.
-    public static let ofRules: [Self] = [.domainHint, .queryParameters, .redirectPort, .resetPolicy]
+    /// Where a parameter's value is, and which are right.
+    public enum Form: Sendable {
+        case text(Place<String?>, @Sendable (String) -> Bool)
+        case number(Place<Int?>, ClosedRange<Int>)
+        case table(Place<[String: String]>)
 
-    // Each name in one place: in settings and options, on the wire, in JSON, and for people.
-    private var names: (setting: String, wire: String, json: String, label: String) {
+        /// A property of the parameters.
+        public typealias Place<Value> = any WritableKeyPath<SignInParameters, Value> & Sendable
+    }
+
+    /// In `wrong`, `%` stands for what isn't right.
+    private var row: (form: Form, label: String, isOfRules: Bool, wrong: String, hint: String) {
         switch self {
-        case .prompt: ("prompt", "prompt", "prompt", "prompt")
-        case .loginHint: ("login-hint", "login_hint", "loginHint", "hint")
-        case .domainHint: ("domain-hint", "domain_hint", "domainHint", "domain")
-        case .queryParameters: ("query-parameters", "query_parameter[]", "queryParameters", "parameter")
-        case .redirectPort: ("redirect-port", "redirect_port", "redirectPort", "port")
-        case .resetPolicy: ("reset-policy", "reset_policy", "resetPolicy", "reset")
+        case .prompt:
+            (
+                .text(\.prompt) { SignInPrompt(rawValue: $0) != nil }, "prompt", false, "`%` is not a prompt",
+                "use one of \(SignInPrompt.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
+        case .loginHint:
+            (
+                .text(\.loginHint, \.isUserName), "hint", false, "a login hint is a user name on one line",
+                "write it like alice@contoso.com"
+            )
+        case .domainHint:
+            (
+                .text(\.domainHint, \.isDomainHint), "domain", true, "`%` is not a domain",
+                "write it like contoso.com, or as the authority names a kind of account"
+            )
+        case .queryParameters:
+            (
+                .table(\.queryParameters), "parameter", true, "`%` is not NAME=VALUE in plain characters",
+                "write it like ui_locales=de"
+            )
+        case .redirectPort:
+            (
+                .number(\.redirectPort, 1024...65_535), "port", true, "a redirect port is a number from 1024 to 65535",
+                "register http://localhost with the application, and choose a free port such as 8400"
+            )
+        case .resetPolicy:
+            (
+                .text(\.resetPolicy) { $0.isParameterName && $0 != "." && $0 != ".." }, "reset", true,
+                "`%` is not the name of a policy", "write it like B2C_1_password_reset"
+            )
         }
     }
 
-    /// The key of a rule.
-    public var setting: String { names.setting }
-    /// The key of consumers' requests and of plugins'; a list if it ends in `[]`.
-    public var wireKey: String { names.wire }
-    /// The member of JSON documents.
-    public var member: String { names.json }
+    /// Those that rules may have; the others are a request's.
+    public static let ofRules = allCases.filter(\.row.isOfRules)
+
+    /// What it may hold, and where.
+    public var form: Form { row.form }
     /// What people are shown.
-    public var label: String { names.label }
+    public var label: String { row.label }
+    /// The key of a rule.
+    public var setting: String { rawValue }
+    /// The key of consumers' requests and of plugins'; a list if it ends in `[]`.
+    public var wireKey: String { single.replacing(bytes: "-", with: "_") + (isTable ? "[]" : "") }
     /// The option on the command line; one of a table is given several times.
-    public var option: String { self == .queryParameters ? "--query-parameter" : "--\(names.setting)" }
+    public var option: String { "--\(single)" }
+    /// The member of JSON documents.
+    public var member: String {
+        let words = rawValue.pieces(between: "-").map(String.init)
+        return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    private var isTable: Bool { if case .table = form { true } else { false } }
+    /// The name of one value: a table's has several.
+    private var single: String { isTable ? String(rawValue.dropLast()) : rawValue }
+
+    /// What a block has of it, such as `SignInParameters.take` reads.
+    public func texts(in block: Attributes) -> [String] {
+        isTable ? block.list(wireKey) : [block[wireKey] ?? ""].filter { !$0.isEmpty }
+    }
+
+    /// What is to be said of a text that isn't right.
+    func error(_ text: String) -> SignInParameterError {
+        SignInParameterError(
+            reason: row.wrong.replacing(bytes: "%", with: text.displayable(limit: 80)), hint: row.hint)
+    }
+}
+
+extension SignInParameter.Value {
+    /// The same as texts; a table's sorted by name.
+    var texts: [String] {
+        switch self {
+        case .text(let text): [text]
+        case .number(let number): [String(number)]
+        case .table(let values): values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        }
+    }
+}
+
+/// Why a sign-in can't be given a parameter.
+public struct SignInParameterError: Error, Sendable, Equatable {
+    /// What is wrong, for a person.
+    public let reason: String
+    /// What to do about it.
+    public let hint: String
+}
+
+extension String {
+    /// Letters, digits and what a URL never has to escape.
+    var isParameterName: Bool {
+        (1...128).contains(utf8.count)
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+                default: false
+                }
+            }
+    }
+
+    var hasControl: Bool {
+        unicodeScalars.contains { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: true
+            default: false
+            }
+        }
+    }
+
+    fileprivate var isUserName: Bool { !isEmpty && utf8.count <= 1024 && !hasControl }
+
+    /// Whether it is a domain, or may be a word that stands for a kind of account.
+    fileprivate var isDomainHint: Bool {
+        (1...253).contains(utf8.count)
+            && utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("\"\\<>/?#@&=".utf8).contains($0) }
+    }
 }

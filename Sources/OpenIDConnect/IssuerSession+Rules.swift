@@ -6,22 +6,13 @@ import PluginWire
 extension IssuerSession: AuthorityRules {
     /// Prompt, hints, claims, resources and further parameters.
     ///
-    /// - Throws: `invalidRequest` if the issuer doesn't know the prompt.
+    /// - Throws: as `PluginRequest.signInFields`.
     func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
-        var fields = traits.parameters
-        if let prompt = request.signIn.prompt {
-            guard traits.prompts.contains(prompt) else {
-                throw OAuthError(
-                    .invalidRequest, "prompt \(prompt) is not known to \(address.environment)",
-                    hint: "use one of \(traits.prompts.joined(separator: ", "))")
-            }
-            fields.append(("prompt", prompt))
-        }
-        if let hint = request.signIn.loginHint { fields.append((traits.hintName, hint)) }
-        if let hint = request.signIn.domainHint { fields.append(("domain_hint", hint)) }
-        if let claims = request.claims { fields.append(("claims", claims)) }
-        fields += request.resources.map { ("resource", $0) }
-        return fields + request.signIn.queryParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let claims = request.claims.map { [("claims", $0)] } ?? []
+        return try traits.parameters
+            + request.signInFields(
+                prompts: traits.prompts, at: address.environment, claims + request.resources.map { ("resource", $0) }
+            ) { [(traits.hintName, $0)] }
     }
 
     /// Checked tokens in the plugin protocol's terms.

@@ -16,7 +16,7 @@ struct IssuerTraits: Sendable {
     /// What a hint at the person is called.
     var hintName = "login_hint"
     /// OpenID Connect's prompts that it knows.
-    var prompts = AuthorizationParameters.prompts
+    var prompts = SignInPrompt.allCases
     /// Further parameters of authorization requests.
     var parameters: [FormEncoding.Field] = []
     /// The names that a device code is sent under.
@@ -91,7 +91,7 @@ struct IssuerTraits: Sendable {
     }
 
     private mutating func adfs() {
-        prompts = ["login", "none"]
+        prompts = [.login, .none]
         // Its documentation has both.
         deviceCodeNames = ["device_code", "code"]
     }

@@ -1,3 +1,5 @@
+import Addresses
+package import Claims
 package import OAuth
 import PluginKit
 package import PluginWire
@@ -23,6 +25,28 @@ extension PluginRequest {
     private static let oauthFlows: [PluginRequest.Flow: OAuth.Flow] = [
         .browser: .browser, .deviceCode: .deviceCode, .paste: .paste,
     ]
+
+    /// What shapes the sign-in, as an authorization request has it: prompt and hints, the authority's other fields, and further
+    /// parameters; `hint` makes the fields for who is likely to sign in.
+    ///
+    /// - Throws: `invalidRequest` if the prompt is none of the authority's.
+    package func signInFields(
+        prompts: [SignInPrompt] = SignInPrompt.allCases, at host: String, _ others: [FormEncoding.Field],
+        hint: (String) -> [FormEncoding.Field]
+    ) throws(OAuthError) -> [FormEncoding.Field] {
+        var fields: [FormEncoding.Field] = []
+        if let prompt = signIn.prompt {
+            guard prompts.contains(where: { $0.rawValue.isSame(as: prompt) }) else {
+                throw OAuthError(
+                    .invalidRequest, "prompt \(prompt.displayable(limit: 40)) is not known to \(host)",
+                    hint: "use one of \(prompts.map(\.rawValue).joined(separator: ", "))")
+            }
+            fields.append(("prompt", prompt))
+        }
+        if let user = signIn.loginHint { fields += hint(user) }
+        if let domain = signIn.domainHint { fields.append(("domain_hint", domain)) }
+        return fields + others + signIn.queryParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
 
     /// The refresh token that the request is about.
     ///

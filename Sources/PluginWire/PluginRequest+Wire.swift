@@ -112,9 +112,11 @@ extension PluginRequest {
 
     private mutating func readSignIn(_ reader: WireReader) throws(WireFault) {
         for parameter in Self.signInParameters {
-            let key = parameter.wireKey
-            let texts = key.hasSuffix("[]") ? reader.block.list(key) : [reader.block[key] ?? ""].filter { !$0.isEmpty }
-            do throws(SignInParameterError) { try signIn.take([parameter: texts]) } catch { throw .invalid(key) }
+            do throws(SignInParameterError) {
+                try signIn.take([parameter: parameter.texts(in: reader.block)])
+            } catch {
+                throw .invalid(parameter.wireKey)
+            }
         }
     }
 

@@ -69,14 +69,14 @@ extension SettingsTable {
     }
 
     private func value(of parameter: SignInParameter) throws(SettingsError) -> SignInParameter.Value? {
-        switch parameter {
-        case .redirectPort: return try integer(parameter.setting).map { .number($0) }
-        case .queryParameters:
+        switch parameter.form {
+        case .text: return try string(parameter.setting).map { .text($0) }
+        case .number: return try integer(parameter.setting).map { .number($0) }
+        case .table:
             guard let table = try table(parameter.setting) else { return nil }
             var values: [String: String] = [:]
             for key in table.keys { values[key] = try table.string(key) }
             return .table(values)
-        default: return try string(parameter.setting).map { .text($0) }
         }
     }
 }

@@ -32,20 +32,45 @@ import Testing
         #expect(parameters.prompt == "login")
     }
 
-    @Test(arguments: [
-        (SignInParameter.prompt, "please", SignInParameterError.unknownPrompt("please")),
-        (.loginHint, "a\nb", .badLoginHint), (.domainHint, "a b", .badDomain("a b")),
-        (.queryParameters, "x", .malformedParameter("x")), (.queryParameters, "=x", .malformedParameter("=x")),
-        (.queryParameters, "State=x", .reservedParameter("State")), (.redirectPort, "80", .badPort),
-        (.redirectPort, "x", .badPort), (.resetPolicy, "..", .badPolicy("..")),
-    ])
-    func `what can't be right is refused`(
-        _ parameter: SignInParameter, _ text: String, _ error: SignInParameterError
-    ) {
-        #expect(throws: error) {
-            var parameters = SignInParameters()
-            try parameters.take([parameter: [text]])
+    private static let wrong: [(SignInParameter, String, reason: String)] = [
+        (.prompt, "please", "`please` is not a prompt"),
+        (.loginHint, "a\nb", "a login hint is a user name on one line"),
+        (.domainHint, "a b", "`a b` is not a domain"),
+        (.queryParameters, "x", "`x` is not NAME=VALUE in plain characters"),
+        (.queryParameters, "=x", "`=x` is not NAME=VALUE in plain characters"),
+        (.queryParameters, "State=x", "the parameter `State` is set by the protocol itself"),
+        (.queryParameters, "Domain_hint=x", "the parameter `Domain_hint` is set by the protocol itself"),
+        (.redirectPort, "80", "a redirect port is a number from 1024 to 65535"),
+        (.redirectPort, "x", "a redirect port is a number from 1024 to 65535"),
+        (.resetPolicy, "..", "`..` is not the name of a policy"),
+    ]
+
+    @Test(arguments: wrong)
+    func `what can't be right is refused`(_ parameter: SignInParameter, _ text: String, _ reason: String) {
+        var parameters = SignInParameters()
+        let error = #expect(throws: SignInParameterError.self) { try parameters.take([parameter: [text]]) }
+        #expect(error?.reason == reason)
+        #expect(error?.hint.isEmpty == false)
+    }
+
+    @Test func `a value of another form is refused, too`() {
+        let values: [SignInParameter.Value] = [.text("8400"), .number(8400), .table(["a": "b"])]
+        for parameter in SignInParameter.allCases {
+            let taken = values.filter { value in
+                var parameters = SignInParameters()
+                return (try? parameters.set(parameter, to: value)) != nil
+            }
+            #expect(taken.count <= 1, "\(parameter)")
         }
+    }
+
+    @Test func `more parameters than there may be are refused, however they come`() throws {
+        var parameters = SignInParameters()
+        try parameters.set(
+            .queryParameters, to: .table(Dictionary(uniqueKeysWithValues: (1...32).map { ("p\($0)", "") })))
+        #expect(throws: SignInParameterError.self) { try parameters.take([.queryParameters: ["q=1"]]) }
+        try parameters.take([.queryParameters: ["p1=1"]])
+        #expect(parameters.queryParameters.count == 32)
     }
 
     @Test func `no parameter shares a name with another`() {

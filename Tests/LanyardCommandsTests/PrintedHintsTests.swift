@@ -129,6 +129,14 @@ private struct Place {
         ).tunnel(port: 1)
     }
 
+    private var parameterErrors: [SignInParameterError] {
+        SignInParameter.allCases.compactMap { parameter in
+            var parameters = SignInParameters()
+            do throws(SignInParameterError) { try parameters.take([parameter: [name]]) } catch { return error }
+            return nil
+        }
+    }
+
     private var resolution: [Failure] {
         let claims: [ClaimsError] = [
             .tooLong, .notAnObject, .unknownTarget(name), .malformedTarget(name), .malformedClaim(name),
@@ -138,8 +146,8 @@ private struct Place {
             [
                 .incomplete, .notMapped(host: name, scope: name), .noClientID(authority: name), .badScope,
                 .unknownClient(name, names: [], nearest: nil), .forbiddenClient(name),
-                .badParameter(.unknownPrompt(name)), .badParameter(.malformedParameter(name)),
-            ] + claims.map { .badClaims($0) } + claims.map { .badChallenge(host: name, $0) }
+            ] + parameterErrors.map { .badParameter($0) } + claims.map { .badClaims($0) }
+            + claims.map { .badChallenge(host: name, $0) }
         return errors.map { Failure($0, in: .ofProcess()) }
     }
 

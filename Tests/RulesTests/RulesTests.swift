@@ -147,7 +147,9 @@ private func configuration(_ text: String, isSystem: Bool = false) throws -> Con
             try configuration.resolve(try request("https://h.example/org", lines)) { _ in nil }
         }
         guard isFine else {
-            #expect(throws: ResolutionError.badParameter(.tooManyParameters)) { try resolve() }
+            let error = #expect(throws: ResolutionError.self) { try resolve() }
+            guard case .badParameter(let parameter)? = error else { throw try #require(error) }
+            #expect(parameter.reason == "there are more than 32 extra parameters")
             return
         }
         let query = try #require(try resolve()).signIn.queryParameters

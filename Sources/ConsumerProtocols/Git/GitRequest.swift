@@ -81,8 +81,7 @@ public struct GitRequest: Sendable, Equatable {
         wanted.wish.identity = attributes["identity"].flatMap { $0.isEmpty ? nil : $0 }
         wanted.wish.claims = attributes["claims"]
         for parameter in SignInParameter.allCases {
-            let key = parameter.wireKey
-            let texts = key.hasSuffix("[]") ? attributes.list(key) : [attributes[key] ?? ""].filter { !$0.isEmpty }
+            let texts = parameter.texts(in: attributes)
             if !texts.isEmpty { wanted.wish.signIn[parameter] = texts }
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Claims
 import Rules
 import Terminal
 import TokenAcquisition
@@ -62,14 +63,7 @@ struct LoginCommand: TokenNamingCommand {
 /// `login`'s own option of a sign-in.
 struct PromptOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Force a prompt.", valueName: "prompt"))
-    var prompt: PromptValue?
+    var prompt: SignInPrompt?
 }
 
-/// `--prompt`'s values.
-enum PromptValue: String, ExpressibleByArgument, CaseIterable {
-    case none
-    case login
-    case consent
-    case selectAccount = "select_account"
-    case create
-}
+extension SignInPrompt: ExpressibleByArgument {}

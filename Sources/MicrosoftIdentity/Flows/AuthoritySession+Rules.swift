@@ -1,27 +1,17 @@
 import Addresses
-import Claims
 import OAuth
+import PluginOAuth
 import PluginWire
 import Secrets
 
 extension AuthoritySession: AuthorityRules {
     /// Hints, claims and further parameters.
     ///
-    /// - Throws: `invalidRequest` if `prompt` is not one of OpenID Connect's.
+    /// - Throws: as `PluginRequest.signInFields`.
     func authorizationParameters() throws(OAuthError) -> [FormEncoding.Field] {
-        var fields: [FormEncoding.Field] = []
-        if let prompt = request.signIn.prompt {
-            guard AuthorizationParameters.prompts.contains(prompt) else {
-                throw OAuthError(
-                    .invalidRequest, "prompt \"\(prompt.displayable(limit: 40))\" is not known",
-                    hint: "use one of \(AuthorizationParameters.prompts.joined(separator: ", "))")
-            }
-            fields.append(("prompt", prompt))
+        try request.signInFields(at: authority.environment, claims.map { [("claims", $0)] } ?? []) {
+            [("login_hint", $0), ("X-AnchorMailbox", "UPN:\($0)")]
         }
-        if let hint = request.signIn.loginHint { fields += [("login_hint", hint), ("X-AnchorMailbox", "UPN:\(hint)")] }
-        if let hint = request.signIn.domainHint { fields.append(("domain_hint", hint)) }
-        if let claims { fields.append(("claims", claims)) }
-        return fields + request.signIn.queryParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// The account's data centre.
