@@ -59,25 +59,26 @@ package struct STSExchange: Sendable {
             throw error.plain
         }
         guard answer.status == 200 else { throw refusal(answer) }
-        return try keys(STSAnswer(answer), at: answer.time ?? Int(Date.now.timeIntervalSince1970))
+        return try keys(answer)
     }
 
-    private func keys(_ answer: STSAnswer, at now: Int) throws(PluginError) -> PluginCredential {
+    private func keys(_ answer: HTTPAnswer) throws(PluginError) -> PluginCredential {
+        let said = STSAnswer(answer)
         let names = ["AccessKeyId", "SecretAccessKey", "SessionToken"]
-        let fields = names.compactMap { name in answer[name].map { PluginField(name, Secret($0)) } }
+        let fields = names.compactMap { name in said[name].map { PluginField(name, Secret($0)) } }
         guard fields.count == names.count, fields.allSatisfy({ WireForm.secret.accepts($0.value.reveal()) }),
-            let end = answer["Expiration"].flatMap(Self.time)
+            let end = said["Expiration"].flatMap(Self.time)
         else { throw PluginError(.internal, "\(host) gave no keys that can be used") }
-        let lifetime = min(max(end - now, 0), Lifetime.range.upperBound)
+        let lifetime = answer.lifetime(until: end)
         var credential = PluginCredential(fields: fields, expiresIn: lifetime)
         credential.refreshIn = max(lifetime - Self.earliness, lifetime / 2)
         return credential
     }
 
     /// Seconds since 1970, from such a number or a date (ISO 8601).
-    private static func time(_ text: String) -> Int? {
-        if let seconds = Double(text) { return Int(exactly: seconds.rounded()) }
-        return (try? Date(text, strategy: .iso8601)).map { Int($0.timeIntervalSince1970) }
+    private static func time(_ text: String) -> Double? {
+        if let seconds = Double(text) { return seconds.isFinite ? seconds : nil }
+        return (try? Date(text, strategy: .iso8601))?.timeIntervalSince1970
     }
 
     /// Who the session is of, for AWS's logs: the user name, as far as AWS takes its letters.
@@ -117,7 +118,7 @@ package struct STSExchange: Sendable {
             case "IDPCommunicationError": PluginError(.unavailable, "\(host) can't ask the token's issuer: \(words)")
             default: PluginError(.invalidRequest, "\(host) refuses: \(words)")
             }
-        error.error = code.displayable(limit: 100)
+        error.error = refusal["Code"]?.plain(limit: 100)
         return error
     }
 

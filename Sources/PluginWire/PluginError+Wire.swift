@@ -24,12 +24,12 @@ extension PluginError {
     package init(_ reader: WireReader) throws(WireFault) {
         let code = Code(rawValue: try reader.required("code", .token(64))) ?? .internal
         self.init(code, try reader.message("message") ?? code.rawValue, hint: try reader.message("hint"))
-        error = try reader.optional("error", .token(256))
-        suberror = try reader.optional("suberror", .token(256))
-        errorCodes = try reader.list("error_code[]", .token(64))
+        error = reader.diagnostic("error", .token(256))
+        suberror = reader.diagnostic("suberror", .token(256))
+        errorCodes = reader.diagnostics("error_code[]", .token(64))
         // A reason of a later version is one that nothing is known to be done about.
         reasons = Set(try reader.list("reason[]", .token(64)).compactMap(Reason.init(rawValue:)))
-        correlationID = try reader.optional("correlation_id", .token(64))
+        correlationID = reader.diagnostic("correlation_id", .token(64))
         retryAfter = try reader.number("retry_after", in: Lifetime.range)
         claims = try reader.optional("claims", .text(32_768))
         grantedScopes = try reader.list("granted_scope[]", .scope)

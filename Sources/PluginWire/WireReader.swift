@@ -43,6 +43,16 @@ package struct WireReader {
         return values
     }
 
+    /// A value that decides nothing: one that can't be used is as good as none.
+    package func diagnostic(_ key: String, _ form: WireForm) -> String? {
+        block[key].flatMap { form.accepts($0) ? $0 : nil }
+    }
+
+    /// The values of a list that decides nothing, as far as they can be used.
+    package func diagnostics(_ key: String, _ form: WireForm, limit: Int = 256) -> [String] {
+        Array(block.list(key).lazy.filter(form.accepts).prefix(limit))
+    }
+
     /// A number in plain digits, or nil if the key is absent or empty.
     package func number(_ key: String, in range: ClosedRange<Int>) throws(WireFault) -> Int? {
         guard let value = try optional(key, .token(20)) else { return nil }

@@ -64,7 +64,8 @@ struct ExchangeTests {
         (400, "<E><Error><Code>ExpiredTokenException</Code><Message>m</Message></Error></E>", .interactionRequired),
         (403, "<E><Error><Code>AccessDenied</Code><Message>m</Message></Error></E>", .invalidRequest),
         (400, #"{"Error":{"Code":"IDPCommunicationError","Message":"m"}}"#, .unavailable),
-        (400, "<html>", .invalidRequest), (200, "<html>", .internal), (200, "{}", .internal),
+        (400, "<html>", .invalidRequest), (403, "<E><Error><Code>no code</Code></Error></E>", .invalidRequest),
+        (200, "<html>", .internal), (200, "{}", .internal),
         (200, xml.replacing("sk/+", with: ""), .internal), (200, xml.replacing("09:49:37Z", with: "soon"), .internal),
     ])
     func `what isn't keys is told`(_ status: Int, _ body: String, _ code: PluginError.Code) async throws {
@@ -73,6 +74,23 @@ struct ExchangeTests {
                 try await Self.plugin.exchange(Self.request(server))
             }
             #expect(error?.code == code, "\(error.debugDescription)")
+            let wire = try #require(error).wire()
+            #expect(try PluginError(WireReader(wire)) == error)
+        }
+    }
+
+    @Test(arguments: [
+        ("-9223372036854775808", 0), ("-1e300", 0), ("784115377.5", 3600), ("9223372036854775807", 315_360_000),
+        ("1e300", 315_360_000),
+    ])
+    func `no end that is told is too far away`(_ end: String, _ lifetime: Int) async throws {
+        let json = Self.json.replacing("7.84115377E8", with: end)
+        let xml = Self.xml.replacing("1994-11-06T09:49:37Z", with: end)
+        for body in [json, xml] {
+            try await TLSServer.run(.host("localhost"), Self.answer(200, body)) { server in
+                let keys = try await Self.plugin.exchange(Self.request(server))
+                #expect(keys.expiresIn == lifetime)
+            }
         }
     }
 

@@ -244,6 +244,18 @@ struct WireTests {
         #expect(try PluginError(WireReader(try error.wire())) == error)
     }
 
+    @Test func `what an authority said and nobody can read costs no more than that`() throws {
+        let wire = try block([
+            ("event", "error"), ("code", "interaction-required"), ("hint", "ask"), ("error", "invalid grant"),
+            ("suberror", String(repeating: "x", count: 257)), ("error_code[]", "E 76"), ("error_code[]", "65001"),
+            ("correlation_id", "ü"), ("reason[]", "dead-token"),
+        ])
+        var error = PluginError(.interactionRequired, "interaction-required", hint: "ask")
+        error.errorCodes = ["65001"]
+        error.reasons = [.deadToken]
+        #expect(try PluginError(WireReader(wire)) == error)
+    }
+
     @Test(arguments: [
         PluginEvent.openURL(url: "https://login.example/a?b=c", redirectURI: "http://localhost:1"),
         .openURL(url: "http://127.0.0.1:8080/x", redirectURI: nil),

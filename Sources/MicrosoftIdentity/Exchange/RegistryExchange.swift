@@ -1,5 +1,4 @@
 import Addresses
-import FoundationEssentials
 import OAuth
 import PluginOAuth
 import PluginWire
@@ -49,9 +48,7 @@ struct RegistryExchange: Sendable {
 
     /// Seconds until the token ends, by the registry's clock if it tells.
     private func lifetime(of token: Secret, _ answer: HTTPAnswer) -> Int {
-        guard let end = token.unverifiedClaims(Claims.self)?.exp else { return Self.assumedLifetime }
-        let now = answer.time ?? Int(Date.now.timeIntervalSince1970)
-        return min(max(Int(end) - now, 0), Lifetime.range.upperBound)
+        token.unverifiedClaims(Claims.self)?.exp.map(answer.lifetime(until:)) ?? Self.assumedLifetime
     }
 
     private func refusal(_ answer: HTTPAnswer) -> PluginError {
@@ -63,7 +60,7 @@ struct RegistryExchange: Sendable {
                 hint:
                     "the account needs a role there, such as AcrPull, and the rule's authority must be the registry's "
                     + "tenant")
-            error.error = answer.json(Refusal.self)?.errors?.first?.code
+            error.error = answer.json(Refusal.self)?.errors?.first?.code?.plain(limit: 100)
             return error
         case 404, 405:
             return PluginError(

@@ -41,6 +41,15 @@ package struct HTTPAnswer: Sendable, Equatable {
     /// The same, in seconds since 1970.
     package var time: Int? { date.map { Int($0.timeIntervalSince1970) } }
 
+    /// Longest lifetime believed, ten years; past it a sum with a date could overflow.
+    static let longestLifetime = 315_360_000
+
+    /// Seconds from then until a time since 1970, whatever number somebody gave for it.
+    package func lifetime(until end: Double) -> Int {
+        // Bounded first: not every number of seconds is one that can be an integer.
+        Int(min(max(0, end - (date ?? .now).timeIntervalSince1970), Double(Self.longestLifetime)))
+    }
+
     /// Seconds of `Retry-After` (RFC 9110, 10.2.3), at most an hour; a date is seen from the answer's own.
     package var retryAfter: Int? {
         guard let text = headers.first(name: "retry-after") else { return nil }

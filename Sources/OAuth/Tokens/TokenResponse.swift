@@ -3,8 +3,6 @@ package import Secrets
 
 /// A successful answer of the token endpoint (RFC 6749, 5.1; OpenID Connect Core 1.0, 3.1.3.3).
 package struct TokenResponse: Sendable, Equatable {
-    /// Longest lifetime believed, ten years; past it a sum with a date could overflow.
-    private static let longestLifetime = 315_360_000
     /// More would not fit the line that it is handed on in.
     private static let longestToken = 60_000
 
@@ -86,13 +84,11 @@ package struct TokenResponse: Sendable, Equatable {
     /// A lifetime that was told in seconds, or until a time since 1970; nil if neither was.
     package func lifetime(_ seconds: LenientNumber?, until time: LenientNumber? = nil) -> Int? {
         if let seconds { return Self.bounded(seconds.value) }
-        let now = (sent ?? .now).timeIntervalSince1970
-        // Bounded first: not every number of seconds is one that can be subtracted from, or be an integer again.
-        return time.map { Int(min(max(Double($0.value) - now, 0), Double(Self.longestLifetime)).rounded(.down)) }
+        return time.map { answer.lifetime(until: Double($0.value)) }
     }
 
     private static func bounded(_ seconds: Int) -> Int {
-        min(max(seconds, 0), longestLifetime)
+        min(max(seconds, 0), HTTPAnswer.longestLifetime)
     }
 
     private static func optional(_ text: String?, from authority: String) throws(OAuthError) -> Secret? {
