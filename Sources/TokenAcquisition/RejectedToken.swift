@@ -154,11 +154,6 @@ struct RejectedTokens {
     }
 }
 
-extension JSONValue {
-    /// A time since 1970; one that is earlier might be too far from now for a number.
-    fileprivate var time: Int? { wholeNumber.flatMap { $0 < 0 ? nil : $0 } }
-}
-
 extension TokenRequest {
     /// The resource that the token is for.
     fileprivate var resource: String { scopes.first?.resourceOfScope ?? "" }

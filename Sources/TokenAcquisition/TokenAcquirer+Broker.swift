@@ -1,5 +1,4 @@
 import Claims
-import JSON
 import PluginHost
 import PluginWire
 import Rules
@@ -120,15 +119,12 @@ extension TokenAcquirer {
 
     /// Takes note that a server refused a token of the broker's, which may give it again.
     func note(refused token: Secret, for request: TokenRequest) {
-        let at = JSONValue.integer(Int64(recentFailures.now))
-        recentFailures.notes.leave(["at": at], about: Self.refusal(of: token, for: request))
+        recentFailures.notes.leaveTime(about: Self.refusal(of: token, for: request))
     }
 
     /// Whether a server refused that very token at the request's place within the last minute.
     private func wasJustRefused(_ token: Secret, for request: TokenRequest) -> Bool {
-        let note = recentFailures.notes.note(about: Self.refusal(of: token, for: request))
-        guard let at = note?["at"]?.wholeNumber else { return false }
-        return (0..<RejectedToken.window * 1000).contains(recentFailures.now - at)
+        recentFailures.notes.happened(Self.refusal(of: token, for: request), within: RejectedToken.window * 1000)
     }
 
     private static func refusal(of token: Secret, for request: TokenRequest) -> String {

@@ -1,5 +1,4 @@
 import Glibc
-import JSON
 import TokenStore
 
 /// What a running tool was refused a moment ago, for tools that run what failed again: nobody is asked for it twice.
@@ -20,12 +19,8 @@ struct ToolRefusal {
     }
 
     /// Whether there is one that counts.
-    var isThere: Bool {
-        guard let at = notes.note(about: key)?["at"]?.wholeNumber else { return false }
-        let age = SharedNotes.milliseconds - at
-        return age >= 0 && age < Self.lifetime
-    }
+    var isThere: Bool { notes.happened(key, within: Self.lifetime) }
 
     /// Takes note of one.
-    func leave() { notes.leave(["at": .integer(Int64(SharedNotes.milliseconds))], about: key) }
+    func leave() { notes.leaveTime(about: key) }
 }

@@ -1,7 +1,6 @@
 import CLinux
 import CredentialEngine
 import Glibc
-import JSON
 import Rules
 import Synchronization
 import TokenAcquisition
@@ -67,9 +66,8 @@ final class DueRenewals: Sendable {
     /// Whether nobody has tried lately; from now on somebody has.
     private static func isFree(_ renewal: RenewalRequest, _ notes: SharedNotes) -> Bool {
         let key = "renewal ahead of time\n\(renewal.mark)"
-        let now = SharedNotes.milliseconds
-        if let at = notes.note(about: key)?["at"]?.wholeNumber, (0..<pause).contains(now - at) { return false }
-        notes.leave(.object(["at": .integer(Int64(now))]), about: key)
+        if notes.happened(key, within: pause) { return false }
+        notes.leaveTime(about: key)
         return true
     }
 }

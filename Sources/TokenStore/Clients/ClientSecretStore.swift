@@ -112,6 +112,6 @@ extension KeyringItem {
         guard let members = secret.flatMap({ JSONValue(bytes: $0)?.members }),
             let text = members[ClientSecretStore.member]?.text, !text.isEmpty
         else { return nil }
-        return ClientSecret(Secret(text), expiresOn: members[ClientSecretStore.end]?.wholeNumber)
+        return ClientSecret(Secret(text), expiresOn: members[ClientSecretStore.end]?.time)
     }
 }

@@ -55,6 +55,15 @@ public struct SharedNotes: Sendable {
         try? folder.write(bytes, to: Self.name(of: key), isDurable: false)
     }
 
+    /// Whether something happened within the last so many milliseconds, going by the note about it.
+    public func happened(_ key: String, within limit: Int) -> Bool {
+        guard let at = note(about: key)?["at"]?.time else { return false }
+        return (0..<limit).contains(Self.milliseconds - at)
+    }
+
+    /// Takes note that something happened now.
+    public func leaveTime(about key: String) { leave(["at": .integer(Int64(Self.milliseconds))], about: key) }
+
     /// Removes the note about something.
     public func remove(about key: String) { folder(making: false)?.remove(Self.name(of: key)) }
 

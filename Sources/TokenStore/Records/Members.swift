@@ -21,12 +21,9 @@ struct Members {
         return text
     }
 
-    /// The times that are taken: differences of any two of them fit a number.
-    private static let times = -(1 << 53)...(1 << 53)
-
     /// Takes a time, written as a whole number or a decimal string; one that nobody could reckon with is left where it is.
     mutating func number(_ name: String) -> Int? {
-        guard let number = rest[name]?.wholeNumber, Self.times.contains(number) else { return nil }
+        guard let number = rest[name]?.time else { return nil }
         rest[name] = nil
         return number
     }
