@@ -110,6 +110,8 @@ case "twice-later":
     say(polite)
 case "another-environment":
     say(result(environment: "evil.example"))
+case "realm":
+    say(polite.replacing("realm=r\n", with: "realm=\(CommandLine.arguments[2])\n"))
 case "alias":
     say(result(environment: "alias.example"))
 case "closes-stdout":

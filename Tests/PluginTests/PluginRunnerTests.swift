@@ -94,6 +94,23 @@ struct PluginRunnerTests {
         #expect(error?.message == "the fake plugin answered for another account than it was asked about")
     }
 
+    @Test(arguments: [("R", true, true), ("another", true, false), ("another", false, true)])
+    func `a realm is the path's if each path is an issuer by itself`(
+        _ realm: String, _ isSeparate: Bool, _ isTaken: Bool
+    ) async throws {
+        var match = try AuthorityMatch.of(Built.plugin("FakePlugin", name: "fake", arguments: ["realm", realm]))
+        match.isSeparate = isSeparate
+        let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
+        if isTaken {
+            #expect(try await host.run(.sample(), on: match, person: FakePerson()).realm == realm)
+        } else {
+            let error = await #expect(throws: PluginError.self) {
+                try await host.run(.sample(), on: match, person: FakePerson())
+            }
+            #expect(error?.message == "the fake plugin answered for another realm than the authority's path")
+        }
+    }
+
     private func silent(
         _ behaviour: String, account: String? = nil, within limit: Duration = .seconds(60)
     ) async throws -> PluginResult {

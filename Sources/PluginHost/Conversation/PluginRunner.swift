@@ -46,7 +46,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
         try request.require(.authorize, .renew, to: "give tokens")
-        let result = try await tokens(request, match.plugin, at: match.environmentHosts, person)
+        let result = try await tokens(request, match.plugin, at: match, person)
         // A renewal is for the account whose refresh token it is, whatever the plugin or its authority make of it.
         if request.operation == .renew { try request.require(result, from: match.plugin) }
         return result
@@ -74,7 +74,7 @@ public struct PluginRunner: Sendable {
         request.timeLimit = max(1, Int(limit / .milliseconds(1)))
         let start = ContinuousClock.now
         do throws(PluginError) {
-            let result = try await hasty.tokens(request, plugin, at: match.environmentHosts, NobodyThere())
+            let result = try await hasty.tokens(request, plugin, at: match, NobodyThere())
             try request.require(result, from: plugin)
             return result
         } catch {
@@ -98,7 +98,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
         try request.require(.authorize, to: "ask the person")
-        var result = try await tokens(request, plugin, at: match.environmentHosts, person)
+        var result = try await tokens(request, plugin, at: match, person)
         try request.require(result, from: plugin)
         result.refreshToken = nil
         return result
@@ -118,7 +118,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, by plugin: PluginManifest, at match: AuthorityMatch?
     ) async throws(PluginError) -> PluginResult {
         try request.require(.authenticate, to: "authenticate an identity")
-        return try await tokens(request, plugin, at: match?.environmentHosts ?? ["localhost"], NobodyThere())
+        return try await tokens(request, plugin, at: match, NobodyThere())
     }
 
     /// Runs `exchange`.
@@ -175,23 +175,25 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, by plugin: PluginManifest
     ) async throws(PluginError) -> PluginProbe {
         try request.require(.probe, to: "probe an authority")
-        return try await remembering(request, plugin) { request throws(PluginError) in
-            let block = try await converse(request, plugin, NobodyThere())
-            return (try read(block, of: plugin) { reader throws(WireFault) in try PluginProbe(reader) }, nil)
-        }
+        let block = try await converse(request, plugin, NobodyThere())
+        return try read(block, of: plugin) { reader throws(WireFault) in try PluginProbe(reader) }
     }
 
-    /// Runs an operation that gives tokens; they are for one of the hosts.
+    /// Runs an operation that gives tokens; they are for the authority that was asked about.
     private func tokens(
-        _ request: PluginRequest, _ plugin: PluginManifest, at hosts: [String], _ person: any PersonInterface
+        _ request: PluginRequest, _ plugin: PluginManifest, at match: AuthorityMatch?, _ person: any PersonInterface
     ) async throws(PluginError) -> PluginResult {
         try await remembering(request, plugin) { request throws(PluginError) in
             let block = try await converse(request, plugin, person)
             let result = try read(block, of: plugin) { reader throws(WireFault) in
                 try PluginResult(reader, of: request.operation)
             }
-            guard hosts.contains(result.environment) else {
+            guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
                 throw .broken(plugin.name, "answered for another authority than it was asked about")
+            }
+            // Otherwise the account would be nobody's there, and the person would have to sign in again and again.
+            if let match, match.isSeparate, result.realm.lowercased() != match.realm {
+                throw .broken(plugin.name, "answered for another realm than the authority's path")
             }
             return (result, result.memo)
         }
