@@ -28,10 +28,16 @@ extension TokenAcquirer {
         _ ask: inout PluginRequest, for request: TokenRequest, _ authority: AuthorityMatch,
         _ flows: [PluginRequest.Flow]
     ) throws(AcquisitionError) {
-        ask.redirectURI =
-            authority.plugin.redirect(of: authority.client(request.clientID), port: request.signIn.redirectPort)
-            ?? authority.issuer?.registration.redirectURI
+        ask.redirectURI = redirect(for: request, authority)
         ask.flows = try authority.flows(of: request.clientID, among: flows, hasSecret: ask.clientSecret != nil)
+    }
+
+    /// Where the browser comes back to; nil for the plugin's own choice.
+    ///
+    /// Some authorities want to know it of a renewal, too: where the refresh token's sign-in came back to.
+    func redirect(for request: TokenRequest, _ authority: AuthorityMatch) -> String? {
+        authority.plugin.redirect(of: authority.client(request.clientID), port: request.signIn.redirectPort)
+            ?? authority.issuer?.registration.redirectURI
     }
 
     /// Sets what people are told of the sign-in.

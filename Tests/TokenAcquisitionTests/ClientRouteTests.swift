@@ -1,5 +1,6 @@
 import Claims
 import PluginWire
+import Secrets
 import Testing
 import TokenStore
 
@@ -58,6 +59,10 @@ import TokenStore
         try Self.acquirer.route(&ask, for: request, Self.acquirer.match(request), [.browser, .deviceCode])
         #expect(ask.redirectURI == row.redirect)
         #expect(ask.flows == row.flows)
+        let token = RefreshTokenRecord(
+            homeAccountID: "u.t", environment: "login.example", clientID: row.client, secret: Secret("RT"))
+        let renewal = try Self.acquirer.renewal(by: token, for: request, Self.acquirer.match(request))
+        #expect(renewal.redirectURI == row.redirect)
     }
 
     @Test func `the port that a rule names is on the address that the plugin's issuers know`() throws {
