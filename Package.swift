@@ -316,8 +316,8 @@ let package = Package(
             name: "MicrosoftIdentityTests",
             dependencies: [
                 "AADB2C", "AADCommon", "AADTenant", "Addresses", "AuthorityFixture", "Claims", "JSON",
-                "MicrosoftIdentity", "OAuth", "PluginHost", "PluginKit", "PluginOAuth", "PluginWire", "TestSupport",
-                "Secrets", "Vectors", subprocess,
+                "MicrosoftIdentity", "OAuth", "PluginConformance", "PluginHost", "PluginKit", "PluginOAuth",
+                "PluginWire", "TestSupport", "Secrets", "Vectors", subprocess,
                 system,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),

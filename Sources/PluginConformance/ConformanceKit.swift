@@ -13,6 +13,8 @@ public struct ConformanceKit: Sendable {
         public let fault: String?
     }
 
+    private static let unstartable = "it could not be started"
+
     private let plugin: PluginManifest
     private let tryout: Tryout
 
@@ -41,12 +43,14 @@ public struct ConformanceKit: Sendable {
             ),
             (
                 "answers an operation that it doesn't know with unsupported",
-                { await self.fails("operation=\(self.strangeName)\n\n", with: ["unsupported"]) }
+                { await self.fails("operation=\(self.strangeName)\n\n", with: .unsupported) }
             ),
             (
                 "answers a request that lacks its keys with an error",
-                { await self.fails("operation=renew\n\n", with: nil) }
+                { await self.fault(inEach: ["renew", "authorize", "sign-out"]) { "operation=\($0)\n\n" } }
             ),
+            ("does the operations that its manifest names", { await self.refusesOwnOperation }),
+            ("survives a memo that isn't its own", { await self.answers(self.strangeMemo) }),
             (
                 "answers a probe of no authority with an error",
                 { await self.fails("operation=probe\n\n", with: nil) }
@@ -57,19 +61,22 @@ public struct ConformanceKit: Sendable {
             ),
             (
                 "answers an identity of a kind that it doesn't know with unsupported",
-                { await self.fails(self.strangeIdentity, with: ["unsupported"]) }
+                { await self.fails(self.strangeIdentity, with: .unsupported) }
+            ),
+            (
+                "answers a source of assertions that it doesn't know with unsupported",
+                {
+                    self.plugin.identities.contains(.client)
+                        ? await self.fails(self.strangeSource, with: .unsupported) : nil
+                }
             ),
             (
                 "answers an exchange that it doesn't know with unsupported",
-                { await self.fails(self.strangeExchange, with: ["unsupported"]) }
+                { await self.fails(self.strangeExchange, with: .unsupported) }
             ),
             (
                 "refuses tokens for an identity or an exchange that the request doesn't name",
-                {
-                    let identity = await self.fails("operation=authenticate\n\n", with: nil)
-                    guard identity == nil else { return identity }
-                    return await self.fails("operation=exchange\n\n", with: nil)
-                }
+                { await self.fault(inEach: ["authenticate", "exchange"]) { "operation=\($0)\n\n" } }
             ),
             ("refuses a state machine that it doesn't know with status 64", { await self.refusesOtherMachines() }),
             ("survives a line that is not key=value", { await self.survives("operation\n\n") }),
@@ -89,6 +96,16 @@ public struct ConformanceKit: Sendable {
     private var strangeIdentity: String {
         "operation=authenticate\nauthority=https://id.example/x\nclient_id=x\nidentity=\(strangeName)\nscope[]=x\n\n"
     }
+
+    private var strangeSource: String {
+        "operation=authenticate\nauthority=https://id.example/x\nclient_id=x\nidentity=client\nassertion=\(strangeName)\n"
+            + "scope[]=x\n\n"
+    }
+
+    /// A place where nobody answers, at once and without a network.
+    private static let nowhere = "authority=https://127.0.0.1:1/x\nclient_id=x\n"
+
+    private var strangeMemo: String { "operation=probe\n\(Self.nowhere)memo={\"\(strangeName)\n\n" }
 
     private var strangeExchange: String {
         "operation=exchange\nauthority=https://id.example/x\nclient_id=x\nexchange=\(strangeName)\n"
@@ -122,33 +139,66 @@ public struct ConformanceKit: Sendable {
     }
 
     private func describes(_ request: String) async -> String? {
-        guard let outcome = await tryout.run(Array(request.utf8)) else { return "it could not be started" }
+        guard let outcome = await tryout.run(Array(request.utf8)) else { return Self.unstartable }
         if let fault = fault(of: outcome) { return fault }
         guard let answer = outcome.answer, answer["event"] == "result" else { return "it gave no result" }
-        guard answer["name"] == plugin.name else {
-            return
-                "it calls itself \((answer["name"] ?? "nothing").displayable(limit: 64)), its manifest \(plugin.name)"
+        let said: PluginDescription
+        do throws(WireFault) {
+            said = try PluginDescription(WireReader(answer))
+        } catch {
+            return "it gave a result with \(error.text)"
         }
-        guard answer["version"] == plugin.version else {
-            return
-                "its version is \((answer["version"] ?? "none").displayable(limit: 64)), its manifest's \(plugin.version)"
+        guard said.name == plugin.name else { return "it calls itself \(said.name), its manifest \(plugin.name)" }
+        guard said.version == plugin.version else {
+            return "its version is \(said.version), its manifest's \(plugin.version)"
         }
-        guard answer.list("protocol[]").contains("v1") else { return "it does not name the protocol v1" }
+        guard said.protocols.contains(PluginProtocol.version) else { return "it does not name the protocol v1" }
         let named = [
-            ("flow[]", plugin.flows.map(\.rawValue)), ("identity[]", plugin.identities.map(\.rawValue)),
-            ("exchange[]", plugin.exchanges.map(\.name)),
+            ("flow[]", Set(said.flows) == Set(plugin.flows)),
+            ("identity[]", Set(said.identities) == Set(plugin.identities)),
+            ("exchange[]", Set(said.exchanges) == Set(plugin.exchanges.map(\.name))),
         ]
-        let other = named.first { Set(answer.list($0.0)) != Set($0.1) }
-        return other.map { "its \($0.0) is not what its manifest names" }
+        return named.first { !$0.1 }.map { "its \($0.0) is not what its manifest names" }
     }
 
-    private func fails(_ request: String, with codes: [String]?) async -> String? {
-        guard let outcome = await tryout.run(Array(request.utf8)) else { return "it could not be started" }
+    /// What is wrong with the answer to a request, whether it is a result or an error.
+    private func answers(_ request: String) async -> String? {
+        guard let outcome = await tryout.run(Array(request.utf8)) else { return Self.unstartable }
+        return fault(of: outcome) ?? (outcome.answer == nil ? "it gave no answer" : nil)
+    }
+
+    /// What is wrong with the answers to requests that should all fail; nil if they do.
+    private func fault(inEach operations: [String], _ request: (String) -> String) async -> String? {
+        for operation in operations {
+            guard let fault = await fails(request(operation), with: nil) else { continue }
+            return fault == Self.unstartable ? fault : "\(operation): \(fault)"
+        }
+        return nil
+    }
+
+    private func fails(_ request: String, with code: PluginError.Code?) async -> String? {
+        guard let outcome = await tryout.run(Array(request.utf8)) else { return Self.unstartable }
         if let fault = fault(of: outcome) { return fault }
-        guard let answer = outcome.answer, answer["event"] == "error" else { return "it gave no error" }
-        let code = answer["code"] ?? ""
-        guard let codes else { return code.isEmpty ? "its error has no code" : strangeReason(answer) }
-        return codes.contains(code) ? strangeReason(answer) : "its error is `\(code.displayable(limit: 64))`"
+        guard let answer = outcome.answer, case .error(let error)? = try? PluginMessage(wire: answer) else {
+            return "it gave no error"
+        }
+        if let code, error.code != code { return "its error is `\((answer["code"] ?? "").displayable(limit: 64))`" }
+        return strangeReason(answer)
+    }
+
+    /// What is wrong with an operation that the manifest says the plugin does: it doesn't know it.
+    private var refusesOwnOperation: String? {
+        get async {
+            let operations = [
+                ("revoke", "refresh_token=x", plugin.revokes), ("register", "client_name=x", plugin.registers),
+            ]
+            for (operation, key, _) in operations.filter(\.2) {
+                let request = "operation=\(operation)\n\(Self.nowhere)\(key)\n\n"
+                if let fault = await answers(request) { return fault }
+                if await fails(request, with: .unsupported) == nil { return "it answers \(operation) with unsupported" }
+            }
+            return nil
+        }
     }
 
     /// A reason that the host would ignore; it may be misspelt.
@@ -159,7 +209,7 @@ public struct ConformanceKit: Sendable {
 
     private func refusesOtherMachines() async -> String? {
         guard let outcome = await tryout.run([], machine: "lanyard-plugin-v0", closing: true) else {
-            return "it could not be started"
+            return Self.unstartable
         }
         guard outcome.output.isEmpty else { return "it wrote to standard output" }
         guard let ended = outcome.ended else { return "it did not exit" }
@@ -172,7 +222,7 @@ public struct ConformanceKit: Sendable {
     }
 
     private func survives(_ request: [UInt8], closing: Bool = false) async -> String? {
-        guard let outcome = await tryout.run(request, closing: closing) else { return "it could not be started" }
+        guard let outcome = await tryout.run(request, closing: closing) else { return Self.unstartable }
         guard outcome.isAnswered else { return "it did not answer in time" }
         guard outcome.isWellFormed else { return "it wrote something other than a block to standard output" }
         if outcome.answer?["event"] == "result" { return "it gave a result" }
@@ -185,6 +235,7 @@ public struct ConformanceKit: Sendable {
     private func fault(of outcome: Tryout.Outcome) -> String? {
         guard outcome.isAnswered else { return "it did not answer in time" }
         guard outcome.isWellFormed else { return "it wrote something other than a block to standard output" }
+        if let fault = outcome.brokenMessage { return "it sent a broken message, with \(fault.text)" }
         guard let ended = outcome.ended else { return "it did not exit after its answer" }
         if case .signaled = ended { return "it \(ended.words)" }
         return nil

@@ -23,6 +23,15 @@ struct Tryout: Sendable {
             return (try? parser.consume(output[...]))?.last
         }
 
+        /// What is wrong with the first message that the host couldn't read; nil if it could read all.
+        var brokenMessage: WireFault? {
+            var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)
+            for block in (try? parser.consume(output[...])) ?? [] where !block.isEmpty {
+                do throws(WireFault) { _ = try PluginMessage(wire: block) } catch { return error }
+            }
+            return nil
+        }
+
         /// Whether everything that was written is blocks of `key=value`.
         var isWellFormed: Bool {
             var parser = AttributeParser(longestInput: Tryout.longestOutput + 1)

@@ -7,13 +7,18 @@ import Secrets
 struct Acme: AuthorityPlugin {
     var description: PluginDescription {
         var description = PluginDescription(name: "acme", version: "1.0.0", protocols: ["v1"], flows: [])
+        description.identities = [.client]
         description.exchanges = ["door"]
         return description
     }
 
     func authorize(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) -> PluginResult {
         switch await person.ask(.prompt(kind: .secret, message: "code shown by your Acme fob")) {
-        case .answer(let code): return tokens(code, for: request)  // a real plugin asks its service here
+        case .answer(let code):
+            // A real plugin asks its service here.
+            var account = PluginAccount(homeAccountID: "fob.acme", username: "fob@acme.example")
+            account.homeRealms = ["acme"]
+            return result("acme-" + code.reveal(), for: request, account)
         case .unsupported: throw PluginError(.interactionRequired, "acme needs the code of your fob")
         default: throw PluginError(.cancelled, "no code was given")
         }
@@ -24,6 +29,15 @@ struct Acme: AuthorityPlugin {
     }
 
     func signOut(_ request: PluginRequest, _ person: any Conversation) async throws(PluginError) {}
+
+    func authenticate(
+        _ request: PluginRequest, _ host: any Conversation
+    ) async throws(PluginError) -> PluginResult {
+        guard request.identity?.kind == .client, request.clientSecret != nil else {
+            throw PluginError(.unsupported, "acme knows applications by their secret only")
+        }
+        return result("acme-application", for: request, nil)  // a real plugin sends its service the secret
+    }
 
     func exchange(_ request: PluginRequest) async throws(PluginError) -> PluginCredential {
         guard request.exchange == "door", let token = request.accessToken else {
@@ -37,12 +51,19 @@ struct Acme: AuthorityPlugin {
         PluginProbe([.authority])  // a real plugin asks its service here, too
     }
 
-    private func tokens(_ code: Secret, for request: PluginRequest) -> PluginResult {
-        var account = PluginAccount(homeAccountID: "fob.acme", username: "fob@acme.example")
-        account.homeRealms = ["acme"]
-        return PluginResult(
-            accessToken: Secret("acme-" + code.reveal()), expiresIn: 3600, scopes: request.scopes,
-            environment: "id.acme.example", realm: "acme", account: account)
+    private func result(_ token: String, for request: PluginRequest, _ account: PluginAccount?) -> PluginResult {
+        var result = PluginResult(
+            accessToken: Secret(token), expiresIn: 3600, scopes: request.scopes, environment: "id.acme.example",
+            realm: "acme", account: account)
+        result.memo = PluginMemo(version(request.memo), expiresIn: 86_400)
+        return result
+    }
+
+    /// The version of Acme's service, as it was found out within a day.
+    private func version(_ memo: String?) -> String {
+        // Whoever writes the user's files can write a memo.
+        if let memo, ["1", "2"].contains(memo) { return memo }
+        return "2"  // a real plugin asks its service here
     }
 }
 

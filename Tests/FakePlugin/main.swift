@@ -140,6 +140,16 @@ case "remembers":
     } else {
         say(polite.replacing("\n\n", with: "\nmemo=\(memo)x\nmemo_expires_in=9\n\n"))
     }
+case "shows-code":
+    _ = hear()
+    say(
+        "event=show-code\nuser_code=AB-12\nverification_uri=https://login.example/d\nexpires_in=900\n"
+            + "verification_uri_complete=https://login.example/d?user_code=AB-12\nmessage=type\u{202E}it\n\n")
+    say(result(username: hear() == "reply=show-code\nstatus=done\n\n" ? "told" : "untold"))
+case "knows-nothing":
+    say("event=error\ncode=unsupported\nmessage=no\n\n")
+case "no-number":
+    say("event=error\ncode=unsupported\nmessage=no\nretry_after=soon\n\n")
 case "unknown-code":
     say("event=error\ncode=x-new\nmessage=something new\n\n")
 case "late-open-url":

@@ -15,7 +15,7 @@ import Testing
 
     @Test func `a plugin that answers everything with tokens`() async {
         let faults = await faults("polite")
-        #expect(faults["describes itself as its manifest does"] == "it calls itself nothing, its manifest fake")
+        #expect(faults["describes itself as its manifest does"] == "it gave a result with no name")
         #expect(faults["answers an operation that it doesn't know with unsupported"] == "it gave no error")
     }
 
@@ -23,7 +23,35 @@ import Testing
         let faults = await faults("error")
         #expect(
             faults["answers a request that lacks its keys with an error"]
-                == "its error has the unknown reason `a-later-reason`")
+                == "renew: its error has the unknown reason `a-later-reason`")
+    }
+
+    @Test func `a plugin whose errors the host can't read`() async {
+        let faults = await faults("no-number")
+        for trial in [
+            "answers an operation that it doesn't know with unsupported", "survives a memo that isn't its own",
+        ] {
+            #expect(faults[trial] == "it sent a broken message, with an invalid retry_after")
+        }
+    }
+
+    @Test(arguments: [(true, false, "revoke"), (false, true, "register"), (false, false, nil)])
+    func `a manifest with an operation that the plugin doesn't do`(
+        _ revokes: Bool, _ registers: Bool, _ operation: String?
+    ) async {
+        var plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["knows-nothing"])
+        (plugin.revokes, plugin.registers) = (revokes, registers)
+        let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        let fault = trials.first { $0.name == "does the operations that its manifest names" }?.fault
+        #expect(fault == operation.map { "it answers \($0) with unsupported" })
+    }
+
+    @Test func `a plugin that takes any source of assertions`() async {
+        var plugin = Built.plugin("FakePlugin", name: "fake", arguments: ["application"])
+        plugin.identities = [.client]
+        let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
+        let trial = "answers a source of assertions that it doesn't know with unsupported"
+        #expect(trials.first { $0.name == trial }?.fault == "it gave no error")
     }
 
     @Test func `a manifest with a key that nobody knows`() async {
@@ -85,7 +113,7 @@ import Testing
     @Test func `a plugin that hangs`() async {
         let faults = await faults("hangs", patience: .milliseconds(100))
         #expect(faults["describes itself as its manifest does"] == "it did not answer in time")
-        #expect(faults.count == 15)
+        #expect(faults.count == 16)
     }
 
     @Test func `a plugin that stops in the middle of a line`() async {
@@ -95,7 +123,8 @@ import Testing
     }
 
     @Test func `a program that isn't there`() async {
-        let plugin = Built.plugin("no-such-program", name: "fake")
+        var plugin = Built.plugin("no-such-program", name: "fake")
+        (plugin.revokes, plugin.identities) = (true, [.client])
         let trials = await ConformanceKit(plugin, environment: [:]).run()
         #expect(trials.dropFirst(3).allSatisfy { $0.fault == "it could not be started" })
     }

@@ -40,7 +40,7 @@ struct DocumentationTests {
         let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
         let result = try await host.run(.sample(), on: match, person: answersWith42)
         #expect(result.accessToken == Secret("acme-42"))
-        #expect(try await host.describe(plugin).version == "1.0.0")
+        try await expectApplications(of: plugin, at: match)
         try await host.signOut(.sample(.signOut), on: match, person: NobodyThere())
         var exchange = PluginRequest.sample(.exchange)
         (exchange.exchange, exchange.audience) = ("door", "front.doors.acme.example")
@@ -50,6 +50,20 @@ struct DocumentationTests {
             try await host.run(.sample(), on: match, person: NobodyThere())
         }
         #expect(error?.code == .interactionRequired)
+    }
+
+    /// Expects what the examples do for applications, and that they heed a memo if it can be theirs.
+    private func expectApplications(of plugin: PluginManifest, at match: AuthorityMatch) async throws {
+        let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
+        var request = PluginRequest.sample(.authenticate)
+        request.identity = PluginIdentity(.client)
+        request.clientSecret = Secret("s")
+        for (memo, kept) in [(nil, "2"), ("1", "1"), ("https://evil.example", "2")] {
+            request.memo = memo
+            let result = try await host.authenticate(request, by: plugin, at: match)
+            #expect(result.accessToken == Secret("acme-application") && result.account == nil)
+            #expect(result.memo == PluginMemo(kept, expiresIn: 86_400))
+        }
     }
 
     @Test func `both examples keep to the protocol`() async throws {
@@ -62,7 +76,7 @@ struct DocumentationTests {
         inSwift.version = "1.0.0"
         for plugin in [inSwift, try #require(registry.plugins.first)] {
             let trials = await ConformanceKit(plugin, environment: ["PATH": "/usr/bin:/bin"]).run()
-            #expect(trials.count == 18)
+            #expect(trials.count == 21)
             #expect(trials.allSatisfy { $0.fault == nil }, "\(trials.filter { $0.fault != nil })")
         }
     }
@@ -76,7 +90,7 @@ struct DocumentationTests {
         #expect(registry.problems.isEmpty)
         let match = try #require(registry.match(authority: "https://id.acme.example/acme", isConfigured: false))
         let host = PluginRunner(environment: ["PATH": "/usr/bin:/bin"])
-        #expect(try await host.describe(match.plugin).protocols == ["v1"])
+        try await expectApplications(of: match.plugin, at: match)
         var request = PluginRequest.sample()
         request.authority = match.authority.description
         let result = try await host.run(request, on: match, person: answersWith42)

@@ -305,6 +305,15 @@ struct PluginRunnerTests {
         #expect(try await run("open-then-prompt", person: person).account?.username == "in-order")
     }
 
+    @Test func `a code is shown with the page that has it already`() async throws {
+        let person = FakePerson { _ in .done }
+        #expect(try await run("shows-code", person: person).account?.username == "told")
+        let code = PluginEvent.showCode(
+            userCode: "AB-12", verificationURI: "https://login.example/d",
+            completeURI: "https://login.example/d?user_code=AB-12", message: "type?it", expiresIn: 900)
+        #expect(person.events == [code])
+    }
+
     @Test func `a plugin that opens page after page is stopped at the tenth`() async throws {
         let person = FakePerson { _ in .done }
         let error = await #expect(throws: PluginError.self) { try await run("floods-pages", person: person) }

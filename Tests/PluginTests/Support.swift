@@ -17,6 +17,7 @@ enum Built {
         manifest.executable = folder + "/" + program
         manifest.arguments = arguments
         if program == "ExamplePlugin" {
+            manifest.identities = [.client]
             manifest.exchanges = [PluginExchange(name: "door", hosts: ["*.doors.acme.example"], scopes: ["open"])]
         }
         return manifest

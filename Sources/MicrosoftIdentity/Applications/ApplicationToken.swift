@@ -35,9 +35,9 @@ struct ApplicationToken: Sendable {
         _ request: PluginRequest, _ identity: PluginIdentity, profile: AuthorityProfile, over transport: Transport
     ) throws(PluginError) {
         (self.request, self.profile, self.transport) = (request, profile, transport)
+        proof = try Self.proof(of: request, identity)
         scope = try Self.scope(of: request)
         try Self.checkTenant(of: AuthoritySession.authority(request, profile: profile))
-        proof = try Self.proof(of: request, identity)
     }
 
     /// Libraries of Microsoft's only warn of audiences, whose tokens would be of the application's home tenant.
