@@ -24,7 +24,9 @@ extension MicrosoftPlugin {
     }
 
     /// Gets a token as an application.
-    package func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
+    package func authenticate(
+        _ request: PluginRequest, _ host: any Conversation
+    ) async throws(PluginError) -> PluginResult {
         try await client.authenticate(request)
     }
 

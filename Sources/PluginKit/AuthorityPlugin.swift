@@ -41,12 +41,9 @@ public protocol AuthorityPlugin: Sendable {
 
     /// Gets a token for `request.identity`, an application or a machine; it has neither an account nor a refresh token.
     ///
-    /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
-    func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult
-
-    /// Gets a token in the same way, and can tell what is happening; a plugin does this or the one above.
+    /// The host can be told what is happening: a minute of silence ends the operation. Nobody answers what is asked.
     ///
-    /// Nobody answers what is asked, and a minute of silence ends the operation.
+    /// - Throws: `unsupported` for a kind of identity that the plugin doesn't serve.
     func authenticate(_ request: PluginRequest, _ host: any Conversation) async throws(PluginError) -> PluginResult
 
     /// Turns `request.accessToken` into what the host `request.audience` takes.
@@ -82,15 +79,10 @@ extension AuthorityPlugin {
     }
 
     /// Serves no identities.
-    public func authenticate(_ request: PluginRequest) async throws(PluginError) -> PluginResult {
-        throw PluginError(.unsupported, "\(description.name) serves no identities of applications or machines")
-    }
-
-    /// Tells nothing meanwhile.
     public func authenticate(
         _ request: PluginRequest, _ host: any Conversation
     ) async throws(PluginError) -> PluginResult {
-        try await authenticate(request)
+        throw PluginError(.unsupported, "\(description.name) serves no identities of applications or machines")
     }
 
     /// Does no exchanges.

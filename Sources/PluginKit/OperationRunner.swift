@@ -12,7 +12,6 @@ struct OperationRunner {
 
     /// The block that ends the conversation, or nil if the host went away and the operation did not end in time.
     func run(replies: AsyncStream<Attributes>) async -> Attributes? {
-        if request.operation == .describe { return answer { () throws(PluginError) in plugin.description } }
         let (outcomes, outcome) = AsyncStream<Attributes?>.makeStream()
         let operation = Task { outcome.yield(await perform()) }
         let listener = Task {
@@ -29,64 +28,42 @@ struct OperationRunner {
 
     private func perform() async -> Attributes {
         do throws(PluginError) {
-            let result: PluginResult
-            switch request.operation {
-            case .authorize: result = try await plugin.authorize(request, conversation)
-            case .renew: result = try await plugin.renew(request)
-            case .silent: result = try await plugin.silent(request)
-            case .authenticate: result = try await plugin.authenticate(request, conversation)
-            case .exchange:
-                let credential = try await plugin.exchange(request)
-                return Self.encode { () throws(ProtocolError) in try credential.wire() }
-            case .register:
-                let registration = try await plugin.register(request)
-                return Self.encode { () throws(ProtocolError) in try registration.wire() }
-            case .probe:
-                let found = try await plugin.probe(request)
-                return Self.encode { () throws(ProtocolError) in try found.wire() }
-            case .signOut:
-                try await plugin.signOut(request, conversation)
-                return Self.done
-            case .revoke:
-                try await plugin.revoke(request)
-                return Self.done
-            case .unregister:
-                try await plugin.unregister(request)
-                return Self.done
-            case .describe: return answer { () throws(PluginError) in plugin.description }
-            }
-            return Self.encode { () throws(ProtocolError) in try result.wire() }
+            return Self.encode(try await answer())
         } catch {
             return Self.encode(error)
         }
     }
 
-    private func answer(_ description: () throws(PluginError) -> PluginDescription) -> Attributes {
-        do throws(PluginError) {
-            let description = try description()
-            return Self.encode { () throws(ProtocolError) in try description.wire() }
-        } catch {
-            return Self.encode(error)
+    private func answer() async throws(PluginError) -> any PluginAnswer {
+        switch request.operation {
+        case .authorize: return try await plugin.authorize(request, conversation)
+        case .renew: return try await plugin.renew(request)
+        case .silent: return try await plugin.silent(request)
+        case .authenticate: return try await plugin.authenticate(request, conversation)
+        case .exchange: return try await plugin.exchange(request)
+        case .register: return try await plugin.register(request)
+        case .probe: return try await plugin.probe(request)
+        case .describe: return plugin.description
+        case .signOut: try await plugin.signOut(request, conversation)
+        case .revoke: try await plugin.revoke(request)
+        case .unregister: try await plugin.unregister(request)
         }
+        return Done()
     }
 
     /// A result without keys, which is all that `sign-out`, `revoke` and `unregister` have to say.
-    private static var done: Attributes {
-        encode { () throws(ProtocolError) in
+    private struct Done: PluginAnswer {
+        func wire() throws(ProtocolError) -> Attributes {
             var block = Attributes()
             try block.append("event", "result")
             return block
         }
     }
 
-    static func encode(_ error: PluginError) -> Attributes {
-        encode { () throws(ProtocolError) in try error.wire() }
-    }
-
     /// The block, or an `internal` error if the plugin's values don't fit on the wire.
-    private static func encode(_ block: () throws(ProtocolError) -> Attributes) -> Attributes {
+    static func encode(_ answer: any PluginAnswer) -> Attributes {
         do throws(ProtocolError) {
-            return try block()
+            return try answer.wire()
         } catch {
             let fault = PluginError(.internal, "the plugin's answer cannot be written as a message")
             return (try? fault.wire()) ?? Attributes()

@@ -38,11 +38,4 @@ extension PluginError {
 
     /// The error if a signal or a cancelled task ended the conversation.
     public static let interrupted = PluginError(.cancelled, "interrupted")
-
-    /// The error for a plugin that broke the protocol.
-    package static func broken(_ plugin: String, _ what: String) -> PluginError {
-        PluginError(
-            .internal, "the \(plugin.displayable(limit: 64)) plugin \(what)",
-            hint: "run with LANYARD_TRACE=plugin to see the conversation, and tell the plugin's author")
-    }
 }

@@ -1,5 +1,18 @@
 package import Secrets
 
+/// What a plugin ends a conversation with.
+package protocol PluginAnswer: Sendable {
+    /// The answer as a block.
+    func wire() throws(ProtocolError) -> Attributes
+}
+
+extension PluginResult: PluginAnswer {}
+extension PluginCredential: PluginAnswer {}
+extension PluginRegistration: PluginAnswer {}
+extension PluginProbe: PluginAnswer {}
+extension PluginDescription: PluginAnswer {}
+extension PluginError: PluginAnswer {}
+
 /// A block that a plugin wrote.
 package enum PluginMessage: Sendable {
     /// Something for the person.

@@ -258,13 +258,16 @@ struct ApplicationTests {
                 PluginField("ACTIONS_ID_TOKEN_REQUEST_URL", Secret(application.requestURL)),
                 PluginField("ACTIONS_ID_TOKEN_REQUEST_TOKEN", Secret(application.requestToken)),
             ]
+            let host = ScriptedPerson { _ in .unsupported }
             for request in [secret, certificate, chain, certificate, job] {
-                let result = try await AADTenantPlugin().authenticate(request)
+                let result = try await AADTenantPlugin().authenticate(request, host)
                 #expect(result.realm == Sandbox.contoso && result.account == nil && result.refreshToken == nil)
                 #expect(result.accessToken.unverifiedClaims(Claims.self)?.idtyp == "app")
             }
             secret.clientSecret = Secret("wrong")
-            let told = await #expect(throws: PluginError.self) { try await AADTenantPlugin().authenticate(secret) }
+            let told = await #expect(throws: PluginError.self) {
+                try await AADTenantPlugin().authenticate(secret, host)
+            }
             #expect(told?.errorCodes == ["AADSTS7000215"] && told?.hint?.contains("not its ID") == true)
         }
     }

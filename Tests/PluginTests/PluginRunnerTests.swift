@@ -181,6 +181,12 @@ struct PluginRunnerTests {
         #expect(try await host.run(request, on: match, person: FakePerson()).memo?.text == "x")
     }
 
+    @Test(arguments: PluginRequest.Operation.allCases)
+    func `memos are for the operations that give something`(_ operation: PluginRequest.Operation) {
+        let subject = PluginMemos.subject(of: .sample(operation), PluginManifest(name: "fake"))
+        #expect((subject != nil) == [.authorize, .renew, .authenticate, .exchange].contains(operation))
+    }
+
     @Test func `a polite plugin's result is read, and what it says is made fit to show`() async throws {
         let person = FakePerson()
         let result = try await run("polite", person: person)

@@ -33,10 +33,10 @@ public struct NobodyThere: PersonInterface {
 
 /// How long the host waits for what.
 public struct PluginTimeouts: Sendable {
-    /// For a plugin that says nothing and has no reason to wait for the person; `renew`, `exchange` and `describe` in all,
-    /// and twice as long `authenticate` in all.
+    /// For a plugin that says nothing and has no reason to wait for the person; in all for `renew`, `register` and `exchange`,
+    /// and twice as long for `authenticate`.
     public var silence = Duration.seconds(60)
-    /// For `probe` in all: whoever wants to know what is wrong doesn't want to wait for long.
+    /// For `probe`, `revoke` and `unregister` in all: somebody waits who doesn't depend on them.
     public var probe = Duration.seconds(20)
     /// For the person, from the last page, code or question shown.
     public var person = Duration.seconds(15 * 60)

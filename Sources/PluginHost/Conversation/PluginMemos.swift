@@ -19,7 +19,7 @@ public struct PluginMemos: Sendable {
     /// What a memo is about: the authority as this very plugin asks it; nil if there is none, or nothing is kept for the operation.
     static func subject(of request: PluginRequest, _ plugin: PluginManifest) -> String? {
         switch request.operation {
-        case .authorize, .renew, .signOut, .revoke, .authenticate, .exchange, .probe: break
+        case .authorize, .renew, .authenticate, .exchange: break
         default: return nil
         }
         guard !request.authority.isEmpty else { return nil }

@@ -158,9 +158,7 @@ public struct PluginRunner: Sendable {
     ///
     /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
     public func unregister(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
-        guard request.operation == .unregister else {
-            throw PluginError(.invalidRequest, "\(request.operation.rawValue) does not take an application back")
-        }
+        try request.require(.unregister, to: "take an application back")
         _ = try await converse(request, match.plugin, NobodyThere())
     }
 
@@ -226,9 +224,7 @@ public struct PluginRunner: Sendable {
         _ request: PluginRequest, on match: AuthorityMatch, person: any PersonInterface
     ) async throws(PluginError) {
         try request.require(.signOut, to: "sign out")
-        try await remembering(request, match.plugin) { request throws(PluginError) in
-            (_ = try await converse(request, match.plugin, person), nil)
-        }
+        _ = try await converse(request, match.plugin, person)
     }
 
     /// Runs `revoke`.
@@ -236,21 +232,7 @@ public struct PluginRunner: Sendable {
     /// - Throws: As `run` does; nobody is asked. `unsupported` if the plugin doesn't know the operation.
     public func revoke(_ request: PluginRequest, on match: AuthorityMatch) async throws(PluginError) {
         try request.require(.revoke, to: "revoke")
-        try await remembering(request, match.plugin) { request throws(PluginError) in
-            (_ = try await converse(request, match.plugin, NobodyThere()), nil)
-        }
-    }
-
-    /// Runs `describe`.
-    ///
-    /// - Throws: As `run` does; `internal` also if the plugin gives another name than its manifest.
-    public func describe(_ plugin: PluginManifest) async throws(PluginError) -> PluginDescription {
-        let block = try await converse(PluginRequest(.describe), plugin, NobodyThere())
-        let description = try read(block, of: plugin) { reader throws(WireFault) in try PluginDescription(reader) }
-        guard description.name == plugin.name else {
-            throw .broken(plugin.name, "calls itself \(description.name.displayable(limit: 64))")
-        }
-        return description
+        _ = try await converse(request, match.plugin, NobodyThere())
     }
 
     private func converse(
@@ -280,6 +262,15 @@ public struct PluginRunner: Sendable {
         } catch {
             throw .broken(plugin.name, "gave a result with \(error.text)")
         }
+    }
+}
+
+extension PluginError {
+    /// The error for a plugin that broke the protocol.
+    static func broken(_ plugin: String, _ what: String) -> PluginError {
+        PluginError(
+            .internal, "the \(plugin.displayable(limit: 64)) plugin \(what)",
+            hint: "run with LANYARD_TRACE=plugin to see the conversation, and tell the plugin's author")
     }
 }
 

@@ -1,5 +1,4 @@
 import Files
-import Glibc
 
 /// The installed plugins.
 public struct PluginRegistry: Sendable {
@@ -145,7 +144,8 @@ private struct PluginDiscovery {
     func registry() -> PluginRegistry {
         var search = self
         for place in places.folders {
-            for name in Directory.names(in: place) { search.visit(name, in: place) }
+            let names = (try? Folder(place))?.names(atMost: 1024) ?? []
+            for name in names.sorted() where !name.hasPrefix(".") { search.visit(name, in: place) }
         }
         return PluginRegistry(plugins: search.plugins, problems: search.problems)
     }
@@ -158,21 +158,5 @@ private struct PluginDiscovery {
         } catch {
             problems.append(error)
         }
-    }
-}
-
-private enum Directory {
-    /// The names in the folder, sorted, less hidden ones; none if it can't be read.
-    static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory), names.count < 1024 {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
     }
 }
