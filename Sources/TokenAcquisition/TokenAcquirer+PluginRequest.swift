@@ -32,10 +32,20 @@ extension TokenAcquirer {
         ask.flows = try authority.flows(of: request.clientID, among: flows, hasSecret: ask.clientSecret != nil)
     }
 
-    /// Where the browser comes back to; nil for the plugin's own choice.
-    ///
-    /// Some authorities want to know it of a renewal, too: where the refresh token's sign-in came back to.
-    func redirect(for request: TokenRequest, _ authority: AuthorityMatch) -> String? {
+    /// Returns the request to redeem a refresh token; some authorities want to know where its sign-in came back to.
+    func renewal(
+        by refreshToken: RefreshTokenRecord, for request: TokenRequest, _ authority: AuthorityMatch,
+        clientSecret: Secret?
+    ) throws(AcquisitionError) -> PluginRequest {
+        var ask = try pluginRequest(.renew, for: request, authority, clientSecret: clientSecret)
+        ask.redirectURI = redirect(for: request, authority)
+        ask.account = refreshToken.homeAccountID
+        ask.refreshToken = refreshToken.secret
+        return ask
+    }
+
+    /// Returns where the browser comes back to; nil for the plugin's own choice.
+    private func redirect(for request: TokenRequest, _ authority: AuthorityMatch) -> String? {
         authority.plugin.redirect(of: authority.client(request.clientID), port: request.signIn.redirectPort)
             ?? authority.issuer?.registration.redirectURI
     }

@@ -119,10 +119,7 @@ extension TokenAcquirer {
     private func redeem(
         _ refreshToken: RefreshTokenRecord, _ request: TokenRequest, _ run: AcquisitionRun
     ) async throws(AcquisitionError) -> Result<PluginResult, PluginError> {
-        var ask = try pluginRequest(.renew, for: request, run.authority, clientSecret: run.clientSecret)
-        ask.redirectURI = redirect(for: request, run.authority)
-        ask.account = refreshToken.homeAccountID
-        ask.refreshToken = refreshToken.secret
+        let ask = try renewal(by: refreshToken, for: request, run.authority, clientSecret: run.clientSecret)
         tell(.renewing(request.authority))
         do throws(PluginError) {
             return .success(try await host.run(ask, on: run.authority, person: NobodyThere()))

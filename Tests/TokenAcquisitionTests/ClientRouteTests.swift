@@ -61,7 +61,8 @@ import TokenStore
         #expect(ask.flows == row.flows)
         let token = RefreshTokenRecord(
             homeAccountID: "u.t", environment: "login.example", clientID: row.client, secret: Secret("RT"))
-        let renewal = try Self.acquirer.renewal(by: token, for: request, Self.acquirer.match(request))
+        let renewal = try Self.acquirer.renewal(
+            by: token, for: request, Self.acquirer.match(request), clientSecret: nil)
         #expect(renewal.redirectURI == row.redirect)
     }
 
