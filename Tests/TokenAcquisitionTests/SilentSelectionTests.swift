@@ -315,8 +315,8 @@ import Vectors
 
     @Test func `a user name finds its account whatever its case, and an identifier too`() throws {
         let known = AccountSelection.of([alice, dave], at: Self.place("common"))
-        #expect(try known.decision(named: "ALICE@Contoso.example", hint: nil)?.account?.homeAccountID == "a.contoso")
-        #expect(try known.decision(named: "A.Contoso", hint: nil)?.account?.username == "alice@contoso.example")
+        #expect(try known.decision(named: "ALICE@Contoso.example", hint: nil)?.account.homeAccountID == "a.contoso")
+        #expect(try known.decision(named: "A.Contoso", hint: nil)?.account.username == "alice@contoso.example")
         #expect(throws: AcquisitionError.noSuchAccount("zoe", known: [alice, dave])) {
             try known.decision(named: "zoe", hint: nil)?.account
         }
