@@ -131,7 +131,7 @@ extension Failure {
         case .forbiddenClient(let name):
             self.init(
                 "the client \(name) is forbidden by \(Configuration.systemFile)",
-                hints: ["use your organisation's app: ask whoever administers this machine for its client ID"])
+                hints: ["use your organisation's app: ask the administrator of this machine for its client ID"])
         case .unknownIdentity(let name, let names):
             self.init(
                 "there is no identity \(name.displayable(limit: 64))",

@@ -213,7 +213,7 @@ import Testing
             let here = try await world.get(Self.path, world.browser(as: Self.alice))
             #expect(here.status == 1 && here.errors.contains("cannot be reached"), "\(here)")
             let login = try await world.lanyard(["login", url])
-            #expect(login.status == 1 && login.errors.contains("where the agent runs"), "\(login)")
+            #expect(login.status == 1 && login.errors.contains("on the agent's machine"), "\(login)")
             let agent = try await world.lanyard(["agent"])
             #expect(agent.status == 1 && agent.errors.contains("asks an agent itself"), "\(agent)")
         }
@@ -252,7 +252,7 @@ import Testing
             let url = "\(world.sandbox.resource)/\(Self.path)"
             try await world.withAgent(world.browser(as: Self.alice), endedBy: SIGKILL) { far in
                 let second = try await world.lanyard(["agent"])
-                #expect(second.status == 1 && second.errors.contains("there is an agent already"), "\(second)")
+                #expect(second.status == 1 && second.errors.contains("an agent is already running"), "\(second)")
                 #expect(try await far.get(url).value("password") != nil)
             }
             #expect(FileManager.default.fileExists(atPath: world.agentSocket()))
@@ -286,7 +286,7 @@ import Testing
                 let agent = try #require(try await world.agentProcess())
                 kill(agent, SIGKILL)
                 let ended = try await next
-                #expect(ended.status == 1 && ended.errors.contains("ended the connection"), "\(ended)")
+                #expect(ended.status == 1 && ended.errors.contains("closed the connection"), "\(ended)")
             }
             try await Self.expectClosed(port(in: try String(contentsOfFile: started, encoding: .utf8)))
         }

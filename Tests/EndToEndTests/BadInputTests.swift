@@ -52,7 +52,7 @@ import Testing
             "an authority that nobody knows",
             "authority=https://login.evil.example/common\nclient_id=c\nscope[]=https://graph.microsoft.com/User.Read\n",
             1,
-            "lanyard: error: no plugin serves the authority https://login.evil.example/common"),
+            "lanyard: error: no plugin supports the authority https://login.evil.example/common"),
         Case(
             "an authority without a scope", "authority=https://login.microsoftonline.com/common\n", 1,
             "lanyard: error: a token needs both an authority and a scope"),

@@ -29,7 +29,7 @@ import Testing
             #expect(first != second)
 
             let out = try await world.lanyard(["logout", "--all"])
-            #expect(out.status == 0 && !out.errors.contains("did not take the tokens back"), "\(out)")
+            #expect(out.status == 0 && !out.errors.contains("did not revoke the tokens"), "\(out)")
             let asked = try await world.sandbox.requests().filter { $0.host == "issuer" && $0.method == "POST" }
             let grants = asked.filter { $0.status == 200 }.map { $0.grantType ?? $0.path }
             #expect(grants.contains("authorization_code") && grants.contains("refresh_token"), "\(asked)")
@@ -96,13 +96,13 @@ import Testing
             #expect(ended.status == 1, "\(ended)")
             #expect(
                 ended.errors.contains(
-                    "lanyard: error: \(host) wants the client secret of my-key, and none is stored\n"), "\(ended)")
+                    "lanyard: error: \(host) requires the client secret of my-key, and none is stored\n"), "\(ended)")
             let store = "store it: lanyard client secret my-key\n"
             #expect(ended.errors.hasSuffix(store), "\(ended)")
             // What would be asked is told beforehand.
             let explained = try await world.lanyard(["explain", host], world.browser(as: "alice_contoso"))
             #expect(
-                explained.output.contains("get would fail: \(host) wants the client secret of my-key"), "\(explained)")
+                explained.output.contains("get would fail: \(host) requires the client secret of my-key"), "\(explained)")
             #expect(explained.output.contains(store), "\(explained)")
             let status = try await world.lanyard(["status", host])
             #expect(status.status == 1 && status.output.contains("wants the client secret"), "\(status)")
@@ -158,7 +158,7 @@ import Testing
         ("nobody's", "s", "no rule has the client ID nobody's"), ("mine", "", "no client secret was given"),
         ("mine", "two\nlines\n", "it must be one line of printable ASCII, of at most 4096 bytes"),
         ("mine", "caf\u{E9}", "that is not a client secret, which is printable ASCII only"),
-        ("entra", "s", "takes no client secrets"),
+        ("entra", "s", "doesn't accept client secrets"),
     ])
     func `what can be no secret, and whose nobody can tell, is refused`(
         _ client: String, _ input: String, _ message: String
@@ -176,7 +176,7 @@ import Testing
     }
 
     private static func anew(_ client: String) -> String {
-        "hint: the stored client secret is wrong, or no longer valid; store it anew: lanyard client secret \(client)\n"
+        "hint: the stored client secret is wrong, or no longer valid; store the current one: lanyard client secret \(client)\n"
     }
 
     private func configure(_ world: World, _ host: String, _ client: String, _ further: String) throws {

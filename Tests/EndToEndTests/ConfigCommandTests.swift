@@ -74,7 +74,7 @@ import Testing
         try await Home.with { home in
             let set = try await home.lanyard(["config", "set", "flow", "browser"], ["LANYARD_FLOW": "auto"])
             #expect(set.status == 0, "\(set)")
-            #expect(set.errors.hasSuffix("lanyard: what is in effect is set by LANYARD_FLOW\n"), "\(set)")
+            #expect(set.errors.hasSuffix("lanyard: the value in effect is set by LANYARD_FLOW\n"), "\(set)")
             try home.write("flow = browser\n", to: home.configFile)
             let wrong = try await home.lanyard(["config", "set", "timeout", "60"])
             #expect(wrong.status == 1 && wrong.errors.contains("config.toml:1: not valid TOML"), "\(wrong)")

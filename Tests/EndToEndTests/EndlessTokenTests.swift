@@ -72,9 +72,9 @@ import Testing
     @Test func `commands say that nobody knows its end`() async throws {
         try await Self.withForge { world, environment in
             let listed = try await world.lanyard(["cache", "list"], environment)
-            #expect(listed.output.contains("good until it is revoked"), "\(listed)")
+            #expect(listed.output.contains("valid until it is revoked"), "\(listed)")
             let explained = try await world.lanyard(["explain", Self.url], environment)
-            #expect(explained.output.contains("access token, good until it is revoked"), "\(explained)")
+            #expect(explained.output.contains("access token, valid until it is revoked"), "\(explained)")
             let token = try await world.lanyard(["token", "--json", Self.url], environment)
             #expect(!token.output.contains("xpires"), "\(token)")
             let run = try await world.lanyard(

@@ -61,7 +61,7 @@ import Testing
                     }.result
                     // ssh has been killed.
                     let ended = try await waiting.value
-                    #expect(ended.status == 1 && ended.errors.contains("ended the connection"), "\(ended)")
+                    #expect(ended.status == 1 && ended.errors.contains("closed the connection"), "\(ended)")
                     // Somebody else's sign-in isn't waited for.
                     let near = try await world.get("common/hello.git", world.browser(as: Self.alice))
                     #expect(near.value("password") != nil, "\(near)")

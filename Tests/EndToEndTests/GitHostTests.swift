@@ -231,7 +231,7 @@ func storedToken(_ kind: String, _ environment: [String: String]) async throws -
             #expect(try await world.lanyard(["login", url], world.browser(as: Self.alice)).status == 0)
             try await world.sandbox.fault(#"{"path": "/oauth/revoke", "status": 500, "body": "oops"}"#)
             let failed = try await world.lanyard(["logout"])
-            #expect(failed.status == 0 && failed.errors.contains("did not take the tokens back: "), "\(failed)")
+            #expect(failed.status == 0 && failed.errors.contains("did not revoke the tokens: "), "\(failed)")
             #expect(try await AccountChoiceTests.accounts(world).isEmpty)
         }
     }

@@ -21,7 +21,7 @@ import Testing
             let before = try String(contentsOfFile: world.configFile, encoding: .utf8)
             let unasked = try await Self.add(world, options)
             #expect(
-                unasked.status == 64 && unasked.errors.contains("to agree without being asked: --yes"), "\(unasked)")
+                unasked.status == 64 && unasked.errors.contains("to register without being asked: --yes"), "\(unasked)")
             #expect(try String(contentsOfFile: world.configFile, encoding: .utf8) == before)
             #expect(try await world.sandbox.requests().filter { $0.host == "issuer" }.isEmpty)
 
@@ -123,7 +123,7 @@ import Testing
             #expect(!failed.errors.contains("geheim"), "\(failed)")
             let told =
                 takesBack
-                ? "its secret could not be kept, so the registration was taken back\n"
+                ? "its secret could not be kept, so the registration was undone\n"
                 : "made-up at https://id.example is of no use; remove it on the issuer's pages: no\n"
             #expect(failed.errors.contains(told), "\(failed)")
             let asked = try String(contentsOfFile: "\(world.folder)/taken-back", encoding: .utf8)
@@ -201,7 +201,7 @@ import Testing
             let entra = ["--authority", "https://login.microsoftonline.com/contoso.com", "--scope", "s"]
             let refused = try await world.lanyard(
                 ["rule", "add", "https://other.example", "--register", "--yes"] + entra)
-            #expect(refused.status == 1 && refused.errors.contains("registers no apps by itself"), "\(refused)")
+            #expect(refused.status == 1 && refused.errors.contains("doesn't let programs register apps"), "\(refused)")
             let both = try await world.lanyard([
                 "rule", "add", "https://other.example", "--register", "--client-id", "x",
             ])

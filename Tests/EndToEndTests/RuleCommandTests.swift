@@ -77,7 +77,7 @@ import Testing
         (["rule", "add", "git.example"], "a rule needs an authority"),
         (
             ["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com"],
-            "no plugin serves the authority"
+            "no plugin supports the authority"
         ),
         (["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com/x"], "a rule needs a scope"),
         (
@@ -161,7 +161,7 @@ import Testing
                 #expect(
                     ended.errors == """
                         lanyard: error: rules are locked by /etc/lanyard/config.toml
-                        lanyard: hint: ask whoever administers this machine
+                        lanyard: hint: ask the administrator of this machine
 
                         """)
                 #expect(!FileManager.default.fileExists(atPath: home.configFile))
@@ -236,7 +236,7 @@ import Testing
             let ended = try await home.lanyardAtTerminal(
                 ["rule", "add", "https://git.example"],
                 [("authority: ", "a b"), ("authority: ", "^D")])
-            #expect(ended.status == 1 && ended.output.contains("no plugin serves the authority"), "\(ended)")
+            #expect(ended.status == 1 && ended.output.contains("no plugin supports the authority"), "\(ended)")
             #expect(ended.output.contains("error: nothing was changed: a rule needs an authority"), "\(ended)")
             #expect(!FileManager.default.fileExists(atPath: home.configFile))
             let whole = try await home.lanyardAtTerminal(

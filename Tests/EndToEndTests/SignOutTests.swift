@@ -89,7 +89,7 @@ import Testing
             #expect(
                 logout.status == 0
                     && logout.errors
-                        == "lanyard: signed out \(user)\nlanyard: ending the browser's session: its page is open\n",
+                        == "lanyard: signed out \(user)\nlanyard: ending the browser's session: the sign-out page is open\n",
                 "\(logout)")
             let asked = try await world.lanyard(login, forgetful)
             #expect(asked.status != 0, "\(asked)")

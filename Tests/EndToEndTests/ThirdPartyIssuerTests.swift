@@ -70,7 +70,7 @@ struct ThirdPartyIssuerTests {
             #expect(logout.errors.contains("\(page ?? "https://")?id_token_hint=") == (page != nil), "\(logout)")
 
             // Some take tokens back from clients only that prove themselves, which is no reason to keep them here.
-            let isTold = logout.errors.contains("did not take the tokens back: ")
+            let isTold = logout.errors.contains("did not revoke the tokens: ")
             #expect(isTold == !issuer.takesTokensBack, "\(logout)")
             guard issuer.takesTokensBack else { return }
             let refused = try await Self.curl(

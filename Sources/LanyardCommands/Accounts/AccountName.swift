@@ -95,7 +95,7 @@ extension Failure {
         guard let command else {
             self.init(
                 "several accounts begin with \(shown): \(accounts.namesApart.joined(separator: ", "))",
-                hints: ["type more of it"], status: .usage)
+                hints: ["type more of the name"], status: .usage)
             return
         }
         let names = isWhole ? accounts.map(\.homeAccountID) : accounts.namesToType

@@ -119,7 +119,7 @@ extension Session {
     func select(_ account: AccountRecord, at place: AuthorityPlace?) throws(Failure) {
         guard let selection, let selected = SelectedAccount(account, authority: place?.path) else {
             throw Failure(
-                "there is no place to keep the choice of an account", hints: ["set HOME or XDG_STATE_HOME"])
+                "there is no folder to store the chosen account in", hints: ["set HOME or XDG_STATE_HOME"])
         }
         do throws(SelectionError) {
             try selection.select(selected)

@@ -29,8 +29,8 @@ struct LoginCommand: TokenNamingCommand {
         let session = try Session(context, options: options)
         if session.configuration.agent != nil {
             throw Failure(
-                "this machine asks an agent, and nobody signs in here",
-                hints: [Hint("where the agent runs", run: "lanyard login\(last: url ?? "URL")")])
+                "this machine uses an agent, so you sign in on the agent's machine",
+                hints: [Hint("on the agent's machine", run: "lanyard login\(last: url ?? "URL")")])
         }
         var (request, url) = try await self.request(in: session)
         if let identity = request.identity { throw Failure(noSignInFor: identity, url: url) }

@@ -74,7 +74,7 @@ struct LogoutCommand: Command {
         let done = try session.keeping { () throws(StoreError) in try session.acquirer.signOut(known, of: clients) }
         guard done.removed > 0 else {
             throw Failure(
-                "only other clients have signed \(name) in: \(Self.list(done.remaining))",
+                "only other clients have tokens for \(name): \(Self.list(done.remaining))",
                 hints: hints(signingOut: typed, of: done.remaining))
         }
         let others = done.remaining.isEmpty ? "" : "; other clients keep theirs: \(Self.list(done.remaining))"
@@ -82,7 +82,7 @@ struct LogoutCommand: Command {
         if known.broker != nil, session.configuration.mayUseBroker {
             session.context.console.note(
                 Hint(
-                    "the machine's own sign-in stays, and answers again when a tool asks; to keep lanyard from asking it",
+                    "the machine's broker stays signed in and can answer the next request; to stop lanyard from asking it",
                     run: "lanyard config set flow browser"))
         }
         let remote = RemoteSignOut(session: session)
@@ -100,7 +100,7 @@ struct LogoutCommand: Command {
                 only == nil ? "sign one of them out" : "sign it out there",
                 run: "\(command)\(option: "--client-id", only ?? "ID", limit: 64)\(last: account, limit: 200)"),
             Hint(
-                only == nil ? "or every one" : "or everywhere",
+                only == nil ? "or all of them" : "or everywhere",
                 run: "\(command) --forget\(last: account, limit: 200)"),
         ]
     }
@@ -122,15 +122,15 @@ struct LogoutCommand: Command {
         let choices = known.byUse
         if session.presence.hasTerminal {
             let picker = AccountPicker(
-                console: session.context.console, title: "which account is to be signed out?", offersAnother: false)
+                console: session.context.console, title: "which account do you want to sign out?", offersAnother: false)
             switch await picker.choose(among: choices.map(\.account)) {
             case .account(let account): return choices.filter { $0.account == account }
-            case .cancelled, .another: throw Failure("nobody was signed out", cause: .ofNoAnswer)
+            case .cancelled, .another: throw Failure("no account was signed out", cause: .ofNoAnswer)
             case .unavailable: break
             }
         }
         let names = choices.map(\.account).namesApart.joined(separator: ", ")
-        throw Failure("which of them: \(names)?", hints: ["name the account, or give --all"], status: .usage)
+        throw Failure("several accounts match: \(names)", hints: ["name the account, or give --all"], status: .usage)
     }
 
     private static func list(_ clients: [String]) -> String {

@@ -59,6 +59,6 @@ extension Failure {
         unknownAuthority url: String,
         hints: [Hint] = ["write it like \(Example.wideAuthority), or name it in a rule first"]
     ) {
-        self.init("no plugin serves the authority \(url.displayable(limit: 255))", hints: hints)
+        self.init("no plugin supports the authority \(url.displayable(limit: 255))", hints: hints)
     }
 }

@@ -20,7 +20,7 @@ struct RemoteSignOut {
                 guard case .plugin(let error, _) = error else { continue }
                 let host = known.account.environment.displayable(limit: 255)
                 session.context.console.note(
-                    "\(host) did not take the tokens back: \(error.message.displayable(limit: 500))")
+                    "\(host) did not revoke the tokens: \(error.message.displayable(limit: 500))")
             }
         }
     }
@@ -80,10 +80,10 @@ private struct SignOutPage: PersonInterface {
     func answer(_ event: PluginEvent) async -> PluginReply {
         guard case .openURL(let url, _) = event else { return .unsupported }
         if let browser, await browser.open(url) {
-            console.note("ending the browser's session: its page is open")
+            console.note("ending the browser's session: the sign-out page is open")
             return .done
         }
-        console.note("to end the browser's session too, open this page in it:")
+        console.note("to end the browser's session too, open this page in the browser:")
         console.show(url.displayable(limit: 32_768))
         return .done
     }
@@ -98,7 +98,7 @@ extension Failure {
         let reason =
             switch error {
             case .plugin(let error, _): error.message.displayable(limit: 500)
-            default: "no plugin serves it"
+            default: "no plugin supports it"
             }
         self.init(
             "the browser's session at \(host) was not ended: \(reason)", hints: ["sign out on its page in the browser"])

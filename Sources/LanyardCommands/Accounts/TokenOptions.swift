@@ -43,7 +43,7 @@ extension TokenNamingCommand {
             return try await session.token(for: request, url: url)
         }
         guard url != nil || named.isTokenNamed else {
-            throw Failure("an agent has to be asked for a URL", hints: ["add the URL to the command"], status: .usage)
+            throw Failure("an agent can only be asked for a URL", hints: ["add the URL to the command"], status: .usage)
         }
         return try session.forwardedToken(for: try await asked(in: session), interaction.values)
     }
@@ -85,7 +85,7 @@ extension TokenNamingCommand {
         if rules.count == 1 { return rules[0].pattern.text }
         guard !rules.isEmpty else {
             throw Failure(
-                "there is no rule yet that says which token is meant",
+                "no rule says yet which token to get",
                 hints: [
                     Hint("add one for git", run: "lanyard configure git URL"),
                     Hint("or for other tools", run: "lanyard rule add URL"),
@@ -94,7 +94,7 @@ extension TokenNamingCommand {
         }
         let urls = rules.map { $0.pattern.text.displayable(limit: 200) }.joined(separator: ", ")
         throw Failure(
-            "several rules could be meant: \(urls)", hints: ["add the URL of one to the command"], status: .usage)
+            "several rules could apply: \(urls)", hints: ["add the URL of one to the command"], status: .usage)
     }
 }
 
@@ -118,7 +118,7 @@ struct NamedTokenOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The identity, an application's or a machine's, that the token is for.", valueName: "name"))
+            "The identity to get the token as, an application's or a machine's.", valueName: "name"))
     var identity: String?
 
     @Option(help: ArgumentHelp("A claims request, as JSON.", valueName: "json"))

@@ -11,9 +11,9 @@ struct UseCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "use", abstract: "Choose the account to use from now on.",
         discussion: """
-            It is used wherever nothing names another and the authority accepts it; with a URL or an authority, only \
-            there. `-` goes back to the account used before. Without an account you are asked at a terminal; elsewhere \
-            the account in use is printed.
+            It is used if nothing names another and the authority accepts it; with a URL or an authority, only \
+            there. `-` goes back to the account used before. Without an account, lanyard asks you at a terminal; elsewhere \
+            it prints the account in use.
             """)
 
     static let examples: KeyValuePairs = [
@@ -80,7 +80,7 @@ struct UseCommand: Command {
             try tellOthers(than: account, in: session)
         }
         guard let fixed = session.configuration.account, !account.isNamed(fixed) else { return }
-        console.note("but the configuration's `account` names \(fixed.displayable(limit: 200)), and wins over it")
+        console.note("but the configuration's `account` names \(fixed.displayable(limit: 200)), and takes precedence")
     }
 
     /// Tells where others stay in use, since the authority isn't known to accept the account.

@@ -14,8 +14,8 @@ struct AgentCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "agent", abstract: "Answer remote hosts and containers with this machine's credentials.",
         discussion: """
-            Serves each [[forward]] of the configuration on a socket of its own, until it is interrupted. Remote hosts and \
-            containers that reach such a socket get access tokens and passwords for the URLs that the forward lists; people sign \
+            Listens on a socket for each [[forward]] of the configuration, until it is interrupted. Remote hosts and \
+            containers that reach a socket get access tokens and passwords for the URLs that its forward lists; you sign \
             in here. Refresh tokens stay here.
             """)
 
@@ -42,13 +42,13 @@ struct AgentCommand: Command {
             switch error {
             case .taken:
                 throw Failure(
-                    "there is an agent already",
+                    "an agent is already running",
                     hints: [Hint("if systemd runs it, look at it", run: "systemctl --user status lanyard-agent")])
             case .unusable(let reason):
                 throw Failure("the folder of the agent's sockets cannot be used: \(reason)")
             }
         }
-        console.note("the agent has ended")
+        console.note("the agent has stopped")
     }
 
     /// The folder of the sockets.
@@ -80,7 +80,7 @@ struct LocalDuties: AgentDuties {
         let configuration = try Session(context).configuration
         guard configuration.agent == nil else {
             throw Failure(
-                "this machine asks an agent itself, and has nothing of its own to forward",
+                "this machine uses an agent itself, and has no credentials of its own to forward",
                 hints: ["forward that agent's socket instead; see docs/forwarding.md"])
         }
     }
@@ -109,9 +109,9 @@ struct LocalDuties: AgentDuties {
                 console.note("\(forward.name) may ask for \(urls), at \(context.short("\(folder)/\(forward.name)"))")
             }
         case .unreadable(let error):
-            let failure = (error as? SettingsError).map { Failure($0) } ?? Failure("the settings can't be read")
+            let failure = (error as? SettingsError).map { Failure($0) } ?? Failure("the configuration can't be read")
             console.report(failure)
-            console.note("what was forwarded before still is")
+            console.note("the previous forwards stay in effect")
         case .noSocket(let forward, let reason):
             console.error("no socket can be made for \(forward.name): \(reason)")
         }
@@ -145,10 +145,10 @@ extension ForwardedRefusal {
             let scopes = request.wish.scopes.joined(separator: " ").displayable(limit: 300)
             self.init(
                 .notAllowed,
-                "the forward \(forward.name) is for URLs; of scopes, it gives the default ones of those, "
+                "the forward \(forward.name) is for URLs, and accepts only their default scopes, "
                     + "not \(scopes)")
         case .namesToken:
-            self.init(.invalid, "the forward \(forward.name) is for URLs, and not for tokens by name")
+            self.init(.invalid, "the forward \(forward.name) is for URLs, not for tokens named by authority and scopes")
         case .noPlace: self.init(.invalid, "the request names no URL")
         }
     }

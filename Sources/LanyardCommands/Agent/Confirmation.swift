@@ -18,7 +18,7 @@ final class PendingQuestion: Sendable {
     func withdraw(_ console: Console) {
         guard isShown.withLock(\.self) else { return }
         _ = try? FileDescriptor.standardError.writeAll("\n".utf8)
-        console.note("never mind what is above: whoever asked has gone")
+        console.note("ignore the question above: the request was withdrawn")
     }
 }
 

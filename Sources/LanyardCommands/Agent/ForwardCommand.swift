@@ -19,7 +19,7 @@ struct ForwardAddCommand: Command {
         commandName: "add", abstract: "Let a remote host or a container ask for URLs.",
         usage: "lanyard forward add [--[no-]confirm] [--system] <name> <url> ...",
         discussion: """
-            If a forward of that name exists, the URLs are added to it; with --confirm or --no-confirm none is needed. A running \
+            If a forward of that name exists, the URLs are added to it; with --confirm or --no-confirm, URLs can be left out. A running \
             agent applies changes at once.
             """)
 
@@ -31,7 +31,7 @@ struct ForwardAddCommand: Command {
     @Argument(help: "The name: letters, digits, '.', '_' and '-'.")
     var name: String
 
-    @Argument(help: ArgumentHelp("What it may ask for, including everything below it.", valueName: "url"))
+    @Argument(help: ArgumentHelp("A URL that it may ask for, including everything below it.", valueName: "url"))
     var urls: [String] = []
 
     @Flag(inversion: .prefixedNo, help: "Ask for your confirmation each time.")
@@ -80,7 +80,7 @@ struct ForwardAddCommand: Command {
 
 struct ForwardListCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List who may ask for what.")
+        commandName: "list", abstract: "List the forwards and their URLs.")
 
     static let examples: KeyValuePairs = [
         "See each forward's name": "lanyard forward list --json | jq --raw-output '.[].name'"
@@ -108,18 +108,18 @@ struct ForwardRemoveCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a forward, or some of its URLs.",
         discussion: """
-            A running agent aborts the forward's pending requests. The comment right above the forward goes too.
+            A running agent aborts the forward's pending requests. The comment right above the forward is removed too.
             """)
 
     static let examples: KeyValuePairs = [
         "Stop a host from asking": "lanyard forward remove devbox",
-        "Take one URL from it": "lanyard forward remove devbox \(Example.url)",
+        "Remove one URL from it": "lanyard forward remove devbox \(Example.url)",
     ]
 
     @Argument(help: "The forward's name, as `lanyard forward list` shows it.")
     var name: String
 
-    @Argument(help: ArgumentHelp("What it may no longer ask for; everything if left out.", valueName: "url"))
+    @Argument(help: ArgumentHelp("A URL that it may no longer ask for; all if left out.", valueName: "url"))
     var urls: [String] = []
 
     @OptionGroup var place: RulePlaceOptions

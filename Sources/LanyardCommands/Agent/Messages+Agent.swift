@@ -22,10 +22,10 @@ extension Failure {
                 "the agent at \(socket) belongs to another user",
                 hints: ["name your own in LANYARD_AGENT, or in `agent` of the configuration"])
         case .garbled:
-            self.init("what answers at \(socket) is no agent of lanyard's", hints: ["check LANYARD_AGENT"])
-        case .hungUp: self.init("the agent at \(socket) ended the connection", hints: [reconnect])
+            self.init("the program that answers at \(socket) is not a lanyard agent", hints: ["check LANYARD_AGENT"])
+        case .hungUp: self.init("the agent at \(socket) closed the connection", hints: [reconnect])
         case .silent: self.init("the agent at \(socket) did not answer in time", hints: [reconnect])
-        case .unwritable: self.init("the request cannot be passed on to the agent")
+        case .unwritable: self.init("the request cannot be sent to the agent")
         }
     }
 
@@ -35,7 +35,7 @@ extension Failure {
             (try? Configuration.load(environment: context.environment))?.agent != nil
         else { return self }
         return Failure(
-            message, hints: ["this machine asks an agent: sign-ins and tokens are where that runs"], status: status,
+            message, hints: ["this machine uses an agent: sign-ins and tokens are on that machine"], status: status,
             cause: cause)
     }
 
@@ -58,6 +58,6 @@ extension RelayTerms {
         self.init(
             mayAsk: { options.isInteractive && context.silencingVariable == nil && !isRefused() },
             timeLimit: options.timeLimit,
-            waiting: { context.console.note("waiting for the agent; it may be asking you where it runs") })
+            waiting: { context.console.note("waiting for the agent; it may be asking you on its machine") })
     }
 }

@@ -12,7 +12,7 @@ struct CacheClearCommand: Command {
         usage: "lanyard cache clear [<options>]",
         discussion: """
             Removes those of every client in the group, or only what the options select. Passwords that git stored stay. \
-            The authority isn't told, so its sessions and consents stay too.
+            The authority isn't notified, so its sessions and consents stay too.
             """)
 
     static let examples: KeyValuePairs = [
@@ -23,7 +23,7 @@ struct CacheClearCommand: Command {
     @Flag(help: "Only expired access tokens.")
     var expired = false
 
-    @Flag(help: "Only items that hold no record, or characters that no token has.")
+    @Flag(help: "Only items without a record, or with characters that no token has.")
     var damaged = false
 
     @Option(help: ArgumentHelp("Only this account's: a user name or an identifier.", valueName: "account"))
@@ -40,7 +40,7 @@ struct CacheClearCommand: Command {
 
     mutating func validate() throws {
         guard damaged, expired || account != nil || authority != nil || clientId != nil else { return }
-        throw ValidationError("--damaged goes with no other option but --yes")
+        throw ValidationError("--damaged can be combined only with --yes")
     }
 
     mutating func run(in context: CommandContext) async throws {

@@ -51,7 +51,7 @@ struct ExportCommand: Command {
         console.note("this holds \(tokens) refresh \(tokens == 1 ? "token" : "tokens"): keep it to yourself")
         if output == nil, console.output.isFileOpenToOthers {
             let file = SymbolicLink.target(of: "/proc/self/fd/\(console.output.rawValue)")
-            console.note(Hint("others can read the file it went to; close it to them", run: "chmod 600\(last: file)"))
+            console.note(Hint("others can read the output file; make it private", run: "chmod 600\(last: file)"))
         }
     }
 

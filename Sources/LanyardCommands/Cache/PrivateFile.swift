@@ -18,7 +18,7 @@ struct PrivateFile {
             try folder.write(contents, to: name, isDurable: true)
         } catch .irregular {
             throw Failure(
-                "\(path.displayable(limit: 500)) is no ordinary file of yours",
+                "\(path.displayable(limit: 500)) is not a regular file that you own",
                 hints: [Hint("name another", write: "--output FILE")])
         } catch {
             throw Failure("\(path.displayable(limit: 500)) can't be written: \(error.reason)")

@@ -23,7 +23,7 @@ struct ClientSecretCommand: Command {
         usage: "lanyard client secret [<options>] <id>",
         discussion: """
             Asks for the secret at a terminal, or reads it from standard input, and keeps it in the keyring. Only the issuer \
-            gets it. Most issuers give apps like lanyard none: store one only if the app's registration shows it.
+            receives it. Most issuers give apps like lanyard no secret: store one only if the app's registration shows it.
             """)
 
     fileprivate static let example = "my-app --authority https://bitbucket.org"
@@ -81,7 +81,7 @@ extension Session {
         guard let issuer = issuers.first, issuers.count == 1 else { throw Failure(issuers, ofClient: id) }
         guard issuer.plugin.takesClientSecrets else {
             throw Failure(
-                "\(issuer.authority.host) takes no client secrets",
+                "\(issuer.authority.host) doesn't accept client secrets",
                 hints: ["register the app as a public client, for mobile and desktop"])
         }
         return issuer
@@ -103,7 +103,7 @@ extension Failure {
     init(noClientSecret request: TokenRequest) {
         let client = request.clientID.displayable(limit: 100)
         self.init(
-            "\(request.authority.displayable(limit: 255)) wants the client secret of \(client), and none is stored",
+            "\(request.authority.displayable(limit: 255)) requires the client secret of \(client), and none is stored",
             hints: [Hint("the app's registration shows it; store it", run: .storingSecret(for: request))])
     }
 
@@ -128,7 +128,7 @@ extension Failure {
             if case .rule(let pattern) = request.origin { rule = pattern }
             return stored.hints(afterEnd: end, rule: rule, authority: request.authority)
         }
-        return [Hint("the stored client secret is wrong, or no longer valid; store it anew", run: store)]
+        return [Hint("the stored client secret is wrong, or no longer valid; store the current one", run: store)]
     }
 }
 

@@ -19,7 +19,7 @@ struct ClientRegistrar {
         }
         guard match.plugin.registers else {
             throw Failure(
-                "\(match.authority.host) registers no apps by itself",
+                "\(match.authority.host) doesn't let programs register apps",
                 hints: [match.plugin.registrationHint, Self.byHand].compactMap(\.self))
         }
         try await agree(match)
@@ -45,7 +45,7 @@ struct ClientRegistrar {
     ) async {
         do throws(PluginError) {
             try await session.acquirer.unregister(registered, for: rule, at: match)
-            session.context.console.note("its secret could not be kept, so the registration was taken back")
+            session.context.console.note("its secret could not be kept, so the registration was undone")
         } catch {
             let reason = error.message.displayable(limit: 300)
             session.context.console.note(
@@ -58,7 +58,7 @@ struct ClientRegistrar {
         guard let prompt = Prompt(session.context) else {
             throw Failure(
                 "there is no terminal to ask you whether to register lanyard at \(match.authority)",
-                hints: ["to agree without being asked: --yes"], status: .usage)
+                hints: ["to register without being asked: --yes"], status: .usage)
         }
         guard await prompt.accepts("register lanyard as an app at \(match.authority)?") else {
             throw Failure("nothing was registered: you did not confirm it", cause: .ofNoAnswer)

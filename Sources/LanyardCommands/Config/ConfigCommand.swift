@@ -40,7 +40,7 @@ struct ConfigListCommand: Command {
 
 struct ConfigGetCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print what is in effect for a setting.",
+        commandName: "get", abstract: "Print the value in effect for a setting.",
         discussion: "Each value is on a line of its own. If there is none, nothing is printed and the exit status is 1."
     )
 
@@ -61,7 +61,7 @@ struct ConfigSetCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set a setting in your configuration, or in the system's.",
         usage: "lanyard config set [--system] <key> <value> ...",
-        discussion: "Nothing that is wrong is written. Comments and all else in the file stay as they are.")
+        discussion: "An invalid value is not written. Comments and the rest of the file stay as they are.")
 
     static let examples: KeyValuePairs = [
         "Open no browser on this machine, and have more time to sign in": """
@@ -75,7 +75,7 @@ struct ConfigSetCommand: Command {
     @Argument(help: "The setting's key.")
     var key: String
 
-    @Argument(help: "Its value; known-authorities takes several.")
+    @Argument(help: "The value; known-authorities accepts several.")
     var value: [String]
 
     mutating func run(in context: CommandContext) async throws {
@@ -93,9 +93,9 @@ struct ConfigSetCommand: Command {
 
 struct ConfigUnsetCommand: Command {
     static let configuration = CommandConfiguration(
-        commandName: "unset", abstract: "Take a setting out of your configuration, or out of the system's.",
+        commandName: "unset", abstract: "Remove a setting from your configuration, or from the system's.",
         usage: "lanyard config unset [--system] <key>",
-        discussion: "A comment behind it on its line goes too; comments above it, and all else in the file, stay.")
+        discussion: "A comment on the same line is removed too; comments above it and the rest of the file stay.")
 
     static let examples: KeyValuePairs = ["Go back to the default": "lanyard config unset timeout"]
 

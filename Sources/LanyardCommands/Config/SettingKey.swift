@@ -33,7 +33,7 @@ struct SettingKey {
         case .file(let winner, _) where winner == file.path: return
         case .file, .variable: break
         }
-        context.console.note("what is in effect is set by \(setting.origin(context))")
+        context.console.note("the value in effect is set by \(setting.origin(context))")
     }
 
     /// What it is about, in few words.
@@ -47,14 +47,15 @@ struct SettingKey {
         "ca-file": "PEM certificates to trust besides the system's",
         "client-id": "the application, unless a rule names one",
         "default-identity": "who signs in without a person",
-        "device-mode": "whose machine this is", "flow": "how to sign in", "group": "the keychain group",
+        "device-mode": "whether this machine is personal or shared",
+        "flow": "how to sign in", "group": "the keychain group",
         "known-authorities": "hosts of authorities to trust", "timeout": "seconds to sign in",
     ]
 }
 
 /// Whose settings a command changes.
 struct SystemSettingOptions: ParsableArguments {
-    @Flag(help: "For everybody on this machine, in /etc/lanyard/config.toml.")
+    @Flag(help: "For all users of this machine, in /etc/lanyard/config.toml.")
     var system = false
 
     /// The file to change.
@@ -78,7 +79,7 @@ struct SystemSettingOptions: ParsableArguments {
         if key.name == "device-mode", let words {
             let command = ["sudo", "lanyard", "config", "set", "--system", key.name] + words
             throw Failure(
-                "device-mode counts for everybody on this machine, in \(Configuration.systemFile) only",
+                "device-mode applies to all users of this machine, in \(Configuration.systemFile) only",
                 hints: [Hint("set it there", run: ShellCommand(words: command))], status: .usage)
         }
         let setting = try Configuration.settings(in: context, isToBeWritten: true).first { $0.key == key.name }

@@ -5,7 +5,7 @@ struct Lifetime {
     let now: Int
 
     var text: String {
-        guard let end else { return "good until it is revoked" }
+        guard let end else { return "valid until it is revoked" }
         let minutes = (end - now) / 60
         if end <= now { return "expired" }
         if minutes < 2 { return "for \(end - now) more seconds" }

@@ -67,7 +67,7 @@ extension Session {
         guard kept.alphabet == "UTF-8" || secret.reveal().utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Failure(
                 "that is not a client secret, which is printable ASCII only",
-                hints: ["copy it from the app's registration once more"])
+                hints: ["copy it from the app's registration again"])
         }
         try await unlocking(for: nil) { () throws(Failure) in
             try keeping { () throws(StoreError) in
