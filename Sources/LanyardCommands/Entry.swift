@@ -209,5 +209,5 @@ extension Failure {
     /// `git-credential-lanyard` without one of git's verbs.
     fileprivate static let noVerb = Failure(
         "git-credential-lanyard takes one of git's verbs: get, store, erase or capability",
-        hints: [Hint("for people there is", run: "lanyard --help")], status: .usage)
+        hints: [Hint("for the other commands", run: "lanyard --help")], status: .usage)
 }

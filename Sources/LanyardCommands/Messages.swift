@@ -199,7 +199,7 @@ extension Failure {
         switch error {
         case .unknownAuthority(Identity.machineAuthority):
             self.init(
-                "no plugin serves managed identities",
+                "no plugin supports managed identities",
                 hints: [Hint("see which plugins there are", run: "lanyard plugin list")])
         case .unknownAuthority(let authority):
             self.init(

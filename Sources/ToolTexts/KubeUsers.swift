@@ -212,7 +212,7 @@ extension KubeUsers.User {
     }
 
     private static func obstacle(_ way: String, _ setting: String) -> String? {
-        terms.contains(way) ? nil : "no person signs in to it (\(setting) \(way.displayable(limit: 60)))"
+        terms.contains(way) ? nil : "no person signs in with it (\(setting) \(way.displayable(limit: 60)))"
     }
 
     /// Who signs in to what, as kubelogin's options or kubectl's settings say.

@@ -163,7 +163,7 @@ extension ToolSetting {
         if let second = json.repeated(on: key) {
             let name = second.name.displayable(limit: 200)
             throw SettingsError(
-                file: file, line: second.line, message: "\(name) stands there twice", hint: "remove one of them first")
+                file: file, line: second.line, message: "\(name) is there twice", hint: "remove one of them first")
         }
         return json
     }

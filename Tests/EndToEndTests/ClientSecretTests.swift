@@ -102,13 +102,14 @@ import Testing
             // What would be asked is told beforehand.
             let explained = try await world.lanyard(["explain", host], world.browser(as: "alice_contoso"))
             #expect(
-                explained.output.contains("get would fail: \(host) requires the client secret of my-key"), "\(explained)")
+                explained.output.contains("get would fail: \(host) requires the client secret of my-key"),
+                "\(explained)")
             #expect(explained.output.contains(store), "\(explained)")
             let status = try await world.lanyard(["status", host])
             #expect(status.status == 1 && status.output.contains("wants the client secret"), "\(status)")
             #expect(status.errors.contains(store), "\(status)")
             let doctor = try await world.lanyard(["doctor"])
-            #expect(doctor.output.contains("fail  client-secret  \(host) wants that of my-key"), "\(doctor)")
+            #expect(doctor.output.contains("fail  client-secret  \(host) requires that of my-key"), "\(doctor)")
             #expect(doctor.output.contains(store), "\(doctor)")
             let asked = try await world.sandbox.requests().filter { $0.host == "forge" }
             #expect(asked.isEmpty)

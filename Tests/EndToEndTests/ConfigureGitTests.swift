@@ -95,7 +95,7 @@ import Testing
             #expect(again.errors.contains("git is configured already"), "\(again)")
             let back = try await home.lanyard(["unconfigure", "git", "--yes"])
             let command = "git config --file \(file) --unset-all credential.helper lanyard\n"
-            #expect(back.status == 0 && back.errors.contains("to take it out: \(command)"), "\(back)")
+            #expect(back.status == 0 && back.errors.contains("to remove it: \(command)"), "\(back)")
             #expect(try home.text(file) == moved)
             #expect(try home.text(home.gitFile) == "[include]\n\tpath = ~/dotfiles/git\n")
         }
@@ -156,7 +156,7 @@ import Testing
             #expect(helpers.output == "lanyard\n", "\(helpers)")
             let own = try await home.git(["config", "--get-all", "credential.\(url).helper"])
             #expect(own.output == (isAlone ? "\nlanyard\n" : "lanyard\n"))
-            #expect(ended.output.contains("store may keep the tokens that git hands it") == !isAlone, "\(ended)")
+            #expect(ended.output.contains("store may keep the tokens that git passes to it") == !isAlone, "\(ended)")
             #expect(try await home.lanyard(["unconfigure", "git", "--yes"]).status == 0)
             #expect(try home.text(home.gitFile) == "[credential]\n\thelper = store\n")
             // A git that takes tokens as such tells other helpers not to keep them.
@@ -232,7 +232,7 @@ import Testing
             let ended = try await home.lanyardAtTerminal(
                 ["configure", "git", "https://dev.azure.com/contoso"],
                 [
-                    ("has no rule yet; make one? ", "contoso.com"), ("type y or n, or Ctrl-C to cancel: ", "y"),
+                    ("has no rule yet; add one? ", "contoso.com"), ("type y or n, or Ctrl-C to cancel: ", "y"),
                     ("authority [", "alice@contoso.com"),
                     ("client ID [azure-cli]: ", Self.client), ("go on? ", ""),
                 ])

@@ -360,7 +360,7 @@ import Testing
             let variable = ["PATH": "\(folder):\(home.environment["PATH"] ?? "")", "NUGET_PLUGIN_PATHS": "/x"]
             let again = try await home.lanyard(["configure", "nuget", "--yes"], variable)
             #expect(again.errors.contains("configured already"), "\(again)")
-            #expect(again.errors.contains("take it out: unset NUGET_PLUGIN_PATHS"), "\(again)")
+            #expect(again.errors.contains("unset it: unset NUGET_PLUGIN_PATHS"), "\(again)")
             let doctor = try await home.lanyard(["doctor"], variable)
             #expect(
                 doctor.output.contains(/warn  tools.nuget +nuget is configured to ask lanyard, but may not/),
@@ -495,9 +495,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("docker", "https://x.example/path", "doesn't go by the path, so this is for all of x.example"),
-        ("bazel", "https://h.example:8443/foo", "doesn't go by the port and path, so this is for all of h.example"),
-        ("bazel", "grpcs://h.example:8980", "doesn't go by the port, so this is for all of h.example"),
+        ("docker", "https://x.example/path", "ignores the path, so this applies to all of x.example"),
+        ("bazel", "https://h.example:8443/foo", "ignores the port and path, so this applies to all of h.example"),
+        ("bazel", "grpcs://h.example:8980", "ignores the port, so this applies to all of h.example"),
     ])
     func `what is left out of a URL is said`(tool: String, url: String, message: String) async throws {
         try await Home.withTools { home in
@@ -674,7 +674,7 @@ import Testing
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == Built.lanyard)
             let pip = try await home.lanyard(["unconfigure", "pip", "--yes"])
             #expect(pip.errors.contains("this stays in ~/.local/bin/keyring, because uv needs it:"), "\(pip)")
-            #expect(!pip.errors.contains("taken out of ~/.local/bin/keyring"), "\(pip)")
+            #expect(!pip.errors.contains("removed from ~/.local/bin/keyring"), "\(pip)")
             #expect(FileManager.default.fileExists(atPath: link))
             try await home.lanyard(["unconfigure", "uv", "--yes"])
             #expect(!FileManager.default.fileExists(atPath: link))
@@ -747,10 +747,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["docker", "https://*.azurecr.io"], "docker knows no wildcards in hosts"),
+        (["docker", "https://*.azurecr.io"], "docker doesn't support wildcards in hosts"),
         (["cargo", "https://x.example"], "cargo takes no URL; leave it out"),
         (["aws"], "aws needs a URL"),
-        (["docker", "smtp://mail.example"], "docker takes no smtp URLs, only https, http"),
+        (["docker", "smtp://mail.example"], "docker accepts no smtp URLs, only https, http"),
         (["docker", "hub.docker.com"], "hint: for Docker Hub: lanyard configure docker docker.io"),
         (["podman", "https://hub.docker.com"], "hint: for Docker Hub: lanyard configure podman docker.io"),
         (["aws", "https://sts.amazonaws.com"], "the URL names no role"),
@@ -766,7 +766,7 @@ import Testing
         (["azure-cli"], "lanyard exec --as azure-cli"),
         (["twine"], "keyring-lanyard"),
         (["pnpm", "git://npm.contoso.com"], "hint: write: https://npm.contoso.com"),
-        (["bazel", "https://a.*.example"], "knows no wildcards in hosts"),
+        (["bazel", "https://a.*.example"], "doesn't support wildcards in hosts"),
         (["dockr"], "there is no command 'dockr'"),
         (["mercurial"], "command 'mercurial'\nlanyard: hint: for all commands"),
     ])
@@ -783,11 +783,11 @@ import Testing
         ("docker", ".docker/config.json", "{\n\"a\": 1,\n\n}", "config.json:4: not valid JSON"),
         (
             "docker", ".docker/config.json", "{\"credHelpers\": {\"a.example\": \"a\",\n\"a.example\": \"b\"}}",
-            "config.json:2: a.example stands there twice"
+            "config.json:2: a.example is there twice"
         ),
         (
             "docker", ".docker/config.json", "{\"credHelpers\": {},\n\n \"credHelpers\": {}}",
-            "config.json:3: credHelpers stands there twice"
+            "config.json:3: credHelpers is there twice"
         ),
         ("docker", ".docker/config.json", "{\"credHelpers\": 1}", "the value of credHelpers is not an object"),
         ("pip", ".config/pip/pip.conf", "\u{1}garbage\n", "pip.conf:1: neither a section nor a setting in one"),
@@ -895,7 +895,7 @@ import Testing
             try home.write("credential-helpers = [\"y\"]\n", to: "\(folder)/registries.conf.d/zz.conf")
             #expect(try await list().hasSuffix("doesn't use lanyard"))
             let again = try await home.lanyard(["configure", "podman", "--yes"])
-            let note = "is [\"y\"] in ~/.config/containers/registries.conf.d/zz.conf, which counts instead"
+            let note = "is [\"y\"] in ~/.config/containers/registries.conf.d/zz.conf, which takes precedence"
             #expect(again.errors.contains(note), "\(again)")
             try home.write("credential-helpers = ['lanyard']\n", to: "\(folder)/registries.conf.d/zz.conf")
             #expect(try await list() == "uses lanyard")
@@ -943,7 +943,7 @@ import Testing
             try home.write("GOAUTH=off\n", to: "\(home.folder)/home/.config/go/env")
             let ended = try await home.lanyard(["configure", "go", "--yes"], ["GOAUTH": "off"])
             #expect(ended.errors.contains("GOAUTH is off, so Go sends no credentials"), "\(ended)")
-            #expect(ended.errors.contains("GOAUTH is off in the environment, which counts instead"), "\(ended)")
+            #expect(ended.errors.contains("GOAUTH is off in the environment, which wins"), "\(ended)")
             try await home.lanyard(["unconfigure", "go", "--yes"])
             #expect(try home.text("\(home.folder)/home/.config/go/env") == "GOAUTH=off\n")
         }
@@ -1079,7 +1079,7 @@ import Testing
             let ended = try await home.lanyard(["configure", "kubectl", "--yes"], variable)
             #expect(ended.status == 1, "\(ended)")
             #expect(
-                ended.errors.contains("the user aks of ~/b stays as it is: kubectl takes that of an earlier file"),
+                ended.errors.contains("the user aks of ~/b stays as it is: kubectl uses the one in an earlier file"),
                 "\(ended)")
             #expect(!ended.errors.contains("tokens"), "\(ended)")
             #expect(try home.text(b) == Self.clusters(Self.provider))

@@ -37,7 +37,7 @@ import Testing
         (.neverUnlocked, "keyring.state", "fail", "the keyring is locked"),
         (.noKeyring, "keyring.state", "fail", "there is no default keyring yet"),
         (.noBus, "keyring.bus", "fail", "there is no D-Bus session, so no keyring can be reached"),
-        (.staleBus, "keyring.bus", "fail", "DBUS_SESSION_BUS_ADDRESS leads nowhere"),
+        (.staleBus, "keyring.bus", "fail", "DBUS_SESSION_BUS_ADDRESS does not lead to a bus"),
         (.noProvider, "keyring.provider", "fail", "no keyring service is installed or running"),
         (.hung, "keyring.state", "fail", "the keyring service does not answer"),
     ])
@@ -177,7 +177,7 @@ import Testing
             #expect(wrong.check("git.path")?.level == "warn")
             try await home.git(["config", "--global", "--unset-all", "credential.helper"])
             #expect(try await doctor(home).0.check("git.path") == nil)
-            #expect(wrong.check("rule")?.text.contains("no plugin serves https://login.microsoftonline.com") == true)
+            #expect(wrong.check("rule")?.text.contains("no plugin supports https://login.microsoftonline.com") == true)
             try home.write("flow = 3\n", to: home.configFile)
             let (broken, _) = try await doctor(home)
             #expect(
@@ -249,8 +249,8 @@ import Testing
 
     @Test(arguments: [
         ("2.39.5 (Apple Git-154)", "warn", "2.39; git before 2.41 hides server challenges"),
-        ("2.41.0", "pass", "2.41; takes tokens as passwords"), ("2.46-rc1", "pass", "2.46; takes tokens as such"),
-        ("2.45.0.windows.1", "pass", "2.45; takes tokens as passwords"),
+        ("2.41.0", "pass", "2.41; sends tokens as passwords"), ("2.46-rc1", "pass", "2.46; supports tokens"),
+        ("2.45.0.windows.1", "pass", "2.45; sends tokens as passwords"),
     ])
     func `a git that hides server challenges is a warning only if a tenant is left to them`(
         version: String, level: String, text: String

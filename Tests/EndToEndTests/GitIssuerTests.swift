@@ -13,7 +13,7 @@ import Testing
             let ended = try await world.atTerminal(
                 ["lanyard", "configure", "git", url],
                 answering: [
-                    ("\(url) has no rule yet; make one? [Y/n] ", ""),
+                    ("\(url) has no rule yet; add one? [Y/n] ", ""),
                     ("looks like GitLab; sign in there? [Y/n] ", ""), ("client ID: ", ""),
                     ("client ID: ", world.sandbox.issuer.clientID), ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", ""),
                 ], Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })

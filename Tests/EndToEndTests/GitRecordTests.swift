@@ -111,7 +111,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: home.recordFile)
             for command in ["configure", "unconfigure"] {
                 let ended = try await home.lanyard([command, "git", "--yes"])
-                #expect(ended.status == 1 && ended.errors.contains("is not what lanyard wrote there"), "\(ended)")
+                #expect(ended.status == 1 && ended.errors.contains("is not the record that lanyard wrote"), "\(ended)")
             }
             #expect(!FileManager.default.fileExists(atPath: home.gitFile))
             try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: home.recordFile)

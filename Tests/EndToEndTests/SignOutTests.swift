@@ -29,7 +29,8 @@ import Testing
             let again = try await world.lanyard(["logout", Self.alice])
             #expect(again.status == 1, "\(again)")
             #expect(
-                again.errors.hasPrefix("lanyard: error: only other clients have signed \(Self.alice) in: "), "\(again)")
+                again.errors.hasPrefix("lanyard: error: only other clients have tokens for \(Self.alice): "), "\(again)"
+            )
             // One of a family takes the family's refresh token with it: the other has its access token and no more.
             let one = "sign one of them out: lanyard logout --client-id ID \(Self.alice)\n"
             #expect(again.errors.contains(one), "\(again)")
@@ -58,7 +59,7 @@ import Testing
             #expect(
                 which.errors
                     == """
-                    lanyard: error: which of them: \(AccountChoiceTests.carol), \(Self.alice)?
+                    lanyard: error: several accounts match: \(AccountChoiceTests.carol), \(Self.alice)
                     lanyard: hint: name the account, or give --all
 
                     """)

@@ -97,7 +97,7 @@ extension Proposal {
 extension CompletionPoint {
     /// What `use` takes in place of an account.
     fileprivate var goingBack: [Candidate] {
-        path == ["use"] && arguments.isEmpty ? [Candidate("-", "the account that was used before")] : []
+        path == ["use"] && arguments.isEmpty ? [Candidate("-", "the account used before")] : []
     }
 }
 

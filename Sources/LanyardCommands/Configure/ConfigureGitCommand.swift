@@ -60,7 +60,7 @@ struct ConfigureGitCommand: Command {
 
     @Option(
         help: ArgumentHelp(
-            "The identity that git works as, an application or a machine; nobody is asked to sign in.",
+            "The identity that git uses, an application's or a machine's; nobody is asked to sign in.",
             valueName: "name"))
     var identity: String?
 
@@ -68,7 +68,7 @@ struct ConfigureGitCommand: Command {
     var only = false
 
     mutating func validate() throws {
-        if url == nil, hasRuleOptions { throw ValidationError("a rule needs the URL that it is for") }
+        if url == nil, hasRuleOptions { throw ValidationError("give the URL that the rule is for") }
     }
 
     private var hasRuleOptions: Bool { !rule.isEmpty || !page.texts.isEmpty }
@@ -129,7 +129,7 @@ struct ConfigureGitCommand: Command {
         let plan = try await GitPlan(session, scope.scope, pattern: pattern, isAlone: only, version)
         guard let keeper = plan.keepers.first else { return plan }
         session.context.console.note(
-            "git \(version) hands lanyard's tokens to \(keeper.name) as well, which may keep them in a file")
+            "git \(version) also passes lanyard's tokens to \(keeper.name), which may keep them in a file")
         // For every URL it would take away what other hosts' passwords come from.
         guard pattern != nil, let prompt = scope.prompt(session.context),
             await prompt.accepts("have git ask no other helper there, as with --only?")
@@ -147,7 +147,7 @@ struct ConfigureGitCommand: Command {
             let shown = pattern.text.displayable(limit: 200)
             // What can't be written is not offered.
             do { try session.requireRoom(for: pattern) } catch { return nil }
-            guard await prompt.accepts("\(shown) has no rule yet; make one?") else { return nil }
+            guard await prompt.accepts("\(shown) has no rule yet; add one?") else { return nil }
         } else if let other = session.configuration.rules.first(where: { $0.pattern.means(pattern) }) {
             throw taken(by: other, session)
         } else if !scope.dryRun {

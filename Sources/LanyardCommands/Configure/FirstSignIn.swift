@@ -45,7 +45,7 @@ struct FirstSignIn {
     /// Says how things stand, and how to go on from there, if the keyring can't be used.
     private func telling<Result>(_ lack: String, _ body: () async throws -> Result) async throws -> Result {
         do { return try await body() } catch let failure as Failure where failure.cause.isOfKeyring {
-            let text = "git asks lanyard and the rule is written, but \(lack); once the keyring works, go on"
+            let text = "git is set up and the rule is written, but \(lack); once the keyring works, continue with"
             throw failure.with(Hint(text, run: "lanyard configure git \(rule.pattern.text)"))
         }
     }

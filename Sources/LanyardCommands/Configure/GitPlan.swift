@@ -84,7 +84,7 @@ struct GitPlan: Sendable {
     private func remedies(_ context: CommandContext) -> [Hint] {
         guard scope == .global else { return [context.asRoot] }
         let lines = GitChange.text(changes).map { Hint(write: $0.displayable()) }
-        return ["where that file is made by another tool, have it add:"] + lines
+        return ["if another tool generates that file, have it add:"] + lines
     }
 
     /// The hosts of rules with a path, and those that plugins know to name an organisation by path.

@@ -81,9 +81,9 @@ struct GitReport {
             "lanyard configure git \(place ?? "URL") --only\(flag: "--system", if: isForAll)"
         if let keeper = helpers.keepers(version).first {
             console.note(
-                Hint("\(keeper.name) may keep the tokens that git hands it; for lanyard alone", run: command))
+                Hint("\(keeper.name) may keep the tokens that git passes to it; for lanyard alone", run: command))
         } else if let first = helpers.beforeLanyard.first {
-            console.note(Hint("\(first.name) answers first where it can; for lanyard alone", run: command))
+            console.note(Hint("\(first.name) answers first if it can; for lanyard alone", run: command))
         }
         if !goesOn { next() }
     }

@@ -29,7 +29,7 @@ struct RecordFile: Sendable {
         let own = isSystem ? FileTrust.parent(of: Configuration.systemFile) : context.environment.stateFolder
         guard let own else {
             throw Failure(
-                "there is no place to keep a record of what is written", hints: ["set HOME or XDG_STATE_HOME"])
+                "there is no folder to record the changes in", hints: ["set HOME or XDG_STATE_HOME"])
         }
         self.name = name
         self.subject = subject
@@ -60,8 +60,8 @@ struct RecordFile: Sendable {
             return []
         }
         throw Failure(
-            "\(context.short(path)) is not what lanyard wrote there",
-            hints: [Hint("take lanyard out of \(subject) by hand, then", run: "rm\(last: path)")])
+            "\(context.short(path)) is not the record that lanyard wrote",
+            hints: [Hint("remove lanyard from \(subject) by hand, then", run: "rm\(last: path)")])
     }
 
     /// Refuses a record that can't be kept, before anybody is asked anything.

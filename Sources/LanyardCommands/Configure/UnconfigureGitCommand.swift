@@ -28,7 +28,7 @@ struct UnconfigureGitCommand: Command {
         "Show what would be removed everywhere": "lanyard unconfigure git --dry-run",
     ]
 
-    @Argument(help: "The URL whose host is meant; every host if left out.")
+    @Argument(help: "A URL of the host to undo it for; every host if left out.")
     var url: String?
 
     @OptionGroup var scope: GitScopeOptions
@@ -62,7 +62,7 @@ struct UnconfigureGitCommand: Command {
         if !scope.dryRun { try await requireWritable(files, record, context) }
         try scope.requireAnswer(context)
         for file in files {
-            console.note("this \(scope.dryRun ? "would be" : "is") taken out of \(context.short(file)):")
+            console.note("this \(scope.dryRun ? "would be" : "is") removed from \(context.short(file)):")
             let changes = written.filter { $0.file == file }.map(\.change)
             for line in GitChange.text(changes) { console.note("  \(line.displayable())") }
         }
@@ -131,7 +131,7 @@ struct UnconfigureGitCommand: Command {
             let key = entry.key.displayable(limit: 200)
             context.console.note(
                 Hint(
-                    "\(key) still names lanyard, which lanyard configure git did not write there; to take it out",
+                    "\(key) still names lanyard, which lanyard configure git did not write there; to remove it",
                     run: "git config --file \(entry.file) --unset-all \(entry.key) lanyard"))
         }
     }

@@ -16,7 +16,7 @@ struct AzureDeveloperCLICommand: ServedCommand {
         "Get a token as an SDK does": "lanyard azd auth token --output json --no-prompt"
     ]
 
-    @Argument(parsing: .captureForPassthrough, help: "What azd would be given.")
+    @Argument(parsing: .captureForPassthrough, help: "The arguments that azd would get.")
     var arguments: [String] = []
 }
 
@@ -35,6 +35,6 @@ struct AzureCLICommand: ServedCommand {
         "Get a token as an SDK does": "lanyard az account get-access-token --output json"
     ]
 
-    @Argument(parsing: .captureForPassthrough, help: "What az would be given.")
+    @Argument(parsing: .captureForPassthrough, help: "The arguments that az would get.")
     var arguments: [String] = []
 }

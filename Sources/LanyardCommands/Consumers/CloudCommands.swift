@@ -4,8 +4,8 @@ struct AWSCommand: ServedCommand {
     static let configuration = CommandConfiguration(
         commandName: "aws", abstract: "Print temporary keys for the AWS CLI and SDKs.",
         discussion: """
-            For credential_process in ~/.aws/config. The URL names the Security Token Service and the role; a rule says with \
-            which token lanyard assumes it.
+            For credential_process in ~/.aws/config. The URL names the Security Token Service and the role; a rule says \
+            which token lanyard uses to assume it.
             """)
 
     static let examples: KeyValuePairs = [

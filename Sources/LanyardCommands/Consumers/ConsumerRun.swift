@@ -110,7 +110,7 @@ struct ConsumerRun: Sendable {
 
     /// Tells what went wrong, and with whose request if it is another's.
     private func report(_ failure: Failure) {
-        if let requester = context.requester { context.console.note("a request of \(requester.text) failed:") }
+        if let requester = context.requester { context.console.note("a request from \(requester.text) failed:") }
         context.console.report(failure)
     }
 

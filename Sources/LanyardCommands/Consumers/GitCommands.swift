@@ -46,7 +46,7 @@ struct EraseCommand: ServedCommand {
 
 struct CapabilityCommand: ServedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "capability", abstract: "List what lanyard understands of git's protocol.")
+        commandName: "capability", abstract: "List the parts of git's protocol that lanyard understands.")
 
     static let examples: KeyValuePairs = ["See what lanyard understands": "lanyard capability"]
 }

@@ -3,7 +3,7 @@ import Rules
 
 struct GoAuthCommand: ServedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "goauth", abstract: "Answer the go command, which runs this if GOAUTH says so.",
+        commandName: "goauth", abstract: "Answer the go command's requests for credentials (GOAUTH).",
         discussion: "Standard input is the server's answer, up to a blank line; it may be empty.")
 
     static let examples: KeyValuePairs = [

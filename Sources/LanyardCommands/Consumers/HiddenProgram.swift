@@ -26,7 +26,8 @@ struct HiddenProgram {
         do throws(Failure) {
             guard let path = path(in: context) else {
                 throw Failure(
-                    "\(name) is not installed; in its place, lanyard answers only what SDKs ask", status: .notFound)
+                    "\(name) is not installed; lanyard stands in for it, but answers only what SDKs ask",
+                    status: .notFound)
             }
             try ProgramInPlace(words: [path] + arguments, variables: try variables(in: context)).run()
         } catch {

@@ -21,8 +21,8 @@ struct AgentChecks {
         guard !unserved.isEmpty else { return [.pass(Self.check, "serves \(names(of: forwards))")] }
         return [
             .warn(
-                Self.check, "nothing serves \(names(of: unserved))",
-                Hint("to serve what the configuration forwards", run: "lanyard agent"))
+                Self.check, "no agent runs for \(names(of: unserved))",
+                Hint("to start the agent", run: "lanyard agent"))
         ]
     }
 
@@ -35,7 +35,7 @@ struct AgentChecks {
         let shown = isForStrangers ? "its socket" : examination.context.short(agent)
         do throws(AgentSocket.Problem) {
             try AgentSocket(agent).check()
-            return .pass(Self.check, "everything is asked of the agent at \(shown), which can be reached")
+            return .pass(Self.check, "requests go to the agent at \(shown), which can be reached")
         } catch {
             return .fail(Self.check, Failure(error, at: shown, path: isForStrangers ? nil : agent))
         }

@@ -50,7 +50,8 @@ struct ClientSecretChecks {
         if isStored { return .pass(Self.check, "that of \(name) is stored") }
         guard let more = issuer.flowsBySecret else {
             return .fail(
-                Self.check, "\(match.authority) wants that of \(id.displayable(limit: 100)), and none is stored", store)
+                Self.check, "\(match.authority) requires that of \(id.displayable(limit: 100)), and none is stored",
+                store)
         }
         return Finding(check: Self.check, level: .pass, text: "\(name): \(more)", remedies: [store])
     }

@@ -34,7 +34,7 @@ struct ConfigurationChecks {
         }
         return .warn(
             "configuration", "\(text): nothing says which URL needs a token",
-            Hint(run: "lanyard configure git URL"), "passwords work without")
+            Hint(run: "lanyard configure git URL"), "passwords work without a rule")
     }
 
     /// The rules that can't work, or that something is odd about.
@@ -51,7 +51,7 @@ struct ConfigurationChecks {
         }
         guard let match = examination.registry.match(rule) else {
             return .fail(
-                "rule", "\(name): no plugin serves \(rule.authority.displayable(limit: 200))", Hint(place),
+                "rule", "\(name): no plugin supports \(rule.authority.displayable(limit: 200))", Hint(place),
                 Hint("see which plugins there are", run: "lanyard plugin list"))
         }
         if rule.identity == nil, let finding = clientFinding(rule, name, place, match) { return finding }
@@ -100,7 +100,7 @@ struct ConfigurationChecks {
     private var mode: Finding {
         switch configuration.deviceMode {
         case .personal: .pass("device", "personal: sign-ins stay in the login keyring")
-        case .shared: .pass("device", "shared: everything is gone at log-out")
+        case .shared: .pass("device", "shared: everything is deleted at log-out")
         }
     }
 
@@ -111,7 +111,7 @@ struct ConfigurationChecks {
         }
         if let clients = configuration.wellKnownClients {
             let names = clients.map { $0.displayable(limit: 64) }.joined(separator: ", ")
-            says.append(clients.isEmpty ? "forbids well-known clients" : "forbids well-known clients but \(names)")
+            says.append(clients.isEmpty ? "forbids well-known clients" : "forbids well-known clients except \(names)")
         }
         guard !says.isEmpty else { return nil }
         return .pass("policy", "\(Configuration.systemFile) \(says.joined(separator: ", and "))")
@@ -126,7 +126,7 @@ struct PluginChecks {
         let found: Finding =
             names.isEmpty
             ? .fail(
-                "plugins", "none is installed, so no token can be got",
+                "plugins", "none is installed, so lanyard can't get tokens",
                 Hint("install lanyard again", run: "script/install"))
             : .pass("plugins", names)
         return [found]

@@ -23,7 +23,7 @@ struct GitChecks {
     }
 
     private func program(_ version: GitVersion) -> Finding {
-        let how = version.takesTokens ? "takes tokens as such" : "takes tokens as passwords, which Azure DevOps accepts"
+        let how = version.takesTokens ? "supports tokens" : "sends tokens as passwords, which Azure DevOps accepts"
         guard version < GitVersion(major: 2, minor: 41) else { return .pass("git", "\(version); \(how)") }
         guard let host = hostOfUnknownTenant else {
             let missed = "git before 2.41 hides server challenges, so claims requests are missed"
@@ -60,7 +60,7 @@ struct GitChecks {
             guard let missing = await GitHelpers.missing(entries, at: place, context) else { continue }
             let place = missing.place.map { " for \($0.displayable(limit: 200))" } ?? ""
             return .fail(
-                name, "git can't find \(missing.program), the helper it is to run\(place)", Hint(run: missing.remedy))
+                name, "git can't find \(missing.program), the helper to run\(place)", Hint(run: missing.remedy))
         }
         guard everywhere.hasLanyard, let first = everywhere.beforeLanyard.first else {
             let text = everywhere.hasLanyard ? everywhere.names : "lanyard for \(places.joined(separator: ", "))"
@@ -68,7 +68,7 @@ struct GitChecks {
         }
         let text = "git asks \(everywhere.names)"
         return .warn(
-            name, "\(text); \(first.name) answers first where it can", Hint(run: "lanyard configure git --only"),
+            name, "\(text); \(first.name) answers first if it can", Hint(run: "lanyard configure git --only"),
             Hint("or for one host", run: "lanyard configure git URL --only"))
     }
 
@@ -86,7 +86,7 @@ struct GitChecks {
         let more = leaks.count > 1 ? ", and \(leaks.count - 1) more" : ""
         return .fail(
             "git.helpers",
-            "git \(version) hands tokens to \(first.keeper.name) as well, which may keep them: for \(shown)\(more)",
+            "git \(version) also passes tokens to \(first.keeper.name), which may keep them: for \(shown)\(more)",
             Hint(run: isEverywhere ? "lanyard configure git --only" : "lanyard configure git \(first.place) --only"),
             "or install git 2.46 or later, which tells other helpers not to keep them")
     }
@@ -115,7 +115,7 @@ struct GitChecks {
             }
             guard helpers.hasLanyard, let first = helpers.beforeLanyard.first else { continue }
             return .warn(
-                "git.helpers", "for \(shown) git asks \(first.name), which answers first where it can",
+                "git.helpers", "for \(shown) git asks \(first.name), which answers first if it can",
                 Hint(run: "lanyard configure git \(place) --only"))
         }
         return nil
@@ -132,7 +132,7 @@ struct GitChecks {
             findings.append(
                 .warn(
                     "git.path",
-                    "git does not send the path (useHttpPath is off), so git gets nothing by rules for "
+                    "git does not send the path (useHttpPath is off), so git gets nothing from rules for "
                         + "\(place.displayable()) with a path",
                     Hint(run: "lanyard configure git \(place)")))
         }
@@ -145,7 +145,7 @@ struct GitChecks {
         return [
             .warn(
                 "git.interactive",
-                "credential.interactive is \(off.value.displayable(limit: 20)): git's requests never ask you",
+                "credential.interactive is \(off.value.displayable(limit: 20)): git's requests never prompt you",
                 Hint(run: "git config --global --unset credential.interactive"))
         ]
     }

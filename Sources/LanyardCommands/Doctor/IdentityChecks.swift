@@ -29,7 +29,7 @@ struct IdentityChecks {
             return Finding(
                 check: Self.check, level: level,
                 text: "\(identity.name): \(path.displayable(limit: 300)) \(fault.rawValue)",
-                remedies: [fault == .open ? Hint("close it", run: "chmod go-rwx\(last: path)") : Hint(place)])
+                remedies: [fault == .open ? Hint("make it private", run: "chmod go-rwx\(last: path)") : Hint(place)])
         }
         if let variable = identity.secretVariable, context.variable(variable) == nil {
             return .warn(
@@ -41,11 +41,11 @@ struct IdentityChecks {
 
     private func lackOfPlugin(_ identity: Identity) -> String? {
         guard let application = identity.application else {
-            return examination.registry.machineAuthority == nil ? "no plugin serves managed identities" : nil
+            return examination.registry.machineAuthority == nil ? "no plugin supports managed identities" : nil
         }
         let match = examination.registry.match(
             authority: application.authority, kind: application.kind, isConfigured: true)
-        guard let match else { return "no plugin serves \(application.authority.displayable(limit: 200))" }
+        guard let match else { return "no plugin supports \(application.authority.displayable(limit: 200))" }
         return match.plugin.identities.contains(.client)
             ? nil : "the plugin \(match.plugin.name) gets no tokens for applications"
     }

@@ -43,7 +43,7 @@ struct KeyringChecks {
             return failed("keyring.bus", .noSessionBus)
         }
         return .fail(
-            "keyring.bus", "DBUS_SESSION_BUS_ADDRESS leads nowhere: \(address.displayable(limit: 200))",
+            "keyring.bus", "DBUS_SESSION_BUS_ADDRESS does not lead to a bus: \(address.displayable(limit: 200))",
             Hint("log in again, or", run: "unset DBUS_SESSION_BUS_ADDRESS"))
     }
 

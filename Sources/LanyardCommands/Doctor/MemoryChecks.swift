@@ -40,8 +40,8 @@ struct MemoryChecks {
             return .warn(
                 name, "no kernel keyring or no runtime directory: every get asks the keyring",
                 context.isInContainer
-                    ? Hint("nothing has to be done; to have it", run: "docker run --security-opt seccomp=unconfined")
-                    : "nothing has to be done; git only waits a little longer")
+                    ? Hint("this is optional; to enable it", run: "docker run --security-opt seccomp=unconfined")
+                    : "nothing needs to be done; git only waits a little longer")
         }
         return .pass(name, "answers are remembered, sealed with a key in the kernel")
     }

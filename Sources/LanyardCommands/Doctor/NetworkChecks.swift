@@ -19,12 +19,12 @@ struct NetworkChecks {
             let isGits = entries.contains { $0.key == "http.proxy" && !$0.value.isEmpty }
             guard isGits else { return .pass("proxy", "none") }
             return .warn(
-                "proxy", "git has one in http.proxy, which the plugins do not know",
+                "proxy", "git has one in http.proxy, which lanyard's plugins do not read",
                 Hint(run: "export https_proxy=\"$(git config http.proxy)\""))
         }
         guard !proxy.host.isEmpty, !proxy.value.lowercased().hasPrefix("socks") else {
             return .fail(
-                "proxy", "\(proxy.name) is no http proxy",
+                "proxy", "\(proxy.name) is not an http proxy",
                 Hint("write it like", write: "\(proxy.name)=http://proxy.contoso.com:8080"))
         }
         let except = context.variable("no_proxy") ?? context.variable("NO_PROXY")

@@ -36,7 +36,7 @@ struct OnlineChecks: Sendable {
     /// Everything; without a clock's finding if no authority told the time.
     func findings() async -> [Finding] {
         guard !targets.isEmpty else {
-            return [.pass("authority", "no rule and no default names one, so there was nobody to ask")]
+            return [.pass("authority", "no rule and no default names one, so none was asked")]
         }
         let console = session.context.console
         console.progress("asking \(targets.count == 1 ? "the authority" : "\(targets.count) authorities")")
@@ -77,7 +77,7 @@ struct OnlineChecks: Sendable {
             return Probed(target: target, finding: answer(probe, target), clockLead: lead)
         } catch {
             if case .plugin(let error, let name) = error, error.code == .unsupported {
-                let text = "the plugin \(name) tells nothing about it before a sign-in"
+                let text = "the plugin \(name) can't check it before a sign-in"
                 return Probed(target: target, finding: .pass("authority", "\(target.authority): \(text)"))
             }
             return Probed(target: target, finding: refusal("authority", error, target), isUsable: false)
@@ -122,7 +122,7 @@ struct OnlineChecks: Sendable {
         let isFailure = abs(lead) > Self.tolerance.failure
         return Finding(
             check: "clock", level: isFailure ? .fail : .warn,
-            text: isFailure ? "\(text), so ends of tokens are misread" : text, remedies: clockRemedies)
+            text: isFailure ? "\(text), so lanyard misjudges when tokens expire" : text, remedies: clockRemedies)
     }
 
     private var clockRemedies: [Hint] {
@@ -172,7 +172,7 @@ struct OnlineChecks: Sendable {
         guard decision.canRenew || isBrokered else { return withoutRefreshToken(account, decision, target) }
         if decision.match?.issuer?.revokesOnRenewal == true, case .answer = decision.step {
             let whose = "\(name(of: account)) at \(target.authority)"
-            return .pass("renewal", "\(whose) was not renewed: that would end the token that is in use")
+            return .pass("renewal", "\(whose) was not renewed: that would invalidate the token in use")
         }
         do throws(AcquisitionError) {
             let token = try await session.acquirer.renewNow(
@@ -190,10 +190,10 @@ struct OnlineChecks: Sendable {
     ) -> Finding {
         let who = "\(name(of: account)) at \(target.authority)"
         if case .answer(let token) = decision.step {
-            guard let end = token.expiresOn else { return .pass("renewal", "\(who): the stored token has no end") }
+            guard let end = token.expiresOn else { return .pass("renewal", "\(who): the stored token doesn't expire") }
             let left = (end - Int(session.context.now)).timeInWords
             return .warn(
-                "renewal", "\(who): the stored token serves for \(left), and there is no refresh token to follow it",
+                "renewal", "\(who): the stored token is valid for \(left), and there is no refresh token",
                 signIn(target))
         }
         return .warn(

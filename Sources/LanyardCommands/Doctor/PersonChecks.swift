@@ -10,10 +10,10 @@ struct PersonChecks {
 
     var findings: [Finding] {
         if examination.isForIdentities {
-            return [.pass("sign-in", "nobody is asked here: applications and machines sign in by themselves")]
+            return [.pass("sign-in", "nobody is asked here: applications and machines sign in without a person")]
         }
         if let name = silencing {
-            let text = "lanyard asks nothing here, because \(name) says so"
+            let text = "lanyard never prompts here, because of \(name)"
             let person = Hint(run: "env -u \(name) lanyard login URL")
             guard name == "CI" else { return [.warn("sign-in", text, person)] }
             let application = Hint("as an application", run: "lanyard configure git --identity environment")
@@ -51,14 +51,14 @@ struct PersonChecks {
                 name, "there is no \(tried) to open one",
                 named == nil
                     ? Package.xdgUtils.hint()
-                    : "set BROWSER or browser to a command that there is")
+                    : "set BROWSER or browser to a command that exists")
         }
         return .pass(name, "opens with \(command.displayable(limit: 100))")
     }
 
     private var terminal: Finding {
         if presence.hasTerminal { return .pass("terminal", "there is one") }
-        if presence.hasBrowser { return .pass("terminal", "there is none; the browser opens without") }
+        if presence.hasBrowser { return .pass("terminal", "there is none; the browser opens without one") }
         return .warn(
             "terminal", "there is none, so git cannot ask you to sign in from here",
             Hint("sign in beforehand; codes are shown on standard error", run: "lanyard login URL"))

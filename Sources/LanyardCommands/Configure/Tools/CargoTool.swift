@@ -9,8 +9,8 @@ enum CargoTool: ConfigurableTool {
     static let name = "cargo"
     static let purpose = "cargo use lanyard as a credential provider"
     static let discussion = """
-        Adds lanyard to `global-credential-providers` in cargo's config.toml. Tokens that `cargo login` keeps still count for registries that \
-        lanyard has nothing for. It takes cargo 1.74 or later.
+        Adds lanyard to `global-credential-providers` in cargo's config.toml. Tokens that `cargo login` keeps still apply to registries that \
+        lanyard has no credential for. It needs cargo 1.74 or later.
         """
     static let url = ToolURL.none
 
@@ -54,7 +54,7 @@ enum CargoTool: ConfigurableTool {
         let body = old.dropLast().trimmed(of: " \t\r\n,")
         guard old.utf8.first == UInt8(ascii: "["), old.utf8.last == UInt8(ascii: "]"), !body.hasBytes("#") else {
             throw Failure(
-                "\(file.displayable()) has providers that can't be added to safely",
+                "\(file.displayable()) has a list of providers that lanyard can't safely extend",
                 hints: [Hint("add to global-credential-providers", write: new)])
         }
         return body.utf8.count == 1 ? "[\(new)]" : "\(body), \(new)]"

@@ -90,7 +90,7 @@ extension ConfigurableTool {
         let pattern = try typed(url)
         guard schemes.contains(pattern.scheme) else {
             throw Failure(
-                "\(name) takes no \(pattern.scheme) URLs, only \(schemes.joined(separator: ", "))",
+                "\(name) accepts no \(pattern.scheme) URLs, only \(schemes.joined(separator: ", "))",
                 hints: [Hint("write", write: pattern.text.with(scheme: schemes[0]))], status: .usage)
         }
         return try place(of: pattern)
@@ -114,7 +114,7 @@ extension ConfigurableTool {
         guard port || path else { return nil }
         let parts = [port ? "port" : nil, path ? "path" : nil].compactMap(\.self).joined(separator: " and ")
         return
-            "\(name) doesn't go by the \(parts), so this is for all of \(pattern.host.urlText.displayable(limit: 200))"
+            "\(name) ignores the \(parts), so this applies to all of \(pattern.host.urlText.displayable(limit: 200))"
     }
 }
 
@@ -127,7 +127,7 @@ extension URLPattern {
     /// The pattern, unless its host has wildcards, which most tools don't know.
     func withoutWildcard(for tool: String) throws(Failure) -> URLPattern {
         guard host.name.hasBytes("*") else { return self }
-        throw Failure("\(tool) knows no wildcards in hosts", hints: ["name one host"], status: .usage)
+        throw Failure("\(tool) doesn't support wildcards in hosts", hints: ["name one host"], status: .usage)
     }
 }
 

@@ -58,7 +58,7 @@ enum ContainerTool: ForwardTool {
         }
         let file = place.context.short(compose)
         return try services(of: compose).contains(forward(place))
-            ? "nothing is written: an override of \(file) is there already"
+            ? "nothing is written: an override of \(file) exists already"
             : "nothing is written: \(file) has no service \(forward(place))"
     }
 
@@ -69,7 +69,7 @@ enum ContainerTool: ForwardTool {
             try changes(place).isEmpty
         {
             let file = place.context.short(compose)
-            let text = "for a service of \(file), beside its image"
+            let text = "for a service of \(file), next to its image"
             notes.append(Hint("\(text): volumes", write: "- ${XDG_RUNTIME_DIR}/lanyard/agents/\(name):\(target)"))
             notes.append(Hint("\(text): environment", write: "\(Configuration.agentVariable): \(target)"))
         }

@@ -7,8 +7,8 @@ enum GoTool: ConfigurableTool {
     static let name = "go"
     static let purpose = "Go use lanyard for modules"
     static let discussion = """
-        Adds lanyard to `GOAUTH` in the file that `go env -w` writes. It takes Go 1.24 or later. netrc, which Go reads by itself, or what \
-        `GOAUTH` names still comes first.
+        Adds lanyard to `GOAUTH` in the file that `go env -w` writes. It needs Go 1.24 or later. netrc, which Go reads by default, or what \
+        `GOAUTH` already names still comes first.
         """
     static let url = ToolURL.none
 
@@ -19,13 +19,13 @@ enum GoTool: ConfigurableTool {
 
     static func remarks(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard try ToolSetting(.lines, "GOAUTH", in: try file(place)).current() == "off" else { return [] }
-        return ["GOAUTH is off, so Go sends no credentials; lanyard takes its place until lanyard unconfigure go"]
+        return ["GOAUTH is off, so Go sends no credentials; lanyard replaces that until lanyard unconfigure go"]
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard let own = place.context.variable("GOAUTH"), !own.hasBytes("lanyard") else { return [] }
-        let what = own == "off" ? "GOAUTH is off in the environment, which counts" : "GOAUTH in the environment counts"
-        return [Hint("\(what) instead; take it out", run: "unset GOAUTH")]
+        let what = own == "off" ? "GOAUTH is off in the environment, which wins" : "GOAUTH in the environment wins"
+        return [Hint("\(what); unset it", run: "unset GOAUTH")]
     }
 
     static func override(_ place: ToolPlace) -> Bool? {

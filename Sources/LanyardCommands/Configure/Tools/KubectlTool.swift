@@ -9,9 +9,9 @@ import ToolTexts
 /// kubectl and what else is made with client-go: kubeconfigs that use kubelogin, or kubectl's former sign-in to Azure, run lanyard instead.
 enum KubectlTool: ConfigurableTool {
     static let name = "kubectl"
-    static let purpose = "kubectl, helm and k9s use lanyard for clusters of Entra ID"
+    static let purpose = "kubectl, helm and k9s use lanyard for clusters that use Entra ID"
     static let discussion = """
-        Converts the users of your kubeconfigs that a person signs in with by kubelogin or by kubectl's former azure auth-provider. \
+        Converts the users of your kubeconfigs that sign a person in with kubelogin or with kubectl's former azure auth-provider. \
         Those of service principals and managed identities stay.
         """
     static let url = ToolURL.none
@@ -43,7 +43,7 @@ enum KubectlTool: ConfigurableTool {
         }
         for (file, user) in try users(place, areHidden: true) where user.isOfEntra && !user.isLanyard {
             let which = "\(user.name.displayable(limit: 200)) of \(place.context.short(file))"
-            remarks.append("the user \(which) stays as it is: kubectl takes that of an earlier file")
+            remarks.append("the user \(which) stays as it is: kubectl uses the one in an earlier file")
         }
         return remarks
     }
@@ -130,7 +130,7 @@ enum KubectlTool: ConfigurableTool {
         let files = files(place).map(place.context.short).joined(separator: ", ")
         return Failure(
             reasons.isEmpty
-                ? "no user in \(files) signs in to Entra ID by kubelogin or azure"
+                ? "no user in \(files) signs in to Entra ID with kubelogin or azure"
                 : "no user in \(files) can be converted",
             hints: reasons + [
                 Hint(

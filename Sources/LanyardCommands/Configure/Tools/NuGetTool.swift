@@ -31,11 +31,11 @@ enum NuGetTool: ConfigurableTool {
         }
         for variable in variables where place.context.variable(variable) != nil {
             notes.append(
-                Hint("NuGet looks for plugins only where \(variable) says; take it out", run: "unset \(variable)"))
+                Hint("NuGet looks for plugins only where \(variable) says; unset it", run: "unset \(variable)"))
         }
         let others = "\(place.home)/.nuget/plugins/netcore/CredentialProvider.Microsoft"
         if place.context.isFile(others) {
-            notes.append("\(place.context.short(others)) may be asked first; remove it for feeds that lanyard serves")
+            notes.append("\(place.context.short(others)) may be asked first; remove it for lanyard's feeds")
         }
         return notes
     }

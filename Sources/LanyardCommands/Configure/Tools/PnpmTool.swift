@@ -11,7 +11,7 @@ enum PnpmTool: ConfigurableTool {
     static let purpose = "pnpm use lanyard for a registry"
     static let discussion = """
         Writes a program for the registry, which runs `lanyard pnpm URL`, and names it as the registry's `tokenHelper` in `~/.npmrc`. pnpm \
-        ignores token helpers in a project's file. npm and yarn know none; see lanyard-exec(1).
+        ignores token helpers in a project's file. npm and yarn have none; see lanyard-exec(1).
         """
     static let url = ToolURL.required
     static let exampleOfURL = " https://npm.contoso.com/registry"

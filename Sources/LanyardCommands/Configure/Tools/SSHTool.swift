@@ -11,7 +11,7 @@ enum SSHTool: ForwardTool {
     static let name = "ssh"
     static let purpose = "tools on a host that you reach by ssh ask this machine's agent"
     static let discussion = """
-        Adds a file to `~/.ssh` that forwards the agent's socket for the host, and includes it first in `~/.ssh/config`. It says what to do \
+        Adds a file to `~/.ssh` that forwards the agent's socket for the host, and includes it first in `~/.ssh/config`. Prints what to do \
         on the host.
         """
     static let url = ToolURL.host("a host, as you name it to ssh", help: "The host, as you name it to ssh.")
@@ -25,7 +25,7 @@ enum SSHTool: ForwardTool {
                 hints: ["give the host a short name in ~/.ssh/config, and take that"], status: .usage)
         }
         for path in [try socket(place), remoteSocket(place)] where !path.isPlainPath {
-            throw Failure("ssh takes no such path: \(path.displayable(limit: 300))")
+            throw Failure("ssh doesn't accept the path: \(path.displayable(limit: 300))")
         }
     }
 

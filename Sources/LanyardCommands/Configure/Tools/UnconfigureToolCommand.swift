@@ -13,7 +13,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
             usage: "lanyard unconfigure \(Tool.name) [<options>]"
                 + (Tool.url == .none ? "" : Tool.url.isHost ? " [<host>]" : " [<url>]"),
             discussion: """
-                Takes back only what lanyard wrote, and puts back what stood there before. What was changed since stays, and so do rules, \
+                Removes only what lanyard wrote, and restores what was there before. Later changes stay, and so do rules, \
                 tokens and passwords.
                 """)
     }
@@ -118,7 +118,7 @@ struct UnconfigureToolCommand<Tool: ConfigurableTool>: Command {
         let verb = options.dryRun ? "would be" : "is"
         // A link or a program is all that is in the file.
         guard !leaving.areWholeFiles else { return console.note("\(context.short(file)) \(verb) removed") }
-        console.note("this \(verb) taken out of \(context.short(file)):")
+        console.note("this \(verb) removed from \(context.short(file)):")
         for entry in leaving {
             console.show(rows: entry.change.setting.shown(entry.change.value))
             guard let before = entry.before else { continue }
