@@ -11,7 +11,7 @@ struct InteractionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The command that opens a browser.", valueName: "command"))
     var browser: String?
 
-    @Flag(help: "Print the page's URL instead of opening it; the URL it ends at can be pasted.")
+    @Flag(help: "Print the page's URL instead of opening it; you can paste the last page's URL.")
     var noBrowser = false
 
     @Option(help: ArgumentHelp("How long to wait for you.", valueName: "seconds"))
@@ -23,10 +23,10 @@ struct InteractionOptions: ParsableArguments {
     mutating func validate() throws {
         if noBrowser, browser != nil { throw ValidationError("give --browser or --no-browser, not both") }
         if let browser, ShellWords.split(browser)?.isEmpty != false {
-            throw ValidationError("--browser takes a command; a quote in it isn't closed, or it is empty")
+            throw ValidationError("--browser needs a command; a quote in it isn't closed, or it is empty")
         }
         if let timeout, !(10...86_400).contains(timeout) {
-            throw ValidationError("--timeout takes 10 to 86400 seconds")
+            throw ValidationError("--timeout must be 10 to 86400 seconds")
         }
     }
 

@@ -9,7 +9,7 @@ extension Failure {
         let name = identity.name.displayable(limit: 64)
         if let variable {
             self.init(
-                "the variable \(variable) is not set, and the identity \(name) is proved by it",
+                "the variable \(variable) is not set, and the identity \(name) needs it",
                 hints: ["set it to the secret, where only this process can read it"])
         } else {
             self.init(
@@ -60,7 +60,7 @@ extension Failure {
         if let nearest {
             let missing = nearest.filter { !present.contains($0) }
             self.init(
-                "the variables describe no identity: \(missing.joined(separator: " and ")) missing beside "
+                "the variables describe no identity: \(missing.joined(separator: " and ")) missing, in addition to "
                     + nearest.filter(present.contains).joined(separator: " and "),
                 hints: ["set what is missing, or name another identity"])
         } else {

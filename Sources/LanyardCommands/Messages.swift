@@ -39,8 +39,8 @@ extension Failure {
         case .forwarded(let refusal): self.init(refusal)
         case .keptElsewhere:
             self.init(
-                "this machine asks an agent, which neither stores nor removes anything",
-                hints: ["do it where the agent runs"])
+                "this machine uses an agent, which neither stores nor removes anything",
+                hints: ["do it on the agent's machine"])
         case .notForwarded:
             self.init(
                 "an agent gives tokens for URLs only", hints: [Hint("name a URL, as in", run: "lanyard token URL")])
@@ -102,7 +102,7 @@ extension Failure {
             self.init(
                 "\(host.displayable(limit: 255)) is not mapped to the resource of \(scope.displayable(limit: 255))",
                 hints: [
-                    "a token goes only to hosts that a [[rule]] or a plugin maps to its resource; see lanyard-config(5)"
+                    "a token is sent only to hosts that a [[rule]] or a plugin maps to its resource; see lanyard-config(5)"
                 ])
         case .noClientID(let authority):
             self.init(
@@ -136,7 +136,7 @@ extension Failure {
             self.init(
                 "there is no identity \(name.displayable(limit: 64))",
                 hints: [
-                    Hint("these are there: \(names.joined(separator: ", "))"),
+                    Hint("the identities are \(names.joined(separator: ", "))"),
                     Hint("add one", run: "lanyard identity add NAME"),
                 ])
         case .noIdentityInEnvironment(let known, let present): self.init(noIdentityAmong: known, present: present)
@@ -239,7 +239,7 @@ extension Failure {
         case .busy:
             self.init(
                 "another lanyard is still signing in to \(request.authority.displayable(limit: 255))",
-                hints: ["finish that sign-in, or end it, and try again"])
+                hints: ["finish that sign-in, or cancel it, and try again"])
         }
     }
 

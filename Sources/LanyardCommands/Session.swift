@@ -122,7 +122,7 @@ struct Session: Sendable {
                 forwarded: credential.secret, expiresOn: credential.expiresOn, realm: credential.realm ?? "",
                 basicUsername: credential.takesBearer ? nil : credential.basicUsername)
         case .refused(let refusal): throw Failure(refusal, in: context)
-        case .credential, .list, .nothing: throw Failure("where the agent runs, no rule maps \(request.url)")
+        case .credential, .list, .nothing: throw Failure("on the agent's machine, no rule maps \(request.url)")
         }
     }
 

@@ -56,7 +56,7 @@ extension URLPattern {
     func requireGitPlace() throws(Failure) {
         guard ["ssh", "git", "file", "git+ssh", "ssh+git"].contains(scheme) else { return }
         throw Failure(
-            "git asks no helper about \(scheme) URLs", hints: ["name the URL that the server has for https"],
+            "git asks no helper about \(scheme) URLs", hints: ["use the server's https URL"],
             status: .usage)
     }
 }
@@ -86,7 +86,7 @@ extension URLPattern {
         // It would be written into files, and matches no request.
         guard !pattern.hasPassword else {
             throw Failure(
-                "the URL holds a password, which has no place in the configuration",
+                "the URL contains a password, which doesn't belong in the configuration",
                 hints: ["leave it out, as in \(pattern.scheme)://\(pattern.host.urlText)/…"], status: .usage)
         }
         self = pattern
@@ -109,7 +109,7 @@ extension Failure {
             return
         }
         self.init(
-            "no rule maps \(request.url)", hints: [Hint("make one", run: "lanyard rule add \(request.url)")])
+            "no rule maps \(request.url)", hints: [Hint("add one", run: "lanyard rule add \(request.url)")])
     }
 
     /// What was typed for a URL and is none.

@@ -57,7 +57,7 @@ package struct ControllingTerminal: ~Copyable, Sendable {
             switch editor.take(byte) {
             case .more(let shown): if echo { write(shown) }
             case .line(let line): return line
-            case .tooLong: write("\nlanyard: that is too long to be meant\n\(question)")
+            case .tooLong: write("\nlanyard: that line is too long; try again\n\(question)")
             case .end: return .some(nil)
             }
             return nil

@@ -15,7 +15,7 @@ struct Menu {
         case end
     }
 
-    private static let prompt = "lanyard: arrows, number or name; Enter takes the marked one: "
+    private static let prompt = "lanyard: arrows, number or name; Enter picks the marked one: "
     /// More than any name needs.
     private static let longestFilter = 64
 

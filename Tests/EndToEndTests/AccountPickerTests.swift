@@ -55,7 +55,7 @@ import Testing
                 let ended = try await terminal.run(
                     "\(world.folder)/bin/lanyard", ["get"], input: "url=\(url)\n", environment: world.environment
                 ) { terminal in
-                    try await terminal.sees("Enter takes the marked one: ")
+                    try await terminal.sees("Enter picks the marked one: ")
                     #expect(!terminal.isAsItWas)
                     try terminal.type(keys)
                 }
@@ -74,7 +74,7 @@ import Testing
             try await terminal.run("/bin/bash", ["--norc", "-i"], environment: shell) { terminal in
                 try await terminal.sees("ready> ")
                 try terminal.type("lanyard get <\(world.folder)/work/request\r")
-                try await terminal.sees("Enter takes the marked one: ")
+                try await terminal.sees("Enter picks the marked one: ")
                 try terminal.type("car\u{3}")
                 try await terminal.ends("ready> ")
                 try terminal.type("exit\r")

@@ -268,9 +268,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("exit 3", "git failed while telling its version: exit status 3"),
-        ("echo 'fatal: no \u{1B}[31mmemory' >&2; exit 128", "git failed while telling its version: no ?[31mmemory"),
-        ("kill -9 $$", "git was ended by the signal 9"), ("echo hub", "git tells no version: hub"),
+        ("exit 3", "git failed while printing its version: exit status 3"),
+        ("echo 'fatal: no \u{1B}[31mmemory' >&2; exit 128", "git failed while printing its version: no ?[31mmemory"),
+        ("kill -9 $$", "git was killed by signal 9"), ("echo hub", "git prints no version: hub"),
     ])
     func `a git that fails is told by its own words`(script: String, message: String) async throws {
         try await Home.with { home in

@@ -151,7 +151,7 @@ import Testing
             #expect(pnpm["reads"] as? [String] == ["Basic …"])
             #expect(
                 (pnpm["asks"] as? [String])?.contains(
-                    "takes the password stored for it, or for the nearest place above it")
+                    "uses the password stored for it, or for the nearest place above it")
                     == true)
             let uv = try await explain(home, url, "--for", "uv")
             #expect(uv["gets"] as? String == "the user name u and a password" && uv["status"] as? Int == 0, "\(uv)")
@@ -252,8 +252,8 @@ import Testing
     @Test func `what a tool can't be given is not promised`() async throws {
         try await Home.with(.unlocked) { home in
             let aws = try await home.lanyard(["explain", "https://sts.example/arn:aws:iam::1:role/r", "--for", "aws"])
-            #expect(aws.output.contains("takes no stored password\n"), "\(aws)")
-            #expect(aws.output.contains("for aws, lanyard would have nothing: no rule maps the URL\n"), "\(aws)")
+            #expect(aws.output.contains("uses no stored password\n"), "\(aws)")
+            #expect(aws.output.contains("for aws, lanyard would return nothing: no rule maps the URL\n"), "\(aws)")
             #expect(aws.output.contains(" --scope SCOPE --exchange aws-sts\n"), "\(aws)")
             let bazel = try await home.lanyard(["explain", "grpcs://cache.example:8980", "--for", "bazel"])
             #expect(

@@ -38,7 +38,7 @@ import Testing
             let ended = try await world.atTerminal(
                 ["lanyard", "configure", "git", "\(url)/contoso"],
                 answering: [
-                    ("make one? [Y/n] ", ""), ("looks like GitHub; sign in there? [Y/n] ", "n"),
+                    ("add one? [Y/n] ", ""), ("looks like GitHub; sign in there? [Y/n] ", "n"),
                     ("authority [", "github"), ("GitHub's own URL [\(url)]: ", "https://elsewhere.example"),
                     ("GitHub's own URL [\(url)]: ", ""), ("client ID: ", world.sandbox.forge.clientID),
                     ("go on? [Y/n] ", ""), ("client secret, or Enter to sign in with a code: ", ""),
@@ -60,7 +60,7 @@ import Testing
             let refused = try await world.atTerminal(
                 ["lanyard", "configure", "git", url],
                 answering: [
-                    ("make one? [Y/n] ", ""), ("looks like GitLab; sign in there? [Y/n] ", ""),
+                    ("add one? [Y/n] ", ""), ("looks like GitLab; sign in there? [Y/n] ", ""),
                     ("client ID: ", "nobodys"),
                     ("go on? [Y/n] ", ""), ("sign in now? [Y/n] ", ""),
                 ], browser)
@@ -103,7 +103,7 @@ import Testing
             let ended = try await world.atTerminal(
                 ["lanyard", "configure", "git", url],
                 answering: [
-                    ("make one? [Y/n] ", ""), ("looks like GitHub; sign in there? [Y/n] ", ""),
+                    ("add one? [Y/n] ", ""), ("looks like GitHub; sign in there? [Y/n] ", ""),
                     ("client ID: ", world.sandbox.forge.clientID), ("go on? [Y/n] ", ""),
                     ("client secret, or Enter to sign in with a code: ", secret), ("sign in now? [Y/n] ", ""),
                 ], Self.quiet.merging(world.browser(as: "alice@contoso.example")) { $1 })
@@ -223,7 +223,7 @@ import Testing
             try Self.git(home, "fatal: unable to access 'https://git.contoso.example/x/': Connection refused\n")
             let ended = try await home.lanyardAtTerminal(
                 ["configure", "git", "https://git.contoso.example/x"],
-                [("make one? [Y/n] ", ""), ("authority: ", ""), ("authority: ", "^D")])
+                [("add one? [Y/n] ", ""), ("authority: ", ""), ("authority: ", "^D")])
             let reason = "git.contoso.example could not be asked how to sign in: Connection refused"
             let words = ended.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             #expect(ended.status == 1 && words.contains(reason), "\(ended)")
@@ -270,7 +270,7 @@ import Testing
                 let ended = try await world.atTerminal(
                     ["lanyard", "configure", "git", url],
                     answering: [
-                        ("make one? [Y/n] ", ""), ("sign in there? [Y/n] ", ""), ("client ID: ", client),
+                        ("add one? [Y/n] ", ""), ("sign in there? [Y/n] ", ""), ("client ID: ", client),
                         ("go on? [Y/n] ", ""),
                     ] + (isForge ? [] : [("sign in now? [Y/n] ", "")]), Self.quiet)
                 let words = ended.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -298,7 +298,7 @@ import Testing
                 ["rule", "add", "https://git.example", "--authority", authority, "--client-id", "app"])
             #expect(other.status == 0, "\(other)")
             let added = try await home.lanyardAtTerminal(["rule", "add", url], [("client ID [app]: ", "")])
-            #expect(added.status == 0 && added.output.contains("; taking \(authority)"), "\(added)")
+            #expect(added.status == 0 && added.output.contains("; using \(authority)"), "\(added)")
             let rules = try home.text(home.configFile).components(separatedBy: "[[rule]]\n")
             let rule = try #require(rules.last)
             #expect(rule.contains("url       = \"\(url)\"\nauthority = \"\(authority)\"\n"), "\(rule)")

@@ -172,8 +172,8 @@ import Testing
                 let found = try await there.lanyard(["import", "--from", "git-libsecret"])
                 #expect(
                     found.lines == [
-                        "usable  password  bob at https://git.example          lanyard finds it as it is",
-                        "usable  password  bob at https://git.example/a/b.git  lanyard finds it as it is",
+                        "usable  password  bob at https://git.example          lanyard uses it already",
+                        "usable  password  bob at https://git.example/a/b.git  lanyard uses it already",
                     ], "\(found)")
                 let second = try await there.lanyard(["get"], input: "url=https://git.example/a/b.git\n")
                 #expect(second.value("password") == "two", "\(second)")

@@ -247,7 +247,7 @@ struct ShareTests {
                     "--scope", "https://\(tenant)/sandbox-git/Repo.Read",
                 ], world.browser(as: "erin@example.net"))
             #expect(refused.status == 1 && refused.output.isEmpty, "\(refused)")
-            #expect(refused.errors.contains("Azure Identity takes only accounts of Microsoft Entra ID"), "\(refused)")
+            #expect(refused.errors.contains("Azure Identity accepts only accounts of Microsoft Entra ID"), "\(refused)")
         }
     }
 }

@@ -164,7 +164,7 @@ import Testing
                 let page = try Self.page(terminal)
                 let lines = terminal.lines
                 let label = try #require(lines.firstIndex { $0.hasPrefix("lanyard: and enter this code") })
-                #expect(lines[label] == "lanyard: and enter this code, which is good for 15 minutes:")
+                #expect(lines[label] == "lanyard: and enter this code, which is valid for 15 minutes:")
                 let code = lines[label + 1]
                 #expect(code.wholeMatch(of: #/[A-Z0-9-]+/#) != nil, "\(code)")
                 #expect(try Self.decoded(terminal) == page)

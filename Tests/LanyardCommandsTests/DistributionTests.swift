@@ -22,7 +22,7 @@ import Testing
             lines == [
                 "install it: sudo apt install libsecret-1-0", "install it: sudo dnf install libsecret",
                 "install it: sudo pacman -S libsecret",
-                "install it with your distribution's package manager; it is called libsecret or the like",
+                "install it with your distribution's package manager; it is called libsecret or similar",
             ])
         for package in Package.allCases {
             for family in Distribution.allCases where family != .other {

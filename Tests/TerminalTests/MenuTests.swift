@@ -51,7 +51,7 @@ import Testing
     @Test func `what is typed leaves the choices that have it, with their numbers`() {
         let lines = type("fab").menu.text.split(separator: "\n")
         #expect(lines.count == 2 && lines[0].hasPrefix("> 2) malice@fabrikam.example"), "\(lines)")
-        #expect(lines[1] == "lanyard: arrows, number or name; Enter takes the marked one: fab")
+        #expect(lines[1] == "lanyard: arrows, number or name; Enter picks the marked one: fab")
         #expect(type("xyz").menu.text.hasPrefix("  no match\n"))
     }
 

@@ -103,7 +103,7 @@ extension AskingTool.Answer {
             case .authorization: "a credential"
             }
         let fields = masked.fields.keys.filter(output.hasBytes).sorted()
-        let end = isTold(masked.expiresOn, masked.expiry) ? ", and when \(fields.isEmpty ? "it ends" : "they end")" : ""
+        let end = isTold(masked.expiresOn, masked.expiry) ? ", and \(fields.isEmpty ? "its" : "their") expiry time" : ""
         if output.hasBytes(masked.authorizationHeader) { return header(masked, secret) + end }
         guard output.hasBytes(Credential.mask) else { return nil }
         guard fields.isEmpty else { return "temporary keys (\(fields.joined(separator: ", ")))\(end)" }

@@ -31,7 +31,7 @@ struct ExplainCommand: Command {
     @Flag(help: "List every rule that doesn't map the URL, not only close ones.")
     var all = false
 
-    @Flag(help: "Have git ask the server, without a name or password, how it wants to be signed in to.")
+    @Flag(help: "Have git ask the server, without a name or password, how to sign in.")
     var online = false
 
     @Flag(help: "Print JSON.")

@@ -39,7 +39,7 @@ extension Explainer {
         guard let request = tool.request else { return [tool.silence] }
         var facts = [explanation.isByName ? "for a token by its scopes" : "for \(explanation.url)"]
         if explanation.wanted == nil, !explanation.isByName {
-            facts.append(tool.takesPasswords ? request.reach.forPeople : "takes no stored password")
+            facts.append(tool.takesPasswords ? request.reach.forPeople : "uses no stored password")
         }
         if tool.name.text == "uv", !typedUsername {
             facts.append("only if the index's URL has a user name, or the index has authenticate = \"always\"")
@@ -141,9 +141,9 @@ extension PathReach {
     /// Where a stored password may be.
     fileprivate var forPeople: String {
         switch self {
-        case .place: "takes only a password stored for exactly this place"
-        case .above: "takes the password stored for it, or for the nearest place above it"
-        case .below: "takes the password stored for the host, or else the only one stored below it"
+        case .place: "uses only a password stored for exactly this place"
+        case .above: "uses the password stored for it, or for the nearest place above it"
+        case .below: "uses the password stored for the host, or else the only one stored below it"
         }
     }
 }

@@ -52,7 +52,7 @@ struct Explainer {
         await copy.explain()
         copy.explanation.tool = copy.toolView
         if copy.explanation.agent != nil, tool?.request != nil {
-            copy.explanation.tool?.gets = "what the agent gives"
+            copy.explanation.tool?.gets = "what the agent returns"
             copy.explanation.tool?.isUnusable = false
         }
         if let tool, tool.request == nil { copy.explanation.next = tool.silent(copy.explanation.url) }
@@ -209,7 +209,7 @@ struct Explainer {
     private var nothing: String {
         let reason = "no rule maps the URL"
         guard let tool, !tool.name.isGit else { return "print nothing: \(reason), and no password is stored for it" }
-        return "have nothing: \(reason)" + (tool.takesPasswords ? ", and no password is stored for it" : "")
+        return "return nothing: \(reason)" + (tool.takesPasswords ? ", and no password is stored for it" : "")
     }
 
     func storedPassword() throws(StoreError) -> StoredPassword? {

@@ -135,17 +135,17 @@ extension Explanation {
             case .named?: "named by \(namedBy ?? "the request")"
             case .username?: "the user name in the URL"
             case .selectedHere?: "chosen for this authority"
-            case .selected?: "chosen for all: lanyard use"
+            case .selected?: "chosen for all authorities: lanyard use"
             case .hasToken?: "it has a token of this authority"
             case .atHome?: decision.match?.isSeparate == true ? "the only one" : "the only one from this tenant"
-            case .hasBeenHere?: "the only one that has been at this tenant"
+            case .hasBeenHere?: "the only one that has used this tenant"
             case .onlyOne?, nil: "the only one"
             }
         return ["\(account.nameForPeople) (\(how))"]
     }
 
     private static func use(of broker: PluginManifest, _ decision: Decision) -> String {
-        let when = decision.asksBrokerFirst ? "first" : "if the refresh token is of no use"
+        let when = decision.asksBrokerFirst ? "first" : "if the refresh token doesn't work"
         return "\(broker.name) \(broker.version) asks it, if there is one, \(when)"
     }
 

@@ -33,10 +33,10 @@ struct Git: Sendable {
     /// - Throws: `Failure` if there is no git.
     func version() async throws(Failure) -> GitVersion {
         let result = try await run(["--version"])
-        guard result.status == 0 else { throw result.failure(doing: "telling its version") }
+        guard result.status == 0 else { throw result.failure(doing: "printing its version") }
         guard let version = GitVersion(result.output) else {
             throw Failure(
-                "git tells no version: \(String(result.output.pieces(between: "\n").first ?? "").displayable(limit: 100))",
+                "git prints no version: \(String(result.output.pieces(between: "\n").first ?? "").displayable(limit: 100))",
                 hints: [Hint("see which program that is", run: "type git")])
         }
         return version
@@ -69,7 +69,7 @@ struct Git: Sendable {
             switch result.terminationStatus {
             case .exited(let status):
                 return Output(status: status, output: result.standardOutput, errors: result.standardError)
-            case .signaled(let signal): throw Failure("git was ended by the signal \(signal)")
+            case .signaled(let signal): throw Failure("git was killed by signal \(signal)")
             }
         } catch let failure as Failure {
             throw failure

@@ -134,7 +134,7 @@ struct ApplicationOptions: ParsableArguments {
             "The source of an assertion: \(assertions.joined(separator: ", ")), ...", valueName: "source"))
     var assertion: String?
 
-    @Flag(help: "Take an authority at a host that no plugin knows.")
+    @Flag(help: "Accept an authority at a host that no plugin knows.")
     var trustAuthority = false
 
     private var proofs: [String] {
@@ -158,7 +158,7 @@ struct ApplicationOptions: ParsableArguments {
         }
         if proofs.count > 1 { throw ValidationError("give \(proof) or \(proofs[1]), not both") }
         guard certificatePassword || certificatePasswordVariable != nil else { return }
-        if certificate == nil { throw ValidationError("a certificate's password goes with --certificate only") }
+        if certificate == nil { throw ValidationError("a certificate's password needs --certificate") }
         if certificatePassword, certificatePasswordVariable != nil {
             throw ValidationError("give --certificate-password or --certificate-password-variable, not both")
         }

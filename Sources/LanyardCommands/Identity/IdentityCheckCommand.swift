@@ -11,9 +11,9 @@ struct IdentityCheckCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Get a token as an identity, and say what it is.",
         discussion: """
-            Asks for a new token, whatever is stored. Says which application or machine it is of, until when it counts, \
-            and which roles it has; the exit status is 1 if there is none. Without a URL, scope or resource it is a token for what the authority itself \
-            offers, such as Microsoft Graph. Nobody is ever asked to sign in.
+            Asks for a new token, whatever is stored. Prints which application or machine it belongs to, when it expires, \
+            and which roles it has; the exit status is 1 if there is none. Without a URL, scope or resource, the token is for an API that the authority itself \
+            offers, such as Microsoft Graph. Never asks anyone to sign in.
             """)
 
     static let examples: KeyValuePairs = [
@@ -84,8 +84,8 @@ extension Session {
         // Machines ask their platform, and what the variables describe is found out with the token.
         guard let resource = own ?? registry.plugins.lazy.compactMap(\.bareScopes).first else {
             throw Failure(
-                "no plugin says what \(name.displayable(limit: 64)) could have a token for",
-                hints: [Hint("say it", write: "--resource RESOURCE")], status: .usage)
+                "no plugin says which API \(name.displayable(limit: 64)) could get a token for",
+                hints: [Hint("name it", write: "--resource RESOURCE")], status: .usage)
         }
         return resource
     }

@@ -62,12 +62,12 @@ struct IdentityRemoveCommand: Command {
         let setting = try Configuration.settings(in: context).first { $0.key == "default-identity" }
         switch setting?.origin {
         case .variable(let variable):
-            context.console.note(Hint("\(variable) still names it; take that back", run: "unset \(variable)"))
+            context.console.note(Hint("\(variable) still names it; unset it", run: "unset \(variable)"))
         case .file(let file, _):
             let system = file == Configuration.systemFile
             context.console.note(
                 Hint(
-                    "default-identity still names it; take that back",
+                    "default-identity still names it; unset it",
                     run: "lanyard config unset\(flag: "--system", if: system) default-identity"))
         case .builtIn, nil: break
         }
@@ -79,7 +79,7 @@ struct IdentitySecretCommand: Command {
         commandName: "secret", abstract: "Store an identity's client secret, or the password of its certificate.",
         discussion: """
             Asks for it at a terminal, or reads it from standard input, and keeps it in the keyring. A pipeline, which has no \
-            keyring, gives it in a variable instead.
+            keyring, passes it in a variable instead.
             """)
 
     static let examples: KeyValuePairs = [

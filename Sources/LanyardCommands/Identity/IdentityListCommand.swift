@@ -7,7 +7,7 @@ import Terminal
 struct IdentityListCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the identities, and where each one is.",
-        discussion: "Those that are built in come first.")
+        discussion: "Built-in identities come first.")
 
     static let examples: KeyValuePairs = [
         "See each identity's name": "lanyard identity list --json | jq --raw-output '.[].name'"

@@ -53,7 +53,7 @@ struct ImportCommand: Command {
         guard (document == nil) != (source == nil) else {
             throw ValidationError("give a file, or --from and a program")
         }
-        if file != nil, source == nil { throw ValidationError("--file goes with --from") }
+        if file != nil, source == nil { throw ValidationError("--file needs --from") }
         if item != nil, source?.hasItems != true || file != nil {
             throw ValidationError("--item goes with --from msal-extensions or azure-identity, in place of --file")
         }
@@ -106,7 +106,7 @@ struct ImportCommand: Command {
         for note in findings.notes { console.note(note) }
         if source != nil, !report.reasons.isDisjoint(with: [.otherClient, .otherFamily]) {
             console.hint(
-                Hint("a token serves only the client it was issued to; with yours, sign in", run: "lanyard login"))
+                Hint("a token works only for the client it was issued to; with yours, sign in", run: "lanyard login"))
         }
         if report.reasons.contains(.unknownHost) {
             console.hint(

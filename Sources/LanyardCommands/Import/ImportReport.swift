@@ -45,7 +45,7 @@ struct ImportReport {
 
     /// Adds a password that lanyard finds where it is.
     mutating func add(shared password: OtherPassword) {
-        rows.append(Row(result: "usable", what: "password", whose: password.address, why: "lanyard finds it as it is"))
+        rows.append(Row(result: "usable", what: "password", whose: password.address, why: "lanyard uses it already"))
         objects.append(password.json.merging(["result": "usable"]))
     }
 
@@ -116,8 +116,8 @@ extension SkipReason {
         case .noToken: "none of its tokens is imported"
         case .tokenAnswers: "a token is used there"
         case .programsOwn: "only its own program can use it"
-        case .malformed: "not what it should be"
-        case .unknownKind: "not known here"
+        case .malformed: "malformed"
+        case .unknownKind: "of an unknown kind"
         }
     }
 }

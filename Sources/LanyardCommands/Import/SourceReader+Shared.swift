@@ -8,7 +8,7 @@ import Terminal
 extension SourceReader {
     private static let microsoft = ["MsalClientID": "Microsoft.Developer.IdentityService"]
     private static func remedy(_ path: String) -> String {
-        "close it to them: \(("chmod 600\(last: path)" as ShellCommand).text)"
+        "make it private: \(("chmod 600\(last: path)" as ShellCommand).text)"
     }
 
     /// A cache in any place, which only the person knows.

@@ -81,7 +81,7 @@ struct SourceReader {
     /// What to say about tokens in the clear that others can read.
     static func warning(_ source: SourceFile, _ path: String, remedy: String) -> [String] {
         guard source.isOpenToOthers else { return [] }
-        return ["others can read \(name(path)), which holds tokens in the clear; \(remedy)"]
+        return ["others can read \(name(path)), which holds tokens in plain text; \(remedy)"]
     }
 
     // MARK: - Keyrings

@@ -22,7 +22,7 @@ struct KeyringDoor {
         guard let name = found.programName, name == Self.daemon else {
             throw Failure(
                 "the keyring belongs to \((found.programName ?? "another program").displayable(limit: 60)), "
-                    + "which alone can unlock it",
+                    + "and only that can unlock it",
                 hints: ["unlock its database or wallet in its window"])
         }
         provider = found

@@ -22,7 +22,7 @@ extension Console {
             note("signed in as \(account.nameForPeople)\(account.broker == nil ? "" : ", by the machine's broker")")
         case .askingBroker: progress("asking the machine's broker for a token")
         case .authenticating(let authority): progress("getting a token from \(authority.hostForPeople)")
-        case .exchanging(let host): progress("asking \(host.displayable(limit: 255)) for what it takes")
+        case .exchanging(let host): progress("asking \(host.displayable(limit: 255)) to exchange the token")
         case .startingSignIn(let authority): progress("asking \(authority.hostForPeople) for its sign-in page")
         }
     }

@@ -101,7 +101,7 @@ struct PersonAtTerminal: PersonInterface {
             return .done
         }
         let question =
-            port == nil ? "paste the address of its last page" : "if the last page fails to load, paste its address"
+            port == nil ? "paste the address of the last page" : "if the last page fails to load, paste its address"
         // The address holds the answer, so it is not echoed.
         while let line = await terminal.ask("lanyard: \(question) (hidden; \(patience.inWords)): ", echo: false) {
             guard line.isEmpty else { return .redirected(Secret(line)) }
@@ -120,10 +120,10 @@ struct PersonAtTerminal: PersonInterface {
         if let picture = picture(of: completePage ?? page, besides: completePage == nil ? 3 : 5) {
             console.show(picture.text)
         }
-        console.note("and enter this code, which is good for \(seconds.inWords):")
+        console.note("and enter this code, which is valid for \(seconds.inWords):")
         console.show(code.displayable(limit: 100))
         if let completePage {
-            console.note("or open this page, and see that it shows the same code:")
+            console.note("or open this page, and check that it shows the same code:")
             console.show(completePage.displayable(limit: 4096))
         }
         console.countDown("waiting for the code to be entered", seconds: seconds)

@@ -35,7 +35,7 @@ struct PluginCheckCommand: Command {
                 guard let fault = trial.fault else { continue }
                 context.console.print("      -> \(fault.wrapped(columns: OutputWidth.ofTerminal, indent: 9))")
             }
-            let whole = failures == 0 ? "keeps to the protocol" : "fails \(failures) of \(trials.count) trials"
+            let whole = failures == 0 ? "follows the protocol" : "fails \(failures) of \(trials.count) trials"
             context.console.note("\(plugin.name) \(whole)")
         }
         guard failures == 0 else { throw ExitCode(ExitStatus.failed.rawValue) }
@@ -65,7 +65,7 @@ struct PluginCheckCommand: Command {
                 isPath
                     ? "there is no plugin.toml in \(plugin.displayable(limit: 200))"
                     : "no plugin \(name.displayable(limit: 64)) is installed",
-                hints: ["installed are \(names)", "or name the folder of its plugin.toml"])
+                hints: ["installed: \(names)", "or name the folder of its plugin.toml"])
         }
         return manifest
     }

@@ -84,7 +84,7 @@ struct IssuerFinder {
         guard let root = pattern.ownAuthority, session.resource(of: pattern) == nil else { return nil }
         let known = session.registry.gitAuthority(ofHost: pattern.host.urlText)
         if let known, let issuer = known.issuer, kind == nil || kind == issuer.kind {
-            if prompt != nil { console.note("\(host) is \(issuer.nameForPeople); taking \(known.authority)") }
+            if prompt != nil { console.note("\(host) is \(issuer.nameForPeople); using \(known.authority)") }
             return ("\(known.authority)", nil)
         }
         if let kind { return session.gitIssuer(kind: kind).map { (root, $0.kind) } }
@@ -98,7 +98,7 @@ struct IssuerFinder {
         guard let root = pattern.ownAuthority, let issuer = await issuer(typed: text) else { return nil }
         guard let prompt else {
             throw Failure(
-                "\(issuer.kind) is a kind of authority, and none itself",
+                "\(issuer.kind) is a kind of authority, not an authority",
                 hints: [Hint("if the URL's own host is of that kind", write: "--kind \(issuer.kind)")], status: .usage)
         }
         return await settled(root, issuer, prompt)

@@ -38,7 +38,7 @@ struct RuleAddCommand: Command {
     @OptionGroup var options: RuleOptions
     @OptionGroup(title: "Sign-in page") var page: SignInPageOptions
 
-    @Flag(help: "Register lanyard at the issuer, if that takes registrations, instead of giving a client ID.")
+    @Flag(help: "Register lanyard at the issuer, if it accepts registrations, instead of giving a client ID.")
     var register = false
 
     @Flag(name: .shortAndLong, help: "Don't ask before registering.")

@@ -136,7 +136,7 @@ struct RuleDraft {
                 warning, hints: ["check the URL", Hint("if you trust it, say so", write: "--trust-authority")],
                 status: .usage)
         }
-        console.note("\(warning): whoever owns it would get your sign-in")
+        console.note("\(warning): its owner would get your sign-in")
         try await confirm(host, prompt)
         return (found.authority, match, found.kind)
     }
@@ -173,7 +173,7 @@ struct RuleDraft {
         if authority.url == url { authority.kind = known }
         let typed = text.withoutTrailingSlashes.lowercased()
         let isGuessed = ![typed, "https://\(typed)"].contains(authority.url.lowercased())
-        if prompt != nil, isGuessed { console.note("taking \(authority.url)") }
+        if prompt != nil, isGuessed { console.note("using \(authority.url)") }
         return authority
     }
 
@@ -188,7 +188,7 @@ struct RuleDraft {
         let twin = session.registry.lookAlike(of: host)
         guard let prompt else { throw Failure(unknownHost: match.authority, twin: twin) }
         if let twin, let right = match.authority.at(host: twin), let other = self.match(right) {
-            console.note("\(host) looks like \(twin), but is a different host: whoever owns it would get your sign-in")
+            console.note("\(host) looks like \(twin), but is a different host: its owner would get your sign-in")
             if await prompt.accepts("use \(right)?") { return (right, other, nil) }
         } else {
             console.note("no plugin knows the host \(host)")
@@ -216,7 +216,7 @@ struct RuleDraft {
 
     private func introduceClients(_ match: AuthorityMatch, _ offered: [PluginClient]) {
         let place = match.plugin.clientRegistration.map { ": \($0.displayable(limit: 512))" } ?? ""
-        console.note("which app asks? your organisation's, if it has one\(place)")
+        console.note("which app should ask for tokens? your organisation's, if it has one\(place)")
         if let client = offered.first {
             let others = offered.dropFirst().map { " or \($0.name)" }.joined()
             let summary = client.summary.isEmpty ? "" : " (\(client.summary.displayable()))"

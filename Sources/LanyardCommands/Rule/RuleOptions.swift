@@ -39,11 +39,11 @@ struct RuleOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The exchange of the token for what the host takes: \(exchanges.joined(separator: ", ")). Known hosts need none.",
+            "How the token is exchanged for what the host accepts: \(exchanges.joined(separator: ", ")). Known hosts need none.",
             valueName: "name"))
     var exchange: String?
 
-    @Flag(help: "Take an authority at a host that no plugin knows.")
+    @Flag(help: "Accept an authority at a host that no plugin knows.")
     var trustAuthority = false
 
     mutating func validate() throws {

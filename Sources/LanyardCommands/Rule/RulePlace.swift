@@ -34,7 +34,7 @@ extension Session {
         guard case .rule(let pattern) = request.origin,
             let rule = configuration.rules.first(where: { $0.pattern.text == pattern }), rule.file == rulesFile
         else { return nil }
-        return Hint("or to make the rule anew, remove it", run: removal(of: rule))
+        return Hint("or to replace the rule, remove it", run: removal(of: rule))
     }
 
     private func taken(by other: Rule) -> Failure {

@@ -20,8 +20,8 @@ struct ShareCommand: TokenNamingCommand {
         commandName: "share", abstract: "Let programs of another library use a sign-in.",
         usage: "lanyard share --with azure-identity <cache> [<url>] [<options>]",
         discussion: """
-            Writes the account and its access tokens into the cache of that name of Azure Identity for Python, and prints the \
-            authentication record by which programs of the same client ID find it. Refresh tokens are never shared, so the \
+            Writes the account and its access tokens into Azure Identity for Python's cache of that name, and prints the \
+            authentication record that programs with the same client ID need to find it. Refresh tokens are never shared, so the \
             programs can use the tokens until they expire.
             """)
 
@@ -73,10 +73,10 @@ struct ShareCommand: TokenNamingCommand {
     private static func account(of token: AcquiredToken) throws(Failure) -> AccountRecord {
         guard let account = token.account else {
             throw Failure(
-                "an identity has no account to share", hints: ["let the program sign in as the identity by itself"])
+                "an identity has no account to share", hints: ["let the program itself sign in as the identity"])
         }
         guard account.authorityType.uppercased() == "MSSTS", account.policy == nil, !token.isExchanged else {
-            throw Failure("Azure Identity takes only accounts of Microsoft Entra ID, and their tokens")
+            throw Failure("Azure Identity accepts only accounts of Microsoft Entra ID, and their tokens")
         }
         return account
     }
@@ -127,7 +127,7 @@ private struct SharedCacheWriter {
         defer { withExtendedLifetime(lock) {} }
         let found = try session.keeping { () throws(StoreError) in try item.contents() }
         guard var cache = SharedCache(found ?? []), cache.add(records) else {
-            throw Failure("the cache isn't one that MSAL writes, and stays as it is")
+            throw Failure("the cache was not written by MSAL, and stays as it is")
         }
         let bytes = cache.bytes
         try session.keeping { () throws(StoreError) in try item.replace(bytes) }

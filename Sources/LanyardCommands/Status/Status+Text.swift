@@ -8,7 +8,7 @@ extension Status {
     /// The accounts, then the rules; laid out for so many columns.
     func lines(columns: Int?) -> [String] {
         if let agent {
-            let text = "the agent at \(context.short(agent)) is asked; the accounts and rules are where it runs"
+            let text = "the agent at \(context.short(agent)) answers; accounts and rules are on its machine"
             return [text.wrapped(columns: columns, indent: 0, from: 0)]
         }
         var lines: [String] = []

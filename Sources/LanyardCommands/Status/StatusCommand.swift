@@ -7,7 +7,7 @@ struct StatusCommand: Command {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show who is signed in, and what each rule would return.",
         discussion: """
-            Goes by what is stored: starts no plugin, asks nobody and unlocks nothing. Exit status 0: every rule would \
+            Uses only what is stored: starts no plugin, asks and unlocks nothing. Exit status 0: every rule would \
             answer silently; 2: a person is needed, to sign in or to unlock the keyring; 1: something is wrong.
             """)
 

@@ -70,7 +70,7 @@ enum Package: Sendable, CaseIterable {
         case .debian: Hint(text, run: "sudo apt install \(debianName)")
         case .fedora: Hint(text, run: "sudo dnf install \(name)")
         case .arch: Hint(text, run: "sudo pacman -S \(name)")
-        case .other: Hint("\(text) with your distribution's package manager; it is called \(name) or the like")
+        case .other: Hint("\(text) with your distribution's package manager; it is called \(name) or similar")
         }
     }
 

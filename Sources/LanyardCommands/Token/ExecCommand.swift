@@ -16,7 +16,7 @@ struct ExecCommand: TokenNamingCommand {
             The command replaces lanyard, so signals and the exit status are its own. Without a token it doesn't run. \
             \(ExecCommand.expiryVariable) holds the time when the token expires, in seconds since 1970; it is empty if \
             that isn't known. With --as the command gets no token: it finds lanyard where it looks for another program, \
-            or for a managed identity, and asks for tokens by itself.
+            or for a managed identity, and asks for tokens itself.
             """)
 
     static let examples: KeyValuePairs = [
@@ -68,7 +68,7 @@ struct ExecCommand: TokenNamingCommand {
                 throw ValidationError("--env takes the name of a variable, which \(name) can't be")
             }
             guard name != Self.expiryVariable else {
-                throw ValidationError("\(name) holds when the token expires; take another name")
+                throw ValidationError("\(name) holds the expiry time; choose another name")
             }
         }
     }
@@ -77,12 +77,12 @@ struct ExecCommand: TokenNamingCommand {
         guard let standIn else { return }
         guard standIn == .managedIdentity else {
             guard url == nil, !named.isTokenNamed, env.isEmpty else {
-                throw ValidationError("with --as the command says itself which tokens it needs; leave the rest out")
+                throw ValidationError("with --as, the command itself asks for tokens; leave out the other options")
             }
             return
         }
         guard url == nil, named.scope.isEmpty, named.claims == nil, named.claim.isEmpty, env.isEmpty else {
-            throw ValidationError("a managed identity's tokens are named by --resource alone; leave the rest out")
+            throw ValidationError("a managed identity's tokens are named by --resource alone; leave out the rest")
         }
         guard !named.resource.isEmpty else {
             throw ValidationError(

@@ -14,7 +14,7 @@ struct TokenCommand: TokenNamingCommand {
         commandName: "token", abstract: "Print an access token.",
         discussion: """
             For a URL that a rule maps, or for an authority, client ID and scopes given as options. With --decode, prints \
-            what the token says of itself instead of the token.
+            the token's claims instead of the token.
             """)
 
     static let examples: KeyValuePairs = [
@@ -80,7 +80,7 @@ struct TokenCommand: TokenNamingCommand {
             let decoded = try DecodedToken(token.accessToken, now: now)
             if json { return console.print(json: decoded.json) }
             for line in decoded.lines(columns: OutputWidth.ofTerminal) { console.print(line) }
-            console.note("decoded only: nobody has verified the token's signature")
+            console.note("decoded only: the token's signature was not verified")
         } catch {
             throw Failure(error)
         }
