@@ -44,17 +44,17 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
         _ response: AuthorizationResponse, of request: AuthorizationRequest
     ) async throws(OAuthError) -> Rules.Tokens {
         guard response["response"] == nil else {
-            throw OAuthError(.unsupported, "\(client.authority) answers with a signed response, which nobody asked for")
+            throw OAuthError(.unsupported, "\(client.authority) answers with a signed response that was not requested")
         }
         guard response.answers(state: request.state) else {
             throw OAuthError(
                 .invalidRequest, "this answer belongs to another sign-in",
-                hint: "paste the address that the page opened last ends at")
+                hint: "paste the last page's address from the newest sign-in")
         }
         guard response.mayHaveCome(to: request.redirectURI) else {
             throw OAuthError(
                 .invalidRequest, "this answer was sent to another place",
-                hint: "paste the address that the page opened last ends at")
+                hint: "paste the last page's address from the newest sign-in")
         }
         if let issuer = client.issuer, !issuer.accepts(response["iss"]) {
             throw Self.foreign(response["iss"], to: client.authority)
@@ -72,9 +72,9 @@ package struct SignIn<Rules: AuthorityRules>: Sendable {
     /// An answer that names another issuer, or doesn't say whose it is (RFC 9207, 2.4).
     private static func foreign(_ name: String?, to authority: String) -> OAuthError {
         OAuthError(
-            .untrusted, "the answer to the sign-in is not of \(authority)",
+            .untrusted, "the answer to the sign-in is not from \(authority)",
             hint: name.map(OAuthError.checkAuthority)
-                ?? "sign in again, and check that nothing else answers in its place: this answer doesn't say whose it is"
+                ?? "sign in again, and check that nothing else answers in its place: this answer doesn't name its issuer"
         )
     }
 }

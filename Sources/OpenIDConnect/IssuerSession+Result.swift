@@ -35,7 +35,7 @@ extension IssuerSession {
     private func idToken(_ response: TokenResponse, nonce: String?) async throws(OAuthError) -> IDToken? {
         guard let text = response.idToken else {
             if nonce == nil || !metadata.isOpenID || metadata.isConfigured { return nil }
-            throw OAuthError(.untrusted, "\(address.environment) gave no ID token")
+            throw OAuthError(.untrusted, "\(address.environment) returned no ID token")
         }
         let token = try IDToken(text)
         var expectation = IDToken.Expectation(issuer: metadata.issuer, audience: request.clientID, nonce: nonce)

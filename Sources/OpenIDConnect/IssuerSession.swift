@@ -178,7 +178,7 @@ struct IssuerSession: Sendable {
         guard let account = request.account, let owner = result.account, account.lowercased() != owner.homeAccountID
         else { return result }
         throw PluginError(
-            .interactionRequired, "\(address.environment) answered for another account than was asked for")
+            .interactionRequired, "\(address.environment) answered for a different account than requested")
     }
 
     /// Has a refresh token taken back, if the issuer takes any back.

@@ -26,7 +26,7 @@ package struct STSExchange: Sendable {
     /// - Throws: `invalid-request` if the request names no role.
     package init(_ request: PluginRequest, over transport: Transport) throws(PluginError) {
         guard let host = request.audience, let token = request.accessToken else {
-            throw PluginError(.invalidRequest, "the request brings no token to exchange")
+            throw PluginError(.invalidRequest, "the request contains no token to exchange")
         }
         guard let role = request.audiencePath, Self.isRole(role) else {
             throw PluginError(

@@ -110,10 +110,10 @@ extension TokenAcquirer {
         let made = RecordsOfResult(
             result: result, request: request, place: authority.place, redeemed: nil, now: clock())
         if let account = made.account, !request.admits(account) {
-            throw PluginError(.unsupported, "the broker gave a token of another account")
+            throw PluginError(.unsupported, "the broker returned a token for another account")
         }
         guard result.declinedScopes.isEmpty else {
-            throw PluginError(.unsupported, "the broker was declined some of the scopes")
+            throw PluginError(.unsupported, "the broker was refused some of the scopes")
         }
     }
 

@@ -157,9 +157,9 @@ import Testing
     // MARK: The metadata service
 
     private static let outages: [(name: String, fault: String, says: String, hint: String, requests: Int)] = [
-        ("not-found", #""status":404"#, "does not work at the moment (HTTP 404)", "try again in a few minutes", 4),
+        ("not-found", #""status":404"#, "is not working at the moment (HTTP 404)", "try again in a few minutes", 4),
         ("throttling", #""status":429,"body":"Too many requests""#, "too many requests", "try again in", 4),
-        ("broken", #""status":500"#, "does not work at the moment (HTTP 500)", "try again in a few minutes", 4),
+        ("broken", #""status":500"#, "is not working at the moment (HTTP 500)", "try again in a few minutes", 4),
         ("silent", #""hold":true"#, "did not answer in time", "try again in a few minutes", 1),
         ("page", #""status":200,"body":"<html>sign in</html>""#, "something else answers", "no proxy", 1),
     ]

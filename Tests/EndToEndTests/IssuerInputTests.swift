@@ -117,7 +117,7 @@ import Vectors
             "a foreign iss", ["path": "/oauth/authorize", "issuer": "https://evil.example"], "is not of localhost",
             foreign
         ),
-        ("no iss", ["path": "/oauth/authorize", "issuer": ""], "is not of localhost", "doesn't say whose it is"),
+        ("no iss", ["path": "/oauth/authorize", "issuer": ""], "is not from localhost", "doesn't name its issuer"),
         (
             "a foreign state", ["path": "/oauth/authorize", "state": "another"], "nobody signed in within 10 seconds",
             ""

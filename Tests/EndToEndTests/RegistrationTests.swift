@@ -161,7 +161,7 @@ import Testing
             )
             let refused = try await Self.add(world, ["--yes", "--kind", "gitlab"])
             #expect(refused.status == 1, "\(refused)")
-            #expect(refused.errors.contains("wants a token of whoever registers an application\n"), "\(refused)")
+            #expect(refused.errors.contains("requires a token to register an application\n"), "\(refused)")
             #expect(refused.errors.contains("hint: register one on its pages, or have it registered\n"), "\(refused)")
             #expect(refused.errors.contains("--client-id ID\n"), "\(refused)")
         }

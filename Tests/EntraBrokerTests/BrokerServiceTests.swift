@@ -82,7 +82,7 @@ struct BrokerServiceTests {
             // The service gives Alice's token whoever is asked for.
             request.signIn.loginHint = "bob@contoso.com"
             let error = await #expect(throws: PluginError.self) { try await plugin.silent(request) }
-            #expect(error?.message == "the broker gave a token of another account")
+            #expect(error?.message == "the broker returned a token for another account")
             request.signIn.loginHint = "carol@contoso.com"
             let strange = await #expect(throws: PluginError.self) { try await plugin.silent(request) }
             #expect(strange?.code == .unsupported)
@@ -123,7 +123,7 @@ struct BrokerServiceTests {
             message: "the broker ended without an answer"),
         Failing(
             name: "answers nothing", changes: ["silent": "empty"], code: .unavailable,
-            message: "the broker gave no usable answer"),
+            message: "the broker returned no usable answer"),
         Failing(name: "answers nonsense", changes: ["silent": #"{"accounts": ["#], code: .unavailable),
         Failing(
             name: "answers too much", changes: ["silent": ["x": String(repeating: "x", count: 2 << 20)]],
@@ -254,7 +254,7 @@ struct BrokerServiceTests {
             var request = Self.request(.authorize)
             request.account = "\(Self.bob).\(Self.tenant)"
             let other = await #expect(throws: PluginError.self) { try await plugin.authorize(request, Watcher(.done)) }
-            #expect(other?.message == "the broker gave a token of another account")
+            #expect(other?.message == "the broker returned a token for another account")
         }
     }
 

@@ -260,7 +260,7 @@ struct ManifestTests {
             message: "`redirect-uri` has a value that can't be used"),
         Fault(
             old: "client-ids = \"uuid\"", new: "client-ids = \"guid\"", line: 8,
-            message: "`client-ids` is guid, which is no form of a client ID"),
+            message: "`client-ids` is guid, which is not a form of client ID"),
         Fault(
             old: "/o/{realm}", new: "/{realm}/o", line: 9, message: "`realm-authority` has a value that can't be used"),
         Fault(

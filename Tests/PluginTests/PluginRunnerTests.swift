@@ -36,9 +36,9 @@ struct Misbehaviour: CustomTestStringConvertible, Sendable {
         Misbehaviour("no-event", "the fake plugin sent a broken message, with no event"),
         Misbehaviour("another-operation", "the fake plugin gave a result with no access_token"),
         Misbehaviour("token-with-space", "the fake plugin gave a result with an invalid access_token"),
-        Misbehaviour("twice", "the fake plugin went on after its answer"),
-        Misbehaviour("twice-later", "the fake plugin went on after its answer"),
-        Misbehaviour("another-environment", "the fake plugin answered for another authority than it was asked about"),
+        Misbehaviour("twice", "the fake plugin kept sending after its answer"),
+        Misbehaviour("twice-later", "the fake plugin kept sending after its answer"),
+        Misbehaviour("another-environment", "the fake plugin answered for a different authority than requested"),
         Misbehaviour("closes-stdout", "the fake plugin was killed by signal 15 before it answered"),
         Misbehaviour("bad-url", "the fake plugin sent a broken message, with an invalid url"),
         Misbehaviour("unknown-code", "something new"),
@@ -91,7 +91,7 @@ struct PluginRunnerTests {
         request.account = "somebody.else"
         let error = await #expect(throws: PluginError.self) { try await run("polite", request) }
         #expect(error?.code == .internal)
-        #expect(error?.message == "the fake plugin answered for another account than it was asked about")
+        #expect(error?.message == "the fake plugin answered for a different account than requested")
     }
 
     @Test(arguments: [("R", true, true), ("another", true, false), ("another", false, true)])
@@ -128,7 +128,7 @@ struct PluginRunnerTests {
         let any = try await silent("polite")
         #expect(any.accessToken == Secret("AT-1"))
         for (behaviour, account, message) in [
-            ("polite", "somebody.else", "the fake plugin answered for another account than it was asked about"),
+            ("polite", "somebody.else", "the fake plugin answered for a different account than requested"),
             ("renewable", "u.t", "the fake plugin gave a result with an unexpected refresh_token"),
         ] {
             let error = await #expect(throws: PluginError.self) { try await silent(behaviour, account: account) }
@@ -231,7 +231,7 @@ struct PluginRunnerTests {
         let error = await #expect(throws: PluginError.self) {
             try await host.authenticate(request, by: plugin, at: isMachine ? match : nil)
         }
-        #expect(error?.message == "the fake plugin answered for another authority than it was asked about")
+        #expect(error?.message == "the fake plugin answered for a different authority than requested")
     }
 
     @Test func `an exchange gives a credential, none of which a trace shows`() async throws {

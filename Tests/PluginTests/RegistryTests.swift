@@ -84,7 +84,7 @@ struct RegistryTests {
             environment: ["LANYARD_PLUGIN_PATH": folder.path + "/plugins"], executable: "/bin/sh")
         #expect(registry.plugins.isEmpty)
         #expect(registry.problems.count == 1)
-        #expect(registry.problems.first?.message.hasSuffix("is not there") == true)
+        #expect(registry.problems.first?.message.hasSuffix("does not exist") == true)
     }
 
     @Test(arguments: ["plugins/x/plugin.toml", "plugins/x/prog", "plugins/x", "plugins", "target/prog", "target"])
@@ -120,7 +120,7 @@ struct RegistryTests {
     }
 
     @Test(arguments: [
-        ("name", "another", "the name another is not its folder's, x"),
+        ("name", "another", "the name another differs from its folder's, x"),
         ("protocol", "v9", "the plugin speaks v9, not v1"),
     ])
     func `a manifest that does not fit is refused`(_ what: String, _ value: String, _ message: String) throws {

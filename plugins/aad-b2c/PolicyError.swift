@@ -26,7 +26,7 @@ enum PolicyError {
         case 90080, 90085, 90088, 90129:
             return error(.interactionRequired, "the session has ended", failure)
         case 90077:
-            return error(.interactionRequired, "there is no session to go on with", failure)
+            return error(.interactionRequired, "there is no session to continue", failure)
         case 90117, 90146:
             return error(
                 .invalidRequest, "a scope is not known to this tenant", failure,
@@ -37,7 +37,7 @@ enum PolicyError {
                 hint: "check the client ID: it must be an application of the B2C tenant itself")
         case 90079:
             return error(
-                .invalidRequest, "the application is registered as one that has a secret", failure,
+                .invalidRequest, "the application is registered as a confidential client", failure,
                 hint: "register it as a public client, with http://localhost under mobile and desktop applications")
         case 90205:
             return error(

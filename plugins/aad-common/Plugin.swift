@@ -16,7 +16,7 @@ package struct AADCommonPlugin: MicrosoftPlugin {
     private static func objection(to authority: Authority) -> PluginError? {
         guard authority.audience == .identifier else { return nil }
         return PluginError(
-            .invalidRequest, "\(authority.url) is one tenant's authority, which aad-common doesn't serve",
+            .invalidRequest, "\(authority.url) is one tenant's authority, which aad-common doesn't support",
             hint: "use the aad-tenant plugin, or /organizations in place of the tenant")
     }
 }

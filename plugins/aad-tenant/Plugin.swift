@@ -16,7 +16,7 @@ package struct AADTenantPlugin: MicrosoftPlugin {
     private static func objection(to authority: Authority) -> PluginError? {
         guard authority.audience != .identifier else { return nil }
         return PluginError(
-            .invalidRequest, "\(authority.url) names no tenant, and aad-tenant serves nothing else",
+            .invalidRequest, "\(authority.url) names no tenant, and aad-tenant supports nothing else",
             hint: "use the aad-common plugin, or put the tenant's id or domain into the URL")
     }
 }

@@ -41,7 +41,7 @@ struct BrokerFailure: Error, Equatable, Sendable {
     }
 
     /// A token of somebody else.
-    static let otherAccount = BrokerFailure(.refused, "the broker gave a token of another account")
+    static let otherAccount = BrokerFailure(.refused, "the broker returned a token for another account")
     /// What isn't there.
     static let absent = BrokerFailure(.absent, "there is no broker on the session bus")
 
@@ -56,9 +56,9 @@ struct BrokerFailure: Error, Equatable, Sendable {
         switch failure.reason {
         case .noLibrary: self.init(.absent, "the session bus can't be used: GIO is not installed")
         case .noBus: self.init(.absent, "there is no session bus")
-        case .cancelled: self.init(.cancelled, "the broker was not waited for")
+        case .cancelled: self.init(.cancelled, "the wait for the broker was cancelled")
         case .timedOut: self.init(.failed, "the broker did not answer in time")
-        case .broken: self.init(.failed, "the broker gave no usable answer")
+        case .broken: self.init(.failed, "the broker returned no usable answer")
         case .answered: self.init(busError: failure.name ?? "", failure.detail)
         }
     }
@@ -71,7 +71,7 @@ struct BrokerFailure: Error, Equatable, Sendable {
         case _ where short.hasPrefix("Spawn."): self.init(.absent, "the broker could not be started")
         case "UnknownObject": self.init(.retrySoon, "the broker is still starting")
         case "NoReply", "Timeout", "TimedOut", "Disconnected": self.init(.failed, "the broker ended without an answer")
-        case "AccessDenied": self.init(.nextWay, "the session bus lets nobody ask the broker")
+        case "AccessDenied": self.init(.nextWay, "the session bus doesn't allow calls to the broker")
         default: self.init(.nextWay, "the broker can't help: \(detail.displayable(limit: 300))")
         }
     }
@@ -138,7 +138,7 @@ struct BrokerError: Equatable, Sendable {
     }
 
     var message: String {
-        if isAboutScopes { return "the broker was declined some of the scopes" }
+        if isAboutScopes { return "the broker was refused some of the scopes" }
         if let refusal { return "the authority refuses the broker: \(refusal.summary)" }
         let kind = name ?? "status \(status)"
         let words = context.displayable(limit: 300)

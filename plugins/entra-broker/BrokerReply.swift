@@ -69,15 +69,15 @@ struct BrokerToken: Equatable, Sendable {
     ) throws(BrokerFailure) {
         guard let response = json["brokerTokenResponse"], let token = response["accessToken"]?.filled,
             token.isPlainToken
-        else { throw BrokerFailure(.failed, "the broker gave no token") }
+        else { throw BrokerFailure(.failed, "the broker returned no token") }
         guard response["accessTokenType"]?.wholeNumber ?? 0 == 0 else {
-            throw BrokerFailure(.refused, "the broker gave a token that is bound to a key")
+            throw BrokerFailure(.refused, "the broker returned a token that is bound to a key")
         }
         identity = try BrokerIdentity(response, asked: asked, among: known)
         accessToken = Secret(token)
         scopes = Self.scopes(response["grantedScopes"])
         guard let end = Self.end(response["expiresOn"]?.wholeNumber, of: token, now: now), end > now else {
-            throw BrokerFailure(.failed, "the broker gave a token that has expired")
+            throw BrokerFailure(.failed, "the broker returned a token that has expired")
         }
         expiresOn = min(end, now + Self.longestLife)
     }

@@ -75,7 +75,7 @@ struct BrokerService: Sendable {
 
     private static func rest() async throws(BrokerFailure) {
         do { try await Task.sleep(for: pause) } catch {
-            throw BrokerFailure(.cancelled, "the broker was not waited for")
+            throw BrokerFailure(.cancelled, "the wait for the broker was cancelled")
         }
     }
 
@@ -84,7 +84,7 @@ struct BrokerService: Sendable {
     /// - Throws: `failed` if it is no object; the error that is in it.
     static func read(_ reply: String) throws(BrokerFailure) -> JSONValue {
         guard let json = JSONValue(bytes: reply.utf8, atMost: SessionBus.longestReply), json.members != nil else {
-            throw BrokerFailure(.failed, "the broker gave no usable answer")
+            throw BrokerFailure(.failed, "the broker returned no usable answer")
         }
         if let error = BrokerError(json) { throw BrokerFailure(error) }
         return json

@@ -146,7 +146,7 @@ package struct EntraBrokerPlugin: AuthorityPlugin {
             throw BrokerFailure(.nextWay, "the broker signs in to Microsoft Entra ID with work or school accounts only")
         }
         guard request.resources.isEmpty else {
-            throw BrokerFailure(.nextWay, "the broker takes no resource indicators")
+            throw BrokerFailure(.nextWay, "the broker doesn't support resource indicators")
         }
     }
 

@@ -36,7 +36,7 @@ package struct PlatformToken: Sendable, Equatable {
         let who = source.platform.words
         guard let members = Self.members(of: answer) else { throw Self.unreadable(answer, who) }
         guard let text = members["access_token"]?.string, let token = text.plain(limit: Self.longestToken) else {
-            throw Self.invalid("\(who) gave no token that can be used")
+            throw Self.invalid("\(who) returned no usable token")
         }
         try source.check(members, for: demand)
         guard let end = PlatformTime.end(of: members, now: now) else {

@@ -49,11 +49,11 @@ enum Refusal {
         // App Service answers so, too, if the tenant doesn't know the resource.
         case 500 where source.platform == .appService:
             return IdentityError(
-                .unavailable, "\(who) does not work at the moment (\(words))",
+                .unavailable, "\(who) is not working at the moment (\(words))",
                 hint: "try again in a few minutes; if it stays so, \(Self.hint(for: fault, demand))")
         case let status where isOutage(status):
             return IdentityError(
-                .unavailable, "\(who) does not work at the moment (\(words))", hint: "try again in a few minutes")
+                .unavailable, "\(who) is not working at the moment (\(words))", hint: "try again in a few minutes")
         default:
             return IdentityError(
                 .invalidResponse, "\(who) answered with something that is not a token (HTTP \(answer.status))",

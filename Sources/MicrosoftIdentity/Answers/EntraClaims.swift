@@ -18,7 +18,7 @@ struct EntraClaims: Sendable, Equatable {
     init(_ text: Secret) throws(OAuthError) {
         token = try IDToken(text)
         guard let claims = token.claims(Payload.self) else {
-            throw OAuthError(.broken, "the authority gave an ID token that cannot be read")
+            throw OAuthError(.broken, "the authority returned an ID token that cannot be read")
         }
         objectID = claims.oid
         tenantID = claims.tid

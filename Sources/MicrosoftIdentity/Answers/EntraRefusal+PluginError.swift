@@ -106,7 +106,7 @@ extension EntraRefusal {
         switch suberror {
         case "client_mismatch": return "sign in with this application"
         case "protection_policy_required", "insufficient_device_strength":
-            return "the organisation asks for a managed device, which lanyard can't be; ask the administrator"
+            return "the organisation requires a managed device, which lanyard can't be; ask the administrator"
         default: break
         }
         switch code(stage) {
@@ -133,17 +133,17 @@ private enum Advice {
 
     /// What helps an application that proves itself.
     private static let application: [Int: String] = [
-        7000215: "check the client secret: it is the secret's value that counts, not its ID",
+        7000215: "check the client secret: use the secret's value, not its ID",
         7000222: "the client secret has expired: make a new one in the app registration, and give it to lanyard",
         7000218: "give the identity a secret, a certificate or an assertion",
         700027: "upload the identity's certificate to the app registration",
-        700024: "check this computer's clock, and how long the assertion is good for",
+        700024: "check this computer's clock, and how long the assertion is valid",
         70021: "give the application a federated credential for the assertion's issuer, subject and audience",
-        700211: "give the application a federated credential for the assertion's issuer; a slash at its end counts",
+        700211: "give the application a federated credential for the assertion's issuer; a trailing slash matters",
         700212: "give the application a federated credential for the assertion's audience",
         700213: "give the application a federated credential for the assertion's subject",
         7002138:
-            "write the federated credential's issuer and subject in the same letters as the assertion: case counts",
+            "write the federated credential's issuer and subject in the same letters as the assertion: case matters",
         70023: "have the assertion made for less than a day",
         7000112: "the application is disabled in this tenant; ask the administrator",
         7000229: "the application has no service principal in this tenant; ask the administrator to consent to it",
@@ -163,7 +163,7 @@ private enum Advice {
         900023: "check the tenant in the authority's URL",
         500011: "check the scopes: this tenant doesn't know the resource that they name",
         70011: "check the scopes: one is not known or does not fit the others",
-        28000: "name scopes of one resource only in the rule: a token is good for one",
+        28000: "name scopes of one resource only in the rule: a token is valid for one",
         65005: "add the resource's permissions to the app registration",
         650057: "add the resource's permissions to the app registration",
         50194: "configure the authority with the tenant's id: the application is for one tenant only",
@@ -171,19 +171,19 @@ private enum Advice {
 
     /// What a policy of the organisation forbids here.
     static let policy: [Int: String] = [
-        53000: "a policy asks for a compliant device: sign in on one, or ask the administrator",
-        53001: "a policy asks for a domain-joined device: sign in on one, or ask the administrator",
+        53000: "a policy requires a compliant device: sign in on one, or ask the administrator",
+        53001: "a policy requires a domain-joined device: sign in on one, or ask the administrator",
         53003: "a Conditional Access policy blocks this sign-in: "
             + "use a network and a device that the organisation allows, or ask the administrator",
         530_032: "a security policy of the organisation blocks this sign-in; ask the administrator",
-        50097: "a policy asks for a registered device: sign in on one, or ask the administrator",
+        50097: "a policy requires a registered device: sign in on one, or ask the administrator",
         90094: "an administrator has to consent to the application first",
     ]
 
     /// What of that a browser may satisfy if a code didn't.
     private static let kindToBrowsers: [Int: String] = [
-        53000: "a policy asks for a compliant device", 53001: "a policy asks for a domain-joined device",
-        53003: "a Conditional Access policy blocks this sign-in", 50097: "a policy asks for a registered device",
+        53000: "a policy requires a compliant device", 53001: "a policy requires a domain-joined device",
+        53003: "a Conditional Access policy blocks this sign-in", 50097: "a policy requires a registered device",
     ]
 
     /// What the person can do at the sign-in page.

@@ -150,7 +150,7 @@ struct ApplicationToken: Sendable {
             throw PluginError(
                 .invalidRequest,
                 resources.isEmpty
-                    ? "the request names no scope" : "the scopes are of several resources: a token is good for one",
+                    ? "the request names no scope" : "the scopes are of several resources: a token is valid for one",
                 hint: "name a scope such as https://graph.microsoft.com/.default")
         }
         return "\(resource)/.default"

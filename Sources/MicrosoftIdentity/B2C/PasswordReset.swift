@@ -17,7 +17,7 @@ struct PasswordReset: Sendable {
     ///
     /// - Throws: `cancelled` if they don't, and what the policy refuses with.
     func run(_ person: any Conversation) async throws(PluginError) {
-        await person.progress("the password is to be reset first, on a page of its own")
+        await person.progress("the password has to be reset first, on a separate page")
         var request = session.request
         request.authority = try authority().url
         request.signIn.prompt = nil

@@ -22,7 +22,7 @@ struct RegistryExchange: Sendable {
 
     init(_ request: PluginRequest, over transport: Transport) throws(PluginError) {
         guard let registry = request.audience, let token = request.accessToken else {
-            throw PluginError(.invalidRequest, "the request brings no token to exchange")
+            throw PluginError(.invalidRequest, "the request contains no token to exchange")
         }
         (self.registry, self.token, self.transport) = (registry, token, transport)
     }
@@ -39,7 +39,7 @@ struct RegistryExchange: Sendable {
         }
         guard answer.status == 200 else { throw refusal(answer) }
         guard let result = answer.json(Answer.self)?.refreshToken, WireForm.secret.accepts(result) else {
-            throw PluginError(.internal, "\(registry) gave no token that can be used")
+            throw PluginError(.internal, "\(registry) returned no usable token")
         }
         let secret = Secret(result)
         return PluginCredential(

@@ -49,7 +49,7 @@ extension AuthoritySession {
     private func idToken(_ response: TokenResponse, nonce: String?) throws(OAuthError) -> EntraClaims? {
         guard let text = response.idToken else {
             if nonce == nil { return nil }
-            throw OAuthError(.broken, "\(authority.environment) gave no ID token")
+            throw OAuthError(.broken, "\(authority.environment) returned no ID token")
         }
         let claims = try EntraClaims(text)
         let issuer = claims.expectedIssuer(configuration.issuer, aliases: metadata.aliases)
@@ -67,12 +67,12 @@ extension AuthoritySession {
             do throws(ClientInfoError) {
                 told = try ClientInfo(text).homeAccountID
             } catch {
-                throw OAuthError(.broken, "\(authority.environment) gave a client_info that cannot be read")
+                throw OAuthError(.broken, "\(authority.environment) returned a client_info that cannot be read")
             }
         }
         if let told, let account, told.lowercased() != account.lowercased() {
             throw OAuthError(
-                .broken, "\(authority.environment) answered for another account than was asked for",
+                .broken, "\(authority.environment) answered for a different account than requested",
                 hint: "sign in again")
         }
         guard let id = (told ?? account ?? token?.token.subject)?.plain(limit: 512) else {

@@ -38,7 +38,7 @@ package struct ClientCertificate: Sendable {
             (try? certificate.extractPublicKey().toSPKIBytes()).map { Data($0) } == publicKey
         }
         guard let own, let first = try? own.toDERBytes() else {
-            throw .certificate(path, "has no certificate of its private key", "put both of the same pair into the file")
+            throw .certificate(path, "has no certificate for its private key", "put a matching pair into the file")
         }
         self.path = path
         self.key = rsa
@@ -56,7 +56,7 @@ package struct ClientCertificate: Sendable {
         switch text.split(separator: "-----BEGIN ").count(where: { $0.isOfPrivateKey }) {
         case 1: break
         case 0: throw .certificate(path, "has no private key", "add it to the certificate: cat key.pem certificate.pem")
-        default: throw .certificate(path, "has several private keys", "leave the one of the certificate")
+        default: throw .certificate(path, "has several private keys", "keep only the certificate's")
         }
         do {
             let key = try NIOSSLPrivateKey(bytes: bytes, format: .pem) { (give: NIOSSLPassphraseSetter<[UInt8]>) in

@@ -88,7 +88,7 @@ struct BrowserFlow<Rules: AuthorityRules>: Sendable {
             switch event {
             case .answered(let response):
                 // The host's patience with the person ends here, and the one with this plugin begins.
-                await person.progress("the browser is back; getting the tokens")
+                await person.progress("the browser has returned; getting the tokens")
                 let outcome = await redeem(response, of: request)
                 await page.set(lastPage(for: outcome))
                 await waitUntilShown(events)

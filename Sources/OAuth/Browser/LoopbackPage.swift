@@ -78,7 +78,7 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
     /// It did not work.
     package static let failure = LoopbackPage(
         .stopped, title: "Sign-in failed",
-        text: "Nothing was stored. lanyard says what to do where you started it. You can close this page.")
+        text: "Nothing was stored. Go back to where you started it to see what to do. You can close this page.")
     /// It took too long.
     package static let expired = LoopbackPage(
         .stopped, title: "Sign-in timed out",
@@ -88,7 +88,7 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         status: 400, sign: .stopped, title: "This answer belongs to another sign-in",
         text: "It was not used. Finish the sign-in on the page that lanyard opened last, or start again.")
     static let codeInAddress = LoopbackPage(
-        status: 405, sign: .stopped, title: "This answer came the wrong way",
+        status: 405, sign: .stopped, title: "This answer was sent the wrong way",
         text: "The code was in the page’s address, where it can leak, so it was not used. Start the sign-in again.")
     static let notHere = LoopbackPage(
         status: 404, sign: .wait, title: "Nothing here",
@@ -97,7 +97,7 @@ package struct LoopbackPage: LoopbackAnswer, Equatable {
         status: 405, sign: .wait, title: "A sign-in is under way",
         text: "lanyard is waiting for it to finish in your browser.")
     static let wrongHost = LoopbackPage(
-        status: 421, sign: .stopped, title: "Wrong host", text: "lanyard answers here as localhost only.")
+        status: 421, sign: .stopped, title: "Wrong host", text: "lanyard answers here only as localhost.")
     package static let otherUser = LoopbackPage(
         status: 403, sign: .stopped, title: "This browser belongs to another user",
         text: "Only the user of this computer who started a sign-in can finish it, so the answer was not used.")

@@ -24,7 +24,7 @@ struct PasteFlow<Rules: AuthorityRules>: Sendable {
             return .signedIn(try await signIn.redeem(response, of: request))
         case .cancelled: throw .cancelled
         case .done, .unavailable:
-            return .notHere(OAuthError(.unsupported, "nobody can paste where the browser was led"))
+            return .notHere(OAuthError(.unsupported, "nobody can paste the browser's last address"))
         }
     }
 }
@@ -66,12 +66,12 @@ extension AuthorizationResponse {
     fileprivate func slip(of request: AuthorizationRequest) -> String? {
         let whole = "paste all of the last page's address, from http to the end"
         if self["response_type"] != nil {
-            return "that is the address of the page to open; sign in there, then paste the address that it ends at"
+            return "that is the address of the page to open; sign in there, then paste the last page's address"
         }
         guard isResponse else { return "there is no code in what was pasted; \(whole)" }
         guard self["state"] != nil else { return "that address is incomplete: there is no state in it; \(whole)" }
         guard answers(state: request.state), mayHaveCome(to: request.redirectURI) else {
-            return "that address is another sign-in's; open the page below, and paste the address that it ends at"
+            return "that address belongs to another sign-in; open the page below, and paste the last page's address"
         }
         return refusal == nil && code == nil ? "the code in that address is empty; \(whole)" : nil
     }

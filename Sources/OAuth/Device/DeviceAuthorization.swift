@@ -23,7 +23,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
     ///   https.
     init(_ answer: HTTPAnswer, from host: String) throws(OAuthError) {
         if let refusal = ErrorResponse(answer) { throw OAuthError(refusal, at: .device) }
-        guard answer.status != 404 else { throw OAuthError(.notFound, "\(host) gives no device codes") }
+        guard answer.status != 404 else { throw OAuthError(.notFound, "\(host) offers no device codes") }
         guard answer.status == 200, let members = answer.json(Members.self),
             let page = members.verificationURI ?? members.verificationURL
         else {
@@ -35,7 +35,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
             throw OAuthError(.broken, "\(host) names a sign-in page that is not https")
         }
         guard let code = members.userCode.plain(limit: 64) else {
-            throw OAuthError(.broken, "\(host) gave a code that nobody can type")
+            throw OAuthError(.broken, "\(host) returned a code that can't be typed")
         }
         deviceCode = Secret(members.deviceCode)
         userCode = code

@@ -12,7 +12,7 @@ struct DeviceFlow<Rules: AuthorityRules>: Sendable {
     ///   refuses with.
     func run(_ person: any Person) async throws(OAuthError) -> FlowOutcome<Rules.Tokens> {
         guard let endpoint = signIn.client.endpoints.deviceAuthorization else {
-            return .notHere(OAuthError(.unsupported, "\(signIn.client.authority) gives no device codes"))
+            return .notHere(OAuthError(.unsupported, "\(signIn.client.authority) offers no device codes"))
         }
         let code: DeviceAuthorization
         do throws(OAuthError) {

@@ -59,7 +59,7 @@ package struct ProviderMetadata: Sendable, Equatable, Codable {
     /// The error for a document that isn't one.
     package static func unreadable(from authority: String) -> OAuthError {
         OAuthError(
-            .unavailable, "\(authority) answered with something that is no OpenID configuration",
+            .unavailable, "\(authority) answered with something that is not an OpenID configuration",
             hint: "check that no proxy or network sign-in page is in between, and that the authority is right")
     }
 

@@ -44,7 +44,7 @@ enum CertificateFault: Sendable, Equatable {
                 .unavailable, "the certificate of \(host) expired on \(day)", hint: "check this computer's clock")
         case .notYetValid(let day):
             OAuthError(
-                .unavailable, "the certificate of \(host) is valid from \(day) on only",
+                .unavailable, "the certificate of \(host) is not valid before \(day)",
                 hint: "check this computer's clock")
         case .unknownIssuer: Self.untrusted(host, ": its issuer is not known here")
         case .unknown: Self.untrusted(host, "")

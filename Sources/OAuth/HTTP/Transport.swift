@@ -284,7 +284,7 @@ package struct Transport: Sendable {
     }
 
     private static func failing(_ answer: HTTPAnswer, host: String) -> OAuthError {
-        var error = OAuthError(.unavailable, "\(host) does not work at the moment (HTTP \(answer.status))")
+        var error = OAuthError(.unavailable, "\(host) is not working at the moment (HTTP \(answer.status))")
         error.retryAfter = answer.retryAfter
         error.wasAnswered = true
         if error.retryAfter == nil { error.hint = "try again later" }

@@ -99,7 +99,7 @@ enum TransportFailure: Error, Sendable, Equatable {
         case .cancelled: .ended
         case .timedOut: OAuthError(.unavailable, "\(host) did not answer in time\(way)", hint: "check the network")
         case .closed: OAuthError(.unavailable, "\(host) closed the connection before its answer was complete")
-        case .tooLarge: OAuthError(.unavailable, "\(host) answered with more than an authority has to say")
+        case .tooLarge: OAuthError(.unavailable, "\(host) sent an answer that is too long")
         case .garbled:
             OAuthError(
                 .unavailable, "\(host) answered with something that is not HTTP",

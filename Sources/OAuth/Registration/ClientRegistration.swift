@@ -49,7 +49,7 @@ package struct ClientRegistration: Sendable, Encodable {
     private static func closed(_ authority: String, _ status: Int) -> OAuthError {
         let wish =
             status == 401
-            ? " wants a token of whoever registers an application" : " registers no applications for anybody"
+            ? " requires a token to register an application" : " doesn't let programs register applications"
         return OAuthError(.unsupported, "\(authority)\(wish)", hint: "register one on its pages, or have it registered")
     }
 
@@ -95,9 +95,9 @@ package struct RegisteredClient: Sendable, Equatable {
             if method == "none" || secret != nil {
                 nil
             } else if wantsSecret {
-                OAuthError(.broken, "\(authority) wants a client secret and gave none")
+                OAuthError(.broken, "\(authority) requires a client secret, but issued none")
             } else {
-                OAuthError(.unsupported, "\(authority) wants the application to prove itself by a key")
+                OAuthError(.unsupported, "\(authority) requires the application to authenticate with a key")
             }
     }
 
@@ -149,7 +149,7 @@ package struct ClientManagement: Sendable, Equatable {
     package func delete(of authority: String, over transport: Transport) async throws(OAuthError) {
         let answer = try await transport.delete(uri, headers: [("authorization", "Bearer \(token.reveal())")])
         guard (200..<300).contains(answer.status) else {
-            throw OAuthError(.unsupported, "\(authority) does not take the application back (HTTP \(answer.status))")
+            throw OAuthError(.unsupported, "\(authority) did not remove the application (HTTP \(answer.status))")
         }
     }
 }

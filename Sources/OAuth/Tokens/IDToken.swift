@@ -36,7 +36,7 @@ package struct IDToken: Sendable, Equatable {
         let parts = token.reveal().pieces(between: ".", omittingEmpty: false)
         guard parts.count == 3, let payload = Base64URL.decode(parts[1]).map({ Data($0) }),
             let claims = try? JSONDecoder().decode(Payload.self, from: payload)
-        else { throw OAuthError(.untrusted, "the authority gave an ID token that cannot be read") }
+        else { throw OAuthError(.untrusted, "the authority returned an ID token that cannot be read") }
         let header = Base64URL.decode(parts[0]).flatMap { try? JSONDecoder().decode(Header.self, from: Data($0)) }
         algorithm = header?.alg
         keyID = header?.kid
@@ -91,7 +91,7 @@ package struct IDToken: Sendable, Equatable {
     package func check(_ expectation: Expectation, sent: Date?) throws(OAuthError) {
         guard issuer.utf8.elementsEqual(expectation.issuer.utf8) else {
             throw Self.wrong(
-                "names another issuer than its authority: \(issuer.displayable(limit: 200))",
+                "names a different issuer than its authority: \(issuer.displayable(limit: 200))",
                 hint: OAuthError.checkAuthority(issuer))
         }
         guard audiences.contains(expectation.audience) else { throw Self.wrong("is for another application") }

@@ -50,13 +50,13 @@ package struct TokenResponse: Sendable, Equatable {
         }
         guard let token = members.accessToken, !token.isEmpty else {
             throw OAuthError(
-                .noAccessToken, "\(authority) gave no access token",
+                .noAccessToken, "\(authority) returned no access token",
                 hint: "name a scope of the API that the token is for")
         }
         guard members.tokenType.map({ $0.lowercased() == "bearer" }) ?? true else {
             throw OAuthError(
                 .broken,
-                "\(authority) gave a token of a type that cannot be used: "
+                "\(authority) returned a token of an unsupported type: "
                     + (members.tokenType ?? "").displayable(limit: 40))
         }
         tokenType = members.tokenType
@@ -98,7 +98,7 @@ package struct TokenResponse: Sendable, Equatable {
 
     private static func secret(_ text: String, from authority: String) throws(OAuthError) -> Secret {
         guard text.utf8.count <= longestToken, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw OAuthError(.broken, "\(authority) gave a token that is too long or not of printable characters")
+            throw OAuthError(.broken, "\(authority) returned a token that is too long or not of printable characters")
         }
         return Secret(text)
     }

@@ -13,7 +13,7 @@ extension OAuthClient {
         let answer = try await transport.post(endpoint, fields + credentials, headers: proof, .harmless)
         guard answer.status != 200 else { return }
         if let refusal = ErrorResponse(read(answer)) { throw OAuthError(refusal, at: .revocation) }
-        throw OAuthError(.unavailable, "\(authority) did not take the token back (HTTP \(answer.status))")
+        throw OAuthError(.unavailable, "\(authority) did not revoke the token (HTTP \(answer.status))")
     }
 
     /// Asks a resource of the authority's, with a token for it.

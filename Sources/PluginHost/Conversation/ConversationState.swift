@@ -85,7 +85,7 @@ struct ConversationState {
         events += 1
         switch ending {
         case nil: break
-        case .result?: return [fail("went on after its answer")]
+        case .result?: return [fail("kept sending after its answer")]
         case .failed?: return []
         }
         guard events <= Self.mostEvents else { return [fail("sent more than \(Self.mostEvents) messages")] }

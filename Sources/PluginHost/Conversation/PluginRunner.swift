@@ -285,7 +285,7 @@ extension PluginRequest {
     /// Refuses a result for another account than the one that is named.
     fileprivate func require(_ result: PluginResult, from plugin: PluginManifest) throws(PluginError) {
         guard account.map({ $0.lowercased() == result.account?.homeAccountID.lowercased() }) ?? true else {
-            throw .broken(plugin.name, "answered for another account than it was asked about")
+            throw .broken(plugin.name, "answered for a different account than requested")
         }
     }
 }

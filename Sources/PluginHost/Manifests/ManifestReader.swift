@@ -93,7 +93,7 @@ struct ManifestReader {
     private func clientIDs(_ table: SettingsTable) throws(SettingsError) -> ClientIDForm? {
         guard let name = try table.text("client-ids", .pluginName) else { return nil }
         guard let form = ClientIDForm(rawValue: name) else {
-            throw table.error("client-ids", "`client-ids` is \(name), which is no form of a client ID")
+            throw table.error("client-ids", "`client-ids` is \(name), which is not a form of client ID")
         }
         return form
     }

@@ -21,7 +21,7 @@ struct PluginFolder {
         var manifest = declared
         guard manifest.name == name else {
             throw PluginProblem(
-                file: file, "the name \(manifest.name) is not its folder's, \(name.displayable(limit: 64))",
+                file: file, "the name \(manifest.name) differs from its folder's, \(name.displayable(limit: 64))",
                 hint: "rename the folder or the plugin")
         }
         guard manifest.protocols.contains(PluginProtocol.version) else {
@@ -45,7 +45,7 @@ struct PluginFolder {
             return path
         }
         throw PluginProblem(
-            file: file, "its executable \(executable.displayable(limit: 200)) is not there",
+            file: file, "its executable \(executable.displayable(limit: 200)) does not exist",
             hint: candidates.isEmpty
                 ? "name a program, a path below the plugin's folder, or an absolute path"
                 : "looked for \(candidates.map { $0.displayable(limit: 200) }.joined(separator: ", "))")
