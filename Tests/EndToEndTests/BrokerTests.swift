@@ -57,7 +57,7 @@ struct BrokerTests {
             #expect(online.output.contains(", by the machine's broker"), "\(online)")
 
             let logout = try await world.lanyard(["logout"], machine)
-            #expect(logout.status == 0 && logout.errors.contains("the machine's own sign-in stays"), "\(logout)")
+            #expect(logout.status == 0 && logout.errors.contains("the machine's broker stays signed in"), "\(logout)")
             #expect(try await world.lanyard(["accounts"], machine).output.isEmpty)
             #expect(!broker.methods.contains("removeAccount"))
             for call in broker.calls { #expect(call.wrong == nil, "\(call.method): \(call.wrong ?? "")") }

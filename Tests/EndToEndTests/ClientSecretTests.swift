@@ -106,7 +106,7 @@ import Testing
                 "\(explained)")
             #expect(explained.output.contains(store), "\(explained)")
             let status = try await world.lanyard(["status", host])
-            #expect(status.status == 1 && status.output.contains("wants the client secret"), "\(status)")
+            #expect(status.status == 1 && status.output.contains("requires the client secret"), "\(status)")
             #expect(status.errors.contains(store), "\(status)")
             let doctor = try await world.lanyard(["doctor"])
             #expect(doctor.output.contains("fail  client-secret  \(host) requires that of my-key"), "\(doctor)")

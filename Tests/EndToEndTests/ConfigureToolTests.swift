@@ -795,7 +795,7 @@ import Testing
         ("aws", ".aws/config", "region = x\n", "config:1: neither a section"),
         ("cargo", ".cargo/config.toml", "registry = {}\n", "config.toml:1: registry is not written as a table"),
         ("cargo", ".cargo/config.toml", "[registry\n", "not valid TOML"),
-        ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = 'x'\n", "can't be added to safely"),
+        ("cargo", ".cargo/config.toml", "[registry]\nglobal-credential-providers = 'x'\n", "can't safely extend"),
     ])
     func `a file that can't be edited safely stays as it is`(
         tool: String, file: String, text: String, message: String
@@ -889,7 +889,7 @@ import Testing
             }
             try home.write("credential-helpers = [\"x\"]\n", to: "\(folder)/registries.conf")
             let ended = try await home.lanyard(["configure", "podman", "--yes"])
-            let replaced = "credential-helpers is [\"x\"] in ~/.config/containers/registries.conf; what lanyard writes"
+            let replaced = "credential-helpers is [\"x\"] in ~/.config/containers/registries.conf; lanyard's setting"
             #expect(ended.errors.contains(replaced), "\(ended)")
             #expect(try await list().hasSuffix("uses lanyard"))
             try home.write("credential-helpers = [\"y\"]\n", to: "\(folder)/registries.conf.d/zz.conf")

@@ -276,7 +276,7 @@ import Testing
                 let words = ended.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 let lack = (isForge ? "no client secret is kept and " : "") + "nobody has signed in"
                 #expect(
-                    ended.status != 0 && words.contains("git asks lanyard and the rule is written, but \(lack); "),
+                    ended.status != 0 && words.contains("git is set up and the rule is written, but \(lack); "),
                     "\(ended)")
                 #expect(words.contains("once the keyring works, go on: lanyard configure git \(url)"), "\(ended)")
             }

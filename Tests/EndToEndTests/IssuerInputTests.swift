@@ -59,7 +59,7 @@ import Vectors
     /// What is said of a document, by the reason that the vectors have.
     private static let reasons = [
         "missing-endpoint": " that is https", "issuer-missing": "does not say which issuer it is",
-        "issuer-mismatch": "names another issuer: ", "not-json": "is no OpenID configuration",
+        "issuer-mismatch": "names another issuer: ", "not-json": "is not an OpenID configuration",
         "http-status": "(HTTP 500)",
     ]
 

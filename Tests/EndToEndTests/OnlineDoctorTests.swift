@@ -168,7 +168,7 @@ import Testing
             .fault(
                 "a page in place of an answer",
                 #"{"path": "openid-configuration", "status": 200, "body": "<html>Welcome</html>"}"#,
-                says: "no OpenID configuration", remedy: "network sign-in page"),
+                says: "not an OpenID configuration", remedy: "network sign-in page"),
             .fault(
                 "an issuer that is another's",
                 #"{"path": "openid-configuration", "status": 200, "body": "{\"issuer\": \"https://evil.example/v2.0\", "#
@@ -298,7 +298,7 @@ import Testing
             let (checks, status) = try await Self.doctor(world)
             let renewal = try #require(checks.last)
             #expect(status == 0 && renewal.level == "warn", "\(checks)")
-            #expect(renewal.text.hasSuffix("minutes, and there is no refresh token to follow it"), "\(renewal)")
+            #expect(renewal.text.hasSuffix("minutes, and there is no refresh token"), "\(renewal)")
         }
     }
 

@@ -36,7 +36,7 @@ import Testing
             }
             #expect(
                 notes.map { $0.prefix(40) } == [
-                    "lanyard: opening your browser to sign in", "lanyard: the password is to be reset fir",
+                    "lanyard: opening your browser to sign in", "lanyard: the password has to be reset fi",
                     "lanyard: opening your browser to sign in", "lanyard: the password is reset; now sign",
                     "lanyard: opening your browser to sign in", "lanyard: signed in as erin@example.net",
                 ], "\(reset)")

@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["login"], "there is no rule yet"), (["token", "--json"], "there is no rule yet"),
+        (["login"], "no rule says yet"), (["token", "--json"], "no rule says yet"),
         (["rule", "add", "git.example"], "a rule needs an authority"),
         (
             ["rule", "add", "git.example", "--authority", "https://login.microsoftonline.com"],
@@ -89,8 +89,8 @@ import Testing
             "no client ID is configured"
         ),
         (["rule", "add", "http:// x"], "is not a URL"),
-        (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL holds a password"),
-        (["configure", "git", "https://bob:geheim@git.example/x", "--yes"] + options, "the URL holds a password"),
+        (["rule", "add", "https://bob:geheim@git.example/x"] + options, "the URL contains a password"),
+        (["configure", "git", "https://bob:geheim@git.example/x", "--yes"] + options, "the URL contains a password"),
         (["rule", "add", "git.example", "--redirect-port", "80"], "a redirect port is a number"),
         (["rule", "add", "git.example", "--query-parameter", "state=1"], "is set by the protocol itself"),
     ])

@@ -59,7 +59,7 @@ import Testing
         try await World.with { world in
             #expect(try await Self.login(world, as: Self.alice).status == 0)
             let second = try await Self.login(world, as: Self.carol)
-            #expect(second.errors.contains("lanyard: this device is shared: sign the other accounts out"), "\(second)")
+            #expect(second.errors.contains("lanyard: this device is shared: sign out the other accounts"), "\(second)")
             let both = try await Self.get(world)
             #expect(both.status == 1 && both.output.isEmpty, "\(both)")
             #expect(both.errors.hasPrefix("lanyard: error: several accounts could be meant: "), "\(both)")

@@ -49,7 +49,7 @@ struct FaultTests {
         (#"{"path":"/token","close":true}"#, "closed the connection"),
         (#"{"path":"/token","delay":5}"#, "did not answer in time"),
         (#"{"path":"/token","status":302,"headers":{"location":"https://evil.example/"}}"#, "not a token response"),
-        (#"{"path":"openid-configuration","status":200,"body":"<html>Hotel</html>"}"#, "no OpenID configuration"),
+        (#"{"path":"openid-configuration","status":200,"body":"<html>Hotel</html>"}"#, "not an OpenID configuration"),
     ])
     func `an authority that does not work is unavailable`(_ fault: String, _ words: String) async throws {
         try await Sandbox.run { sandbox in

@@ -261,7 +261,7 @@ struct FlowTests {
             #expect(result.account?.homeAccountID == Sandbox.alice)
 
             let told = reasons.withLock { $0 }
-            #expect(told.count == 3 && told[0].hasPrefix("that address is another sign-in's"), "\(told)")
+            #expect(told.count == 3 && told[0].hasPrefix("that address belongs to another sign-in"), "\(told)")
             #expect(told[1].hasPrefix("that is the address of the page to open"), "\(told)")
             #expect(told[2].hasPrefix("there is no code in what was pasted"), "\(told)")
 

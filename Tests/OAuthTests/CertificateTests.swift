@@ -128,7 +128,7 @@ struct CertificateTests {
         identity.notValidAfter = Date.now.addingTimeInterval(172_800)
         try await TLSServer.run(identity) { server in
             let error = await ask(server)
-            #expect(error?.message.contains("is valid from") == true, "\(error?.message ?? "")")
+            #expect(error?.message.contains("is not valid before") == true, "\(error?.message ?? "")")
             #expect(error?.hint?.contains("clock") == true)
         }
     }
