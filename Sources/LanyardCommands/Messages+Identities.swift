@@ -60,7 +60,7 @@ extension Failure {
         if let nearest {
             let missing = nearest.filter { !present.contains($0) }
             self.init(
-                "the variables describe no identity: \(missing.joined(separator: " and ")) missing, in addition to "
+                "the variables describe no identity: \(missing.joined(separator: " and ")) missing, required with "
                     + nearest.filter(present.contains).joined(separator: " and "),
                 hints: ["set what is missing, or name another identity"])
         } else {

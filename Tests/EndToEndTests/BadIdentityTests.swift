@@ -67,7 +67,7 @@ import Testing
             variables: [
                 "AZURE_TOKEN_CREDENTIALS": "EnvironmentCredential", "AZURE_CLIENT_ID": "c",
                 "AZURE_CLIENT_SECRET": secret,
-            ], says: "AZURE_TENANT_ID missing, in addition to AZURE_CLIENT_ID", hint: "set what is missing"),
+            ], says: "AZURE_TENANT_ID missing, required with AZURE_CLIENT_ID", hint: "set what is missing"),
         Fault(
             name: "a token file without a client",
             variables: ["AZURE_TENANT_ID": "contoso.example", "AZURE_FEDERATED_TOKEN_FILE": "/t"],

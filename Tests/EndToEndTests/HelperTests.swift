@@ -201,7 +201,7 @@ import Testing
             #expect(try await world.git(["clone", "-q", url, "two"]).status == 0)
             let doctor = try await world.lanyard(["doctor"])
             let isLeft = FileManager.default.fileExists(atPath: file)
-            #expect(isLeft == doctor.output.contains("hands tokens to store as well"), "\(doctor)")
+            #expect(isLeft == doctor.output.contains("also passes tokens to store"), "\(doctor)")
         }
     }
 

@@ -371,7 +371,7 @@ import Testing
             try Self.configure(world, "https://id.stranger.example/r")
             let polite = try await Self.doctor(world, plugins)
             let authority = try #require(polite.checks.first)
-            #expect(authority.level == "pass" && authority.text.contains("the plugin stranger tells nothing"))
+            #expect(authority.level == "pass" && authority.text.contains("the plugin stranger can't check it"))
             #expect(polite.status == 0 && polite.checks.contains { $0.check == "renewal" }, "\(polite)")
             try Data().write(to: URL(filePath: world.folder + "/home/hangs"))
             let start = ContinuousClock.now

@@ -35,8 +35,8 @@ extension Failure {
             (try? Configuration.load(environment: context.environment))?.agent != nil
         else { return self }
         return Failure(
-            message, hints: ["this machine uses an agent: sign-ins and tokens are on that machine"], status: status,
-            cause: cause)
+            message, hints: ["this machine uses an agent: sign-ins and tokens are on the agent's machine"],
+            status: status, cause: cause)
     }
 
     /// What an agent refuses; its remedies are for the machine that it runs on.
