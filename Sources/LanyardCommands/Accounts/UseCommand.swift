@@ -121,5 +121,5 @@ extension Failure {
 extension Hint {
     /// What a choice of an account comes to on a shared device.
     static let othersOnSharedDevice: Hint =
-        "this device is shared: sign the other accounts out, or none is used by itself"
+        "this device is shared: sign out the other accounts, or none is used by default"
 }

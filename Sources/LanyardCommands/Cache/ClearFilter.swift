@@ -86,6 +86,6 @@ extension Failure {
     /// An account that there is no record of.
     init(nothingStoredOf account: String) {
         self.init(
-            "nothing of \(account.displayable(limit: 200)) is stored", hints: [Hint("see", run: "lanyard cache list")])
+            "nothing is stored for \(account.displayable(limit: 200))", hints: [Hint("see", run: "lanyard cache list")])
     }
 }

@@ -48,9 +48,9 @@ struct RecordListing {
         if let expiresOn = facts.expiresOn {
             guard expiresOn <= now else { return "expires in \((expiresOn - now).timeInWords)" }
             let ended = "expired \((now - expiresOn).timeInWords) ago"
-            return (facts.usableUntil ?? 0) > now ? ended + ", still good while the authority is down" : ended
+            return (facts.usableUntil ?? 0) > now ? ended + ", but usable while the authority is down" : ended
         }
-        if facts.isEndless { return "good until it is revoked" }
+        if facts.isEndless { return "valid until it is revoked" }
         return facts.storedOn.map { "stored \(max(0, now - $0).timeInWords) ago" }
     }
 }

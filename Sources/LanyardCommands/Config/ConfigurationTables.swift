@@ -81,7 +81,7 @@ extension Failure {
     /// What the system's policy keeps the user from changing.
     static func locked(_ subject: String) -> Failure {
         Failure(
-            "\(subject) locked by \(Configuration.systemFile)", hints: ["ask whoever administers this machine"])
+            "\(subject) locked by \(Configuration.systemFile)", hints: ["ask the administrator of this machine"])
     }
 
     /// A table that is not in the file; one of that name may be in the system's.

@@ -11,5 +11,5 @@ struct GoAuthCommand: ServedCommand {
         "See what Go gets": "lanyard goauth \(Example.url) </dev/null",
     ]
 
-    @Argument(help: "What Go could not load; without it, the answer is empty.") var url: String?
+    @Argument(help: "The URL that Go could not load; without it, the answer is empty.") var url: String?
 }

@@ -15,7 +15,7 @@ struct KubectlCommand: ServedCommand {
         """
     ]
 
-    @Argument(help: "What the token is for; by default the cluster's URL.") var url: String?
+    @Argument(help: "The URL that the token is for; by default the cluster's.") var url: String?
 }
 
 struct PnpmCommand: ServedCommand {

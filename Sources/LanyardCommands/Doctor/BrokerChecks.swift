@@ -71,7 +71,7 @@ struct BrokerChecks {
 
     /// What is wrong with it; other ways to sign in go on without.
     private func warning(_ plugin: PluginManifest, _ error: PluginError) -> Finding {
-        let hint = error.hints.first ?? "you sign in without it meanwhile"
+        let hint = error.hints.first ?? "until then, you sign in without it"
         return .warn(Self.check, "\(plugin.name): \(words(of: error))", hint)
     }
 

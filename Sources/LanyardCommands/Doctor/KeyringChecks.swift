@@ -54,7 +54,7 @@ struct KeyringChecks {
         switch problem.reason {
         case .locked where canAsk: return .warn(name, "locked; you are asked to unlock it when it is needed")
         case .noDefaultCollection where canAsk:
-            return .warn(name, "there is no default keyring; you are asked to make it when it is needed")
+            return .warn(name, "there is no default keyring; you are asked to create it when it is needed")
         default: return .fail(name, Failure(problem))
         }
     }

@@ -22,7 +22,7 @@ struct MemoryChecks {
             return .warn(name, "XDG_RUNTIME_DIR names no folder: \(path.displayable())", remedy)
         }
         guard status.isOwn else {
-            return .warn(name, "\(path.displayable()) is somebody else's, so no answer is remembered", remedy)
+            return .warn(name, "\(path.displayable()) belongs to another user, so no answer is remembered", remedy)
         }
         guard !status.grants(0o022) else {
             return .warn(

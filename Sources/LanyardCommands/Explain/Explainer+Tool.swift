@@ -125,7 +125,7 @@ extension AskingTool {
                     "if the registry's index is sparse, ask for",
                     run: "lanyard explain \(CargoConsumer.sparse + url) --for cargo")
             ] : []
-        return .init(step: .nothing, text: "have nothing: it is asked for no credential at such a URL", hints: hints)
+        return .init(step: .nothing, text: "return nothing: it gets no request for such a URL", hints: hints)
     }
 
     /// What it gets from an exchange that is still to be made.

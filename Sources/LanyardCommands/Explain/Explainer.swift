@@ -71,7 +71,7 @@ struct Explainer {
         if let agent = session.configuration.agent {
             explanation.agent = agent
             let shown = session.context.short(agent)
-            explanation.next = .init(step: .askAgent, text: "ask the agent at \(shown), where other rules count")
+            explanation.next = .init(step: .askAgent, text: "ask the agent at \(shown), which has its own rules")
             return
         }
         explanation.mapping = mapping(chosen)

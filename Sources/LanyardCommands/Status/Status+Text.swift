@@ -72,7 +72,7 @@ extension RuleOutlook {
         case .askBroker: return "\(whose), if the machine's broker has a sign-in"
         case .authenticate: return "\(shown), as the identity \(wanted?.identity?.name.displayable(limit: 64) ?? "")"
         case .tryRenewal where doubt == .othersSignIn: return "\(whose), if another client's sign-in serves"
-        case .tryRenewal: return "\(whose), who has never been at this tenant"
+        case .tryRenewal: return "\(whose), who has never used this tenant"
         case .choose, .unlock, .fail, .nothing: return "\(shown): \(failure?.message ?? "")"
         }
     }

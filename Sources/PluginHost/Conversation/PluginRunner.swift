@@ -187,7 +187,7 @@ public struct PluginRunner: Sendable {
                 try PluginResult(reader, of: request.operation)
             }
             guard (match?.environmentHosts ?? ["localhost"]).contains(result.environment) else {
-                throw .broken(plugin.name, "answered for another authority than it was asked about")
+                throw .broken(plugin.name, "answered for a different authority than requested")
             }
             // Otherwise the account would be nobody's there, and the person would have to sign in again and again.
             if let match, match.isSeparate, result.realm.lowercased() != match.realm {

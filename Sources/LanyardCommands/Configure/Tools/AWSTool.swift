@@ -122,7 +122,7 @@ enum AWSTool: ConfigurableTool {
         guard !profile.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || #"[]"\"#.utf8.contains($0) }) else {
             throw Failure(
                 "the name of the profile in AWS_PROFILE has characters that lanyard doesn't write",
-                hints: ["take another name for the profile"])
+                hints: ["choose another name for the profile"])
         }
         let text = try ToolPlace.text(of: file(place)) ?? ""
         // Of several sections the AWS CLI takes the last.

@@ -10,7 +10,7 @@ enum BazelTool: ConfigurableTool {
     static let name = "bazel"
     static let purpose = "Bazel use lanyard as a credential helper"
     static let discussion = """
-        Adds a line to `~/.bazelrc`, for every host or for a URL's; `*.contoso.com` is all hosts below contoso.com. It takes Bazel 7 or later.
+        Adds a line to `~/.bazelrc`, for every host or for a URL's; `*.contoso.com` means all hosts below contoso.com. It needs Bazel 7 or later.
         """
     static let url = ToolURL.optional
     static let relatives = ["bazelisk"]
@@ -20,7 +20,7 @@ enum BazelTool: ConfigurableTool {
     static func place(of pattern: URLPattern) throws(Failure) -> URLPattern {
         let name = pattern.host.name
         guard name.hasPrefix("*."), !name.dropFirst().hasBytes("*") else {
-            return try pattern.withoutWildcard(for: "bazel, but for *. at the beginning,").hostAlone(withPort: false)
+            return try pattern.withoutWildcard(for: "bazel, except for *. at the beginning,").hostAlone(withPort: false)
         }
         return pattern.hostAlone(withPort: false)
     }
@@ -60,7 +60,7 @@ enum BazelTool: ConfigurableTool {
         guard let other = helpers(place).last(where: { $0.scope == scope })?.program, !isLanyard(other)
         else { return [] }
         let what = scope.isEmpty ? "every host" : scope.displayable(limit: 200)
-        return ["\(other.displayable(limit: 100)) stands in ~/.bazelrc for \(what); lanyard takes its place"]
+        return ["\(other.displayable(limit: 100)) is in ~/.bazelrc for \(what); lanyard replaces it"]
     }
 
     static func changes(_ place: ToolPlace) throws(Failure) -> [ToolChange] {

@@ -27,7 +27,7 @@ struct KeyringLink {
 
     /// Says that another provider, in a section of the file, is what a command goes by.
     static func note(of provider: String, in section: String, of file: String, _ command: String) -> Hint {
-        "keyring-provider is \(provider.displayable(limit: 60)) in \(section) of \(file), which \(command) goes by; remove it"
+        "keyring-provider is \(provider.displayable(limit: 60)) in \(section) of \(file), which \(command) uses; remove it"
     }
 
     /// Whether a variable has the first `keyring` run and that is lanyard's; nil if the variable isn't set.
@@ -45,7 +45,8 @@ struct KeyringLink {
         let shown = provider.displayable(limit: 60)
         return notes + [
             Hint(
-                "\(variable) is \(shown) in the environment, which counts instead; remove it", run: "unset \(variable)")
+                "\(variable) is \(shown) in the environment, which takes precedence; unset it", run: "unset \(variable)"
+            )
         ]
     }
 

@@ -7,7 +7,7 @@ enum PipTool: ConfigurableTool {
     static let name = "pip"
     static let purpose = "pip use lanyard as its keyring"
     static let discussion = """
-        Has pip run the program `keyring`, and makes `~/.local/bin/keyring` a link to lanyard, unless another is there. It takes pip 23.1 or \
+        Has pip run the program `keyring`, and makes `~/.local/bin/keyring` a link to lanyard, unless another is there. It needs pip 23.1 or \
         later.
         """
     static let url = ToolURL.none

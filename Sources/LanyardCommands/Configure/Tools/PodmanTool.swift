@@ -34,14 +34,14 @@ enum PodmanTool: ConfigurableTool {
         let before = namings(place).before
         guard place.pattern == nil, let last = before.last, !last.hasLanyard else { return clear }
         return [
-            "credential-helpers is \(last.shown) in \(place.context.short(last.file)); what lanyard writes counts instead"
+            "credential-helpers is \(last.shown) in \(place.context.short(last.file)); lanyard's setting takes precedence"
         ] + clear
     }
 
     static func notes(_ place: ToolPlace) throws(Failure) -> [Hint] {
         guard place.pattern == nil, let last = namings(place).after.last, !last.hasLanyard else { return [] }
         let file = place.context.short(last.file)
-        return ["credential-helpers is \(last.shown) in \(file), which counts instead; remove it there"]
+        return ["credential-helpers is \(last.shown) in \(file), which takes precedence; remove it there"]
     }
 
     static func override(_ place: ToolPlace) -> Bool? {

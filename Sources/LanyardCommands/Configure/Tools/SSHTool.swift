@@ -22,7 +22,7 @@ enum SSHTool: ForwardTool {
         guard isForward(place) else {
             throw Failure(
                 "a forward can't have the name \(forward(place).displayable(limit: 200))",
-                hints: ["give the host a short name in ~/.ssh/config, and take that"], status: .usage)
+                hints: ["give the host a short name in ~/.ssh/config, and use that"], status: .usage)
         }
         for path in [try socket(place), remoteSocket(place)] where !path.isPlainPath {
             throw Failure("ssh doesn't accept the path: \(path.displayable(limit: 300))")

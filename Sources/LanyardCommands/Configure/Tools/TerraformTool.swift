@@ -59,6 +59,6 @@ enum TerraformTool: ConfigurableTool {
         guard !name.hasPrefix(#""lanyard""#) else { return true }
         throw Failure(
             "\(context.short(file)) names a credentials helper already: \(String(other).displayable(limit: 100))",
-            hints: ["terraform takes one only; remove that first"])
+            hints: ["terraform allows only one; remove that first"])
     }
 }
