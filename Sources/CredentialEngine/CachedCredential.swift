@@ -6,16 +6,17 @@ import Secrets
 import TokenAcquisition
 import TokenStore
 
-/// The token that one request was answered with before, whichever consumer asked.
+/// The remembered answer to a request, whichever consumer asked.
 ///
-/// It is found by all that decides it: the request, the variables and the state of the files of configuration and
-/// selection. How a person would be asked doesn't decide it, and so doesn't count.
+/// Its cache key covers everything that decides the answer: the request, the environment, and the state of the
+/// configuration and account selection files. How the user would be asked doesn't affect the answer, so it isn't part
+/// of the key.
 public struct CachedCredential: Sendable {
     private let request: CredentialRequest
     private let surroundings: Surroundings
     private let name: AnswerCacheKey
 
-    /// Looks at what decides the answer; nil if each answer must be made anew.
+    /// Computes the cache key for a request; nil if the request needs a fresh answer.
     public init?(_ request: CredentialRequest, in surroundings: Surroundings) {
         guard !Configuration.turnsOffAnswerCache(environment: surroundings.environment) else { return nil }
         guard request.wish.claims == nil, request.wish.signIn[.prompt] == nil, request.refusedToken == nil,
@@ -23,40 +24,41 @@ public struct CachedCredential: Sendable {
         else { return nil }
         self.request = request
         self.surroundings = surroundings
-        // Which of the two counts is in the configuration, which isn't read for this.
+        // The configuration says which of the two files applies, but it isn't read for this.
         let selections = [false, true].map { SelectionFile(environment: surroundings.environment, isShared: $0)?.path }
         name = surroundings.answers.name(
             fields: Self.fields(of: request) + Self.fields(of: surroundings),
             files: Self.settings(in: surroundings) + selections.compactMap(\.self))
     }
 
-    /// The token, if it was given before and still counts.
+    /// The remembered token; nil if there is none or it is no longer valid.
     public var credential: Credential? {
         surroundings.answers.answer(name, now: surroundings.now).flatMap {
             Credential(remembered: $0, in: surroundings.environment)
         }
     }
 
-    /// What a token that is about to be found is kept under; nil if it can't be kept.
+    /// Returns the place to remember a token that is about to be acquired; nil if it can't be remembered.
     ///
-    /// To be asked for before anything is read that decides the answer.
+    /// Call this before reading anything that decides the answer.
     func place() -> Place? {
         surroundings.answers.key().map { Place(remembered: self, key: $0, settings: settings) }
     }
 
-    /// Where a token is kept that is on its way.
+    /// The place to remember a token that is being acquired.
     struct Place: Sendable {
         fileprivate let remembered: CachedCredential
         fileprivate let key: AnswerEncryptionKey
         /// The state of the settings before they were read.
         fileprivate let settings: AnswerCacheKey
 
-        /// Keeps the token for as long as it needs no renewal.
+        /// Remembers the token until it needs renewal.
         ///
-        /// Getting it anew was itself a change, which replaced the key: only another look at the keyring tells what counts
-        /// since. After a sign-in it is taken at once, because the person has chosen an account as well, and after an exchange,
-        /// because docker and skopeo ask several times for one command; what a renewal brought is left to the next request, which
-        /// looks anyway, unless it was ahead of time, which nobody waits for.
+        /// A token that didn't come from the cache has changed the keyring, which replaced the encryption key, so the
+        /// keyring has to be read again. After a sign-in this happens at once, because the user has also chosen an
+        /// account. After an exchange it happens at once because docker and skopeo ask several times per command, and
+        /// after a renewal ahead of time because nobody waits for it. After any other renewal it is left to the next
+        /// request, which reads the keyring anyway.
         func keep(
             _ token: AcquiredToken, at issuer: PluginIssuer?, for wanted: TokenRequest, from sources: CredentialSources,
             isAhead: Bool = false
@@ -71,9 +73,9 @@ public struct CachedCredential: Sendable {
             }
         }
 
-        /// Keeps what is stored by now.
+        /// Remembers what the keyring holds now.
         ///
-        /// What was asked for comes from the configuration of before: if that has been edited since, it is nobody's answer.
+        /// `wanted` was resolved with the old configuration. If that has been edited since, nothing is remembered.
         private func keepStored(
             _ wanted: TokenRequest, at issuer: PluginIssuer?, from sources: CredentialSources
         ) {
@@ -85,7 +87,7 @@ public struct CachedCredential: Sendable {
         }
     }
 
-    /// Keeps a token that counts as long as these variables are as they are now.
+    /// Remembers a token for as long as these variables keep their values.
     private func write(
         _ token: AcquiredToken, at issuer: PluginIssuer?, by variables: Set<String>, _ key: AnswerEncryptionKey
     ) {
@@ -95,19 +97,19 @@ public struct CachedCredential: Sendable {
         surroundings.answers.keep(bytes, as: name, now: now, until: token.freshUntil(now: now), key: key)
     }
 
-    /// What stands for the present state of the files that nothing here writes.
+    /// The present state of the files that lanyard doesn't write itself here.
     private var settings: AnswerCacheKey {
         surroundings.answers.name(fields: [], files: Self.settings(in: surroundings))
     }
 
-    /// The configuration's files and the plugins' folders.
+    /// The configuration files and the plugin folders.
     private static func settings(in surroundings: Surroundings) -> [String] {
         let userFile = Configuration.userFile(environment: surroundings.environment)
         return [Configuration.systemFile] + [userFile].compactMap(\.self)
             + PluginRegistry.folders(environment: surroundings.environment, executable: surroundings.executable)
     }
 
-    /// What of a request decides which token it gets.
+    /// The parts of a request that decide which token it gets.
     static func fields(of request: CredentialRequest) -> [String?] {
         let wish = request.wish
         let challenges = request.wwwAuthenticate.filter(\.namesAuthority)
@@ -117,7 +119,8 @@ public struct CachedCredential: Sendable {
         ] + wish.scopes + challenges
     }
 
-    /// What of the surroundings does: lanyard's own version and variables, and where files and plugins are looked for.
+    /// The parts of the surroundings that decide the answer: lanyard's version and variables, and where it finds files
+    /// and plugins.
     private static func fields(of surroundings: Surroundings) -> [String?] {
         let variables = surroundings.environment.filter { $0.key.hasPrefix("LANYARD_") }
             .map { "\($0.key)=\($0.value)" }.sorted()
@@ -126,17 +129,17 @@ public struct CachedCredential: Sendable {
 }
 
 extension String {
-    /// Whether a challenge asks for claims, as continuous access evaluation does.
+    /// Whether a challenge asks for claims, as in continuous access evaluation.
     fileprivate var bringsClaims: Bool { lowercased().contains("claims") }
 
-    /// Whether a challenge names an authority, and so perhaps the tenant.
+    /// Whether a challenge names an authority, and so perhaps a tenant.
     ///
-    /// The parameters that are heeded for it are `authority`, `authorization` and `authorization_uri`.
+    /// The parameters in question are `authority`, `authorization` and `authorization_uri`.
     fileprivate var namesAuthority: Bool { lowercased().contains("authori") }
 }
 
 extension TokenRequest {
-    /// The variables that decide who an identity is and what it gets; none of a person's request.
+    /// The variables that decide which identity is used and what it gets; empty for a user's request.
     fileprivate func variables(in sources: CredentialSources) -> Set<String> {
         guard let identity else { return [] }
         return sources.plugins.registry.identityVariables.union([identity.secretVariable].compactMap(\.self))

@@ -3,11 +3,12 @@ public import PluginHost
 public import Rules
 
 extension Configuration {
-    /// The id of a request's client, which may have been called by name.
+    /// Returns the ID of a request's client, which may be given by name.
     ///
-    /// A UUID is nobody's name: unless a policy could forbid it, no plugin is looked for.
+    /// A UUID is never a name, so it is returned without loading plugins unless a policy restricts the well-known
+    /// clients.
     ///
-    /// - Throws: as `clientID(_:at:)`.
+    /// - Throws: The errors of `clientID(_:at:)`.
     func clientID(of request: TokenRequest, in plugins: InstalledPlugins) throws(ResolutionError) -> String {
         let isSettled = request.clientID.isUUID && wellKnownClients == nil
         guard !isSettled,
@@ -17,9 +18,9 @@ extension Configuration {
         return try clientID(request.clientID, at: match)
     }
 
-    /// The id of a client that is called by name or by its id.
+    /// Returns the ID of a client that is given by name or by ID.
     ///
-    /// - Throws: `ResolutionError` if the policy forbids the client, or the text is neither a name nor an id.
+    /// - Throws: `ResolutionError` if a policy forbids the client, or if the text is neither a name nor an ID.
     public func clientID(_ text: String, at match: AuthorityMatch) throws(ResolutionError) -> String {
         if let client = match.client(text) {
             guard allows(client: client.name) else { throw .forbiddenClient(client.name) }
@@ -32,7 +33,7 @@ extension Configuration {
         return text
     }
 
-    /// The ids of the clients that the configuration names, lower-cased.
+    /// Returns the IDs of all clients that the configuration names, in lower case.
     public func clientIDs(in registry: PluginRegistry) -> Set<String> {
         let named = Set((rules.map(\.clientID) + clients.map(\.clientID) + [clientID]).compactMap(\.self))
         let ids = named.flatMap { name in

@@ -9,7 +9,7 @@ extension Credential {
     /// What tells a token from others without giving it away.
     public var fingerprint: String { secret.fingerprint }
 
-    /// The same for a credential of several parts.
+    /// A digest that identifies the secret and its fields without revealing them.
     public var mark: String {
         guard !fields.isEmpty else { return fingerprint }
         let parts = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.reveal())" }
@@ -18,21 +18,22 @@ extension Credential {
 }
 
 extension Credential {
-    /// A token, or what one was exchanged for; the issuer is what a manifest says of who issued it.
+    /// Creates a credential from a token, or from what it was exchanged for; `issuer` is the issuer's entry in a plugin
+    /// manifest.
     public init(_ token: AcquiredToken, at issuer: PluginIssuer?) {
         let username = token.account?.username ?? ""
         self.init(
             .accessToken, token.accessToken, username: username.isEmpty ? nil : username, expiresOn: token.expiresOn)
         dueOn = token.dueOn
         realm = token.realm.isEmpty ? nil : token.realm
-        // What a token was exchanged for is no token of the issuer's any more.
+        // An exchanged token is no longer the issuer's.
         let issuer = token.isExchanged ? nil : issuer
         basicUsername = token.basicUsername ?? issuer?.username
         takesBearer = token.basicUsername == nil && issuer?.takesBearer ?? true
         fields = token.fields
     }
 
-    /// What is stored as a password.
+    /// Creates a credential from a stored password or authorization.
     package init(_ stored: StoredPassword) {
         switch stored.proof {
         case .password(let password): self.init(.password, password, username: stored.username)
@@ -45,10 +46,10 @@ extension Credential {
 }
 
 extension Credential {
-    /// What stands for the end of a token that has none.
+    /// The value of `expires_on` for a token without a known expiry.
     private static let never = "never"
 
-    /// An access token as it is remembered, and the variables that it depends on; nil if it can't be.
+    /// Encodes an access token and the variables that it depends on for the answer cache; nil if that isn't possible.
     func remembered(by variables: DecisiveVariables) -> [UInt8]? {
         guard kind == .accessToken else { return nil }
         var lines = Attributes()
@@ -71,7 +72,7 @@ extension Credential {
         return lines.encoded
     }
 
-    /// Reads a token that was remembered; nil if it is something else, or the variables that it depends on have changed.
+    /// Decodes a remembered token; nil if the bytes are something else, or a variable that it depends on has changed.
     init?(remembered bytes: [UInt8], in environment: [String: String]) {
         var parser = AttributeParser(longestInput: bytes.count)
         guard (try? parser.consume(bytes).isEmpty) == true, let lines = try? parser.finish(),
@@ -93,7 +94,7 @@ extension Credential {
 }
 
 extension StoredPassword {
-    /// What a consumer brings to keep; nil for a token, which the engine keeps by itself.
+    /// Converts a consumer's credential for storing; nil for an access token, which the engine stores itself.
     init?(_ credential: Credential) {
         switch credential.kind {
         case .accessToken: return nil

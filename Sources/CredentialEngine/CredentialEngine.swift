@@ -1,20 +1,20 @@
 import Rules
 
-/// Answers what consumers ask: with what was answered before, else with what the rules say is stored, else by the authority
-/// and the person.
+/// Answers consumers' questions from the answer cache, from the keyring as the rules say, or by asking the authority
+/// and the user.
 ///
-/// It knows no consumer's protocol, and neither the terminal nor the process's streams.
+/// It knows no consumer's protocol, no terminal and none of the process's streams.
 public struct CredentialEngine: Sendable {
     let surroundings: Surroundings
     private let terms: RelayTerms
     private let reading: @Sendable () throws -> CredentialSources
 
-    /// Makes an engine.
+    /// Creates an engine.
     ///
     /// - Parameters:
-    ///   - surroundings: what of the process counts.
-    ///   - terms: how an agent is asked, if one is.
-    ///   - reading: reads the settings, which an answer from before never needs.
+    ///   - surroundings: The parts of the process that the engine depends on.
+    ///   - terms: How to ask an agent, if one is configured.
+    ///   - reading: Reads the settings; a remembered answer never needs them.
     public init(
         in surroundings: Surroundings, terms: RelayTerms = .init(),
         reading: @escaping @Sendable () throws -> CredentialSources
@@ -24,7 +24,7 @@ public struct CredentialEngine: Sendable {
         self.reading = reading
     }
 
-    /// Goes as far as what is stored goes, or an agent.
+    /// Answers a question as far as possible from what is stored, or by asking an agent.
     public func attempt(_ question: Question) -> Attempt {
         do throws(Refusal) {
             if let agent = surroundings.agent { return .settled(try relay(question, to: agent)) }
@@ -40,12 +40,12 @@ public struct CredentialEngine: Sendable {
         }
     }
 
-    /// Has an agent answer instead of this machine, which keeps nothing then.
+    /// Asks an agent instead of using this machine's keyring, in which nothing is stored then.
     func relay(_ question: Question, to agent: String) throws(Refusal) -> Outcome {
         try Relay(agent: agent, terms: terms).outcome(of: question)
     }
 
-    /// What answers come from; reads the settings.
+    /// Reads the settings that answers depend on.
     func readSources() throws(Refusal) -> CredentialSources {
         do { return try reading() } catch { throw .settings(error) }
     }

@@ -4,22 +4,22 @@ public import Rules
 public import TokenAcquisition
 public import TokenStore
 
-/// Where credentials come from, once the settings have been read: the rules, the keyring, the plugins and the person.
+/// The sources of credentials once the settings have been read: the rules, the keyring, the plugins and the user.
 public struct CredentialSources: Sendable {
     /// The rules and settings.
     public let configuration: Configuration
-    /// The plugins; they are looked for when they are first needed, which a stored password never does.
+    /// The plugins, which are only looked for when one is needed; a stored password never needs them.
     public let plugins: InstalledPlugins
     /// The passwords in the keyring.
     public let passwords: PasswordStore
-    /// What gets tokens.
+    /// Acquires tokens.
     public let acquirer: TokenAcquirer
-    /// Who finds the person.
+    /// Reaches the user.
     public let attendant: any Attendant
-    /// The variables of the process.
+    /// The environment of the process.
     public let environment: [String: String]
 
-    /// Puts them together.
+    /// Creates the sources; `environment` is only needed for identities.
     public init(
         configuration: Configuration, plugins: InstalledPlugins, passwords: PasswordStore, acquirer: TokenAcquirer,
         attendant: any Attendant, environment: [String: String] = [:]
@@ -32,7 +32,7 @@ public struct CredentialSources: Sendable {
         self.environment = environment
     }
 
-    /// The token that a request comes to, or nil if it comes to none.
+    /// Resolves a request to the token that it needs; nil if it needs none.
     public func resolve(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         guard var wanted = try mapping(of: request) else { return nil }
         guard wanted.userHint != nil else { return wanted }
@@ -40,10 +40,10 @@ public struct CredentialSources: Sendable {
         return wanted
     }
 
-    /// Whether a request comes to a token; looks for plugins only if the rules alone don't tell.
+    /// Whether a request needs a token; looks for plugins only if the rules alone don't tell.
     func mapsToToken(_ request: CredentialRequest) throws(Refusal) -> Bool { try mapping(of: request) != nil }
 
-    /// The token that a request comes to, before anybody knows what the user name in its URL means.
+    /// Resolves a request to the token that it needs, before it is known what the user name in its URL means.
     private func mapping(of request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         do throws(ResolutionError) {
             var wanted = try configuration.resolve(
@@ -70,10 +70,11 @@ public struct CredentialSources: Sendable {
         }
     }
 
-    /// What a token is turned into for a host, by the name that a rule has for it; nil if the host takes the token itself.
+    /// Returns the exchange that a host needs, by the name that a rule gives it; nil if the host accepts the token
+    /// itself.
     private func exchange(of token: TokenRequest, named name: String?, for host: RequestHost) -> TokenExchange.Row? {
         let registry = plugins.registry
-        // Most hosts take the token itself, and matching its authority takes longer than that look.
+        // Most hosts accept the token itself, and matching its authority takes longer than this check.
         guard name != nil || registry.exchanges(forHost: host.text) else { return nil }
         var token = token
         token.authorityIsConfigured =
@@ -83,7 +84,8 @@ public struct CredentialSources: Sendable {
             .exchange(named: name, forHost: host.text).map { ($0.name, $0.scopes, $0.isPerPath) }
     }
 
-    /// The token that a request comes to once its server has been heard, or nil if it comes to none.
+    /// Resolves a request to the token that it needs, taking the server's challenges into account; nil if it needs
+    /// none.
     func resolveHeedingServer(_ request: CredentialRequest) throws(Refusal) -> TokenRequest? {
         guard var wanted = try resolve(request) else { return nil }
         do throws(ResolutionError) {
@@ -98,17 +100,17 @@ public struct CredentialSources: Sendable {
         return wanted
     }
 
-    /// What will be done for a request; throws if the keyring can't be used.
+    /// Decides what to do for a request; throws if the keyring can't be used.
     func decide(_ request: TokenRequest, place: String?) throws(Refusal) -> Decision {
         let decision = acquirer.decide(request)
         if let error = decision.storeError { throw .noToken(.store(error), request, place: place) }
         return decision
     }
 
-    /// Gets a token, asking the person if the attendant finds one.
+    /// Acquires a token, asking the user if the attendant can reach them.
     ///
-    /// `place` is what the token is for, if it is for a URL. A keyring that is locked is tried once more after the person
-    /// has unlocked it. Nobody is asked if the request is unattended.
+    /// `place` is the URL that the token is for, if any. If the keyring is locked, this tries again after the user has
+    /// unlocked it. An unattended request asks nobody.
     public func token(
         for request: TokenRequest, place: String?, by decision: Decision? = nil, isUnattended: Bool = false
     ) async throws(Refusal) -> AcquiredToken {
@@ -138,20 +140,20 @@ public struct CredentialSources: Sendable {
 }
 
 extension TokenRequest {
-    /// Takes note whether the user name is an account's where the token comes from.
+    /// Records whether the user name in the URL is an account at the token's issuer.
     public mutating func judgeUserHint(at issuer: PluginIssuer?) {
         userHintIsAccount = userHint.map { issuer?.hasAccounts(named: $0) ?? false } ?? false
     }
 }
 
-/// Who finds the person for the engine, which knows neither terminals nor windows.
+/// Reaches the user on behalf of the engine, which knows neither terminals nor windows.
 public protocol Attendant: Sendable {
     /// Whether somebody may be there to be asked on behalf of this URL, as far as that shows at once.
     func mayAsk(for url: String?) -> Bool
     /// The person, who hears nothing of it yet; nil if nobody can be asked on behalf of this URL.
     func person(for url: String?) async -> TokenAcquirer.Person?
-    /// Whether the person may be asked to unlock the keyring.
+    /// Whether the user may be asked to unlock the keyring.
     var mayAskToUnlock: Bool { get }
-    /// Has the person unlock the keyring; whether they have.
+    /// Asks the user to unlock the keyring; false if it stays locked.
     func hasKeyringUnlocked(for url: String?) async -> Bool
 }

@@ -1,7 +1,8 @@
 import Addresses
 import TokenStore
 
-/// Variables that decide an answer, and a digest of what they say; the answer counts for as long as that stays the same.
+/// The variables that decide an answer, and a digest of their values; the answer is valid only while the digest is the
+/// same.
 struct DecisiveVariables: Sendable {
     let names: [String]
     let digest: String

@@ -6,7 +6,7 @@ import TokenAcquisition
 public import TokenStore
 
 extension CredentialEngine {
-    /// Answers from what is stored, if that is enough; what remains to be done is a `PendingOutcome`.
+    /// Answers from what is stored, if that is enough; the remaining work is a `PendingOutcome`.
     func get(_ request: CredentialRequest) throws(Refusal) -> Attempt {
         try request.requireTarget()
         let remembered = CachedCredential(request, in: surroundings)
@@ -26,7 +26,7 @@ extension CredentialEngine {
     }
 }
 
-/// The look at what is stored for a request that nothing is remembered for.
+/// A search of the keyring for a request that has no remembered answer.
 private struct Look: Sendable {
     let request: CredentialRequest
     let remembered: CachedCredential.Place?
@@ -52,7 +52,7 @@ private struct Look: Sendable {
             })
     }
 
-    /// Looks again once the person has unlocked the keyring; else what was wrong stays so.
+    /// Searches again once the user has unlocked the keyring; otherwise the refusal stands.
     func onceUnlocked(in sources: CredentialSources, _ refusal: Refusal) -> PendingOutcome {
         PendingOutcome { () async throws(Refusal) in
             guard await sources.attendant.hasKeyringUnlocked(for: request.place) else { throw refusal }
@@ -70,10 +70,10 @@ private struct Look: Sendable {
         return try request.outcome(Credential(token, at: issuer))
     }
 
-    /// What will be done for a request, other than handing out a token that the server has just refused.
+    /// Decides what to do for a request, without handing out a token that the server has just refused.
     ///
-    /// If the server misses claims, they are reason enough to pass the stored token over. Else the refusal counts as one
-    /// that `erase` tells of, if it is of the token that is stored: another process may have renewed it meanwhile.
+    /// If the server asks for claims, they already rule out the stored token. Otherwise the refusal is treated like an
+    /// `erase`, but only if it is about the stored token: another process may have renewed it meanwhile.
     private func decide(_ wanted: TokenRequest, in sources: CredentialSources) throws(Refusal) -> Decision {
         let decision = try sources.decide(wanted, place: request.place)
         guard let refused = request.refusedToken, wanted.claims == nil, case .answer(let token) = decision.step,
@@ -94,7 +94,7 @@ private struct Look: Sendable {
 }
 
 extension CredentialSources {
-    /// Takes note that a consumer says a token was refused.
+    /// Records that a consumer reports a token as refused.
     func reject(_ token: Secret?, for wanted: TokenRequest, place: String?) throws(Refusal) {
         do throws(AcquisitionError) { try acquirer.reject(token, for: wanted) } catch {
             throw .noToken(error, wanted, place: place)
@@ -103,7 +103,7 @@ extension CredentialSources {
 }
 
 extension CredentialRequest {
-    /// A credential for whoever can use it.
+    /// Returns the credential if the consumer can use it.
     func outcome(_ credential: Credential) throws(Refusal) -> Outcome {
         guard takesFields || credential.fields.isEmpty || !credential.secret.isEmpty else {
             throw .severalParts(credential.fields.keys.sorted(), place: place)
@@ -111,9 +111,9 @@ extension CredentialRequest {
         return .credential(credential)
     }
 
-    /// Refuses a request that names neither a place nor a token: an absent host is no wildcard (CVE-2020-11008).
+    /// Refuses a request that names neither a place nor a token: a missing host is no wildcard (CVE-2020-11008).
     ///
-    /// Only a certificate's file has no host; its path is what it is found by.
+    /// Only a certificate's file has no host; it is found by its path.
     func requireTarget() throws(Refusal) {
         if isCertificate, wish.isEmpty { return }
         guard host == nil || scheme == nil else { return }
@@ -123,7 +123,7 @@ extension CredentialRequest {
 }
 
 extension PasswordQuery {
-    /// What a request asks of the password store; nil if it names no place.
+    /// Converts a request to a query of the password store; nil if it names no place.
     public init?(_ request: CredentialRequest) {
         guard let scheme = request.scheme, let host = request.host?.text ?? (request.isCertificate ? "" : nil) else {
             return nil

@@ -4,9 +4,9 @@ import Secrets
 public import TokenAcquisition
 public import TokenStore
 
-/// What is stored of tokens and accounts, secrets included.
+/// All stored tokens and accounts, including secrets.
 public struct Listing: Sendable {
-    /// What one search of the keyring found.
+    /// The records that one search of the keyring found.
     public let records: StoredRecords
     private let acquirer: TokenAcquirer
 
@@ -15,14 +15,14 @@ public struct Listing: Sendable {
         self.acquirer = acquirer
     }
 
-    /// Whose they are, and which account is used where; looks for the plugins, which say what hosts belong together.
+    /// The accounts and where each is used; looks for the plugins, which say which hosts belong together.
     public var accounts: AccountOverview { acquirer.accounts(among: records) }
 }
 
 extension CredentialSources {
-    /// The hosts, each with a user name, that take what a token is exchanged for, if that can be had without the person.
+    /// Returns the hosts that accept an exchanged token, each with its user name, if it can be had without the user.
     ///
-    /// Those that only a pattern covers count once something was exchanged for them.
+    /// A host that only a pattern covers is included once a token was exchanged for it.
     fileprivate func exchangeHosts() throws(StoreError) -> [String: String] {
         let records = try acquirer.allRecords()
         let mapped = configuration.rules.filter { $0.pattern.scheme == "https" }.map(\.pattern.host)
@@ -49,21 +49,20 @@ extension CredentialSources {
 }
 
 extension CredentialEngine {
-    /// Lists the servers that passwords were stored for under labels of their own, and those that take what a token is exchanged
-    /// for.
+    /// Lists the servers with passwords stored under labels with this prefix, and those that accept an exchanged token.
     func servers(labelled prefix: String) throws(Refusal) -> [String: String] {
         let sources = try readSources()
         guard sources.configuration.agent == nil else { return [:] }
         do throws(StoreError) {
             let exchanged = try sources.exchangeHosts()
-            // What answers is what the rule says, whatever else is kept.
+            // The rule's answer takes precedence over a stored password.
             return try sources.passwords.labelled(prefix).merging(exchanged) { $1 }
         } catch {
             throw .store(error)
         }
     }
 
-    /// Lists what is stored, with one search.
+    /// Lists what is stored, with one search of the keyring.
     public func list() throws(Refusal) -> Listing {
         let acquirer = try readSources().acquirer
         do throws(StoreError) { return Listing(try acquirer.allRecords(), acquirer) } catch { throw .store(error) }

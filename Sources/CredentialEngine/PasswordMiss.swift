@@ -3,10 +3,10 @@ import JSON
 import Rules
 import TokenStore
 
-/// The note that no password was found for a request the last time, as for a host whose passwords another helper has.
+/// A note that the last request found no password, for example because another helper stores this host's passwords.
 ///
-/// The next `get` looks again, but opens the way to secrets only once something is found: a session takes the provider
-/// longer than all the rest. A note that is wrong by now costs as much time as it would save.
+/// With such a note, the next `get` still searches, but opens a session with the keyring only if it finds an item: a
+/// session takes the provider longer than everything else. An outdated note costs as much time as a valid one saves.
 struct PasswordMiss {
     private let key: String
     private let notes: SharedNotes
@@ -21,7 +21,7 @@ struct PasswordMiss {
         isNoted = notes.note(about: key) != nil
     }
 
-    /// Has the keyring opened if secrets are likely to be read.
+    /// Opens a session with the keyring if secrets are likely to be read.
     func prepare() {
         if !isNoted { KeyringConfiguration.open() }
     }

@@ -3,9 +3,9 @@ import PluginHost
 import Rules
 
 extension PluginRegistry {
-    /// The identity that the variables of the process describe.
+    /// Returns the identity that the environment describes.
     ///
-    /// - Throws: `ResolutionError` if they describe none, or one that can't be had.
+    /// - Throws: `ResolutionError` if it describes none, or one that isn't available.
     func ambientIdentity(in environment: [String: String]) throws(ResolutionError) -> Identity {
         switch identity(in: environment) {
         case .wrong(let variable, let what):
@@ -23,7 +23,7 @@ extension PluginRegistry {
         }
     }
 
-    /// The variables that are all that keeps others from describing an application.
+    /// Returns the variables that are missing from an otherwise complete description of an application.
     private func variablesLacking(in environment: [String: String]) -> [String] {
         plugins.flatMap(\.identityPatterns).filter { $0.refusal == nil && $0.variables.count > 2 }.compactMap {
             pattern in
@@ -34,7 +34,7 @@ extension PluginRegistry {
 }
 
 extension IdentityPattern {
-    /// What the row comes to.
+    /// The source of the identity that the row describes.
     fileprivate var source: Identity.Source {
         if let managed { return .machine(managed) }
         let proof: Identity.Proof =

@@ -1,27 +1,27 @@
 public import Rules
 public import Secrets
 
-/// What a consumer asks of the engine.
+/// A consumer's question to the engine.
 public enum Question: Sendable, Equatable {
     case get(CredentialRequest)
-    /// That this is kept, which was found to work.
+    /// Stores a credential that was found to work.
     case store(Credential, CredentialRequest)
-    /// That what was found not to work is forgotten; without a secret, whatever is stored for this.
+    /// Erases a credential that was found not to work; without a secret, whatever is stored for the request.
     case erase(CredentialRequest, Refused)
-    /// Which servers there are credentials for: passwords that were stored under a label that begins with this, before the server,
-    /// and what a token was or can be exchanged for, such as registries' own.
+    /// Lists the servers that have credentials: passwords whose labels are this prefix and the server, and credentials
+    /// that a token was or can be exchanged for, such as a registry's own.
     case list(labelPrefix: String)
 
-    /// The secret that a server refused, as far as the consumer tells.
+    /// The secret that a server refused, as far as the consumer reports it.
     public struct Refused: Sendable, Equatable {
-        /// The password, or a token that was presented as one.
+        /// The password, or a token that was sent as a password.
         public var password: Secret?
-        /// What was presented in an `Authorization` header.
+        /// The credential that was sent in an `Authorization` header.
         public var authorization: Secret?
-        /// Whether it is an error if there is no such password.
+        /// Whether it is an error if no such password is stored.
         public var mustExist: Bool
 
-        /// Takes what the consumer tells; without either secret it tells none.
+        /// Creates the consumer's report; with neither secret, it is about whatever is stored.
         public init(_ password: Secret? = nil, _ authorization: Secret? = nil, mustExist: Bool = false) {
             self.password = password
             self.authorization = authorization
@@ -30,28 +30,28 @@ public enum Question: Sendable, Equatable {
     }
 }
 
-/// What the engine says to a question.
+/// The engine's answer to a question.
 public enum Outcome: Sendable {
     case credential(Credential)
-    /// Servers, and whose what is kept for each is; no secrets.
+    /// The servers with the user name of each one's credential; no secrets.
     case list([String: String])
-    /// There is none, and nobody objects to another source; to `store` and `erase`: it is done.
+    /// There is no credential, and the tool may try another source; for `store` and `erase`: it is done.
     case nothing
-    /// There is none, for this reason.
+    /// There is no credential, for this reason.
     case refused(Refusal)
 }
 
-/// How far the engine comes by itself.
+/// How far the engine gets by itself.
 public enum Attempt: Sendable {
     /// It is through.
     case settled(Outcome)
-    /// It has to wait for others: another process, the authority, or the person.
+    /// The engine has to wait for another process, the authority or the user.
     case needsOthers(PendingOutcome)
 }
 
-/// What is left to do for a question if what is stored doesn't settle it.
+/// The work that remains for a question that what is stored doesn't settle.
 ///
-/// It is apart from what goes before because waiting takes Swift's threads, and starting them takes longer than most answers.
+/// It is separate because waiting needs Swift's threads, and starting them takes longer than most answers.
 public struct PendingOutcome: Sendable {
     private let body: @Sendable () async throws(Refusal) -> Outcome
 
@@ -59,7 +59,7 @@ public struct PendingOutcome: Sendable {
         self.body = body
     }
 
-    /// Does it.
+    /// Finishes the work and waits for the result.
     public func run() async -> Outcome {
         do throws(Refusal) { return try await body() } catch { return .refused(error) }
     }

@@ -4,56 +4,56 @@ public import Rules
 public import TokenAcquisition
 public import TokenStore
 
-/// Why the engine has no credential.
+/// The reason why the engine has no credential.
 public enum Refusal: Error, Sendable {
-    /// The request names neither a place nor a token: this part is missing, and what is absent is no wildcard.
+    /// The request names neither a place nor a token: this part is missing, and a missing part is no wildcard.
     case noPlace(missing: Part)
-    /// The settings can't be read; the error is of whoever reads them.
+    /// The settings can't be read; the error comes from their reader.
     case settings(any Error)
-    /// The request needs a token that can't be had.
+    /// The request needs a token that isn't available.
     case unresolved(ResolutionError)
-    /// There is no token for this request; with its place, if it is for one.
+    /// There is no token for this request; `place` is the URL that it is for, if any.
     case noToken(AcquisitionError, TokenRequest, place: String?)
-    /// What there is for this place has several parts, of these names, and whoever asks can't use such a credential.
+    /// The credential for this place has several named parts, and the tool can't use such a credential.
     case severalParts([String], place: String?)
-    /// There is no password to be forgotten.
+    /// There is no such password to erase.
     case noPassword
-    /// The keyring can't be used now; what it holds is untouched.
+    /// The keyring can't be used now; its content is untouched.
     case store(StoreError)
 
-    /// The agent that is asked instead of this machine's keyring can't be asked; with its socket.
+    /// The agent, which replaces this machine's keyring, can't be reached at this socket.
     case agent(AgentSocket.Problem, socket: String)
     /// The agent refuses, for a reason that it has put into words.
     case forwarded(ForwardedRefusal)
-    /// What is asked for is more than an agent is asked: a token by more than its place.
+    /// The request specifies a token by more than its place, which agents don't support.
     case notForwarded
-    /// What is to be stored or removed would be where the agent runs.
+    /// The credential would have to be stored or removed on the agent's machine.
     case keptElsewhere
 
     /// A part of a URL.
     public enum Part: Sendable {
-        /// `https`, or another.
+        /// A scheme such as `https`.
         case scheme
         case host
     }
 
-    /// Where it lies, as far as consumers do something about it.
+    /// The cause of a refusal, as far as consumers act on it.
     public enum Cause: Sendable {
-        /// In the keyring, which can't be used now.
+        /// The keyring can't be used now.
         case keyring
-        /// In the person, who said no or gave no answer.
+        /// The user said no or gave no answer.
         case person
-        /// In the authority, which can't be reached or has too much to do now.
+        /// The authority can't be reached or is too busy.
         case authority
-        /// Anywhere else.
+        /// Anything else.
         case other
     }
 
-    /// Where it lies.
+    /// The cause, as far as consumers act on it.
     public var cause: Cause {
         switch self {
         case .store: .keyring
-        // An identity was named to get the token: nobody else's answer would be that.
+        // The request names an identity to get the token with, so another source's answer would be a different one.
         case .noToken(.store, let request, _): request.identity == nil ? .keyring : .other
         case .forwarded(let refusal) where refusal.code == .keyring: .keyring
         case .forwarded(let refusal) where refusal.code == .person: .person
@@ -65,12 +65,12 @@ public enum Refusal: Error, Sendable {
         }
     }
 
-    /// Whether another source may well have what is asked for: tools are told that there is nothing here.
+    /// Whether another source may well have the credential, so that the tool gets an empty answer rather than an error.
     public var isAbstention: Bool {
         if case .forwarded(let refusal) = self { refusal.code == .notAllowed } else { false }
     }
 
-    /// Whether the keyring is locked, and the person may unlock it.
+    /// Whether the keyring is locked, so that the user may unlock it.
     public var isLockedKeyring: Bool {
         switch self {
         case .store(let error), .noToken(.store(let error), _, _): error.reason == .locked

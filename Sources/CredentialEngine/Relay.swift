@@ -4,18 +4,19 @@ import Rules
 import Secrets
 import TokenStore
 
-/// How whoever asks waits for what an agent says.
+/// The terms on which a tool waits for an agent's reply.
 public struct RelayTerms: Sendable {
-    /// Whether the agent may ask the person, whose screen is not the tool's.
+    /// Whether the agent may ask the user, whose screen isn't the tool's.
     public var mayAsk: @Sendable () -> Bool
-    /// How many seconds the tool waits; nil if it waits for a person.
+    /// The number of seconds that the tool waits; nil if it waits for a user.
     public var timeLimit: Int?
-    /// Told once if it takes longer than a second.
+    /// Called once if the reply takes longer than a second.
     public var waiting: @Sendable () -> Void
-    /// Whether somebody counts on what is stored: an agent stores nothing, so it is refused unless the agent gives the same anyway.
+    /// Whether the caller relies on the credential being stored: agents store nothing, so `store` is refused unless the
+    /// agent already returns the same one.
     public var mustKeep = false
 
-    /// Says how.
+    /// Creates the terms of a caller that doesn't rely on storing.
     public init(
         mayAsk: @escaping @Sendable () -> Bool = { true }, timeLimit: Int? = nil,
         waiting: @escaping @Sendable () -> Void = {}
@@ -26,19 +27,20 @@ public struct RelayTerms: Sendable {
     }
 }
 
-/// Asks an agent elsewhere instead of this machine's rules and keyring.
+/// Asks an agent elsewhere instead of using this machine's rules and keyring.
 struct Relay {
     let agent: String
     let terms: RelayTerms
 
-    /// What the agent says.
+    /// Returns the agent's answer to a question.
     ///
-    /// Nothing is kept here, and an agent keeps nothing for others. What a server refused is passed on, as when git asks a second
-    /// time: the agent then drops a token of its own that it is, and gets another.
+    /// Neither side stores anything: not this machine, and not the agent for others. A secret that a server refused is
+    /// passed on, as when git asks a second time. If it is the agent's own token, the agent drops it and gets another.
     func outcome(of question: Question) throws(Refusal) -> Outcome {
         switch question {
         case .get(var request):
-            // Here, most tools can't ask because they hide what shows on their terminal; the agent has its own.
+            // Most tools can't ask here because they hide what their terminal shows; the agent has a terminal of its
+            // own.
             request.isUnattended = terms.timeLimit != nil || !terms.mayAsk()
             return try get(request)
         case .erase(_, let refused) where refused.mustExist: throw .keptElsewhere
@@ -46,7 +48,7 @@ struct Relay {
             guard let secret = refused.authorization ?? refused.password, request.host != nil else { return .nothing }
             request.refusedToken = secret.fingerprint
             request.isUnattended = true
-            // Whatever comes of it is for the next who asks.
+            // The result is for the next request.
             _ = try? get(request)
             return .nothing
         case .store(let credential, var request):
@@ -79,7 +81,7 @@ struct Relay {
         }
     }
 
-    /// What this machine calls itself.
+    /// The name of this machine, fit to show.
     private static var hostName: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }

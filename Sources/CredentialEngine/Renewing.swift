@@ -3,14 +3,14 @@ public import Rules
 import TokenAcquisition
 
 extension CredentialEngine {
-    /// Renews ahead of time what a request was answered with, if that is still what is stored, and remembers the new answer.
+    /// Renews the token that answered a request, ahead of time and only if it is still stored, and remembers the new one.
     ///
-    /// The engine's acquirer has to do what is due ahead of time.
+    /// The engine's acquirer must be one that renews ahead of time.
     ///
     /// - Parameters:
-    ///   - request: the request.
-    ///   - mark: what tells the credential that was handed out from others.
-    /// - Returns: whether there is another credential by now.
+    ///   - request: The request that was answered.
+    ///   - mark: The `Credential.mark` of the credential that was handed out.
+    /// - Returns: Whether there is a newer credential now.
     public func renew(_ request: CredentialRequest, answeredBy mark: String) async -> Bool {
         var request = request
         request.isUnattended = true
@@ -20,7 +20,7 @@ extension CredentialEngine {
             let place = CachedCredential(request, in: surroundings)?.place()
             let decision = try sources.decide(wanted, place: request.place)
             if case .answer(let token) = decision.step {
-                // Another process was quicker; an answer that is kept outside of the keyring may still be the old one.
+                // Another process was quicker. The answer cache may still have the old token.
                 guard Credential(token, at: nil).mark != mark else { return false }
                 place?.keep(token, at: decision.match?.issuer, for: wanted, from: sources)
                 return true

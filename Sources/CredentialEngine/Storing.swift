@@ -2,7 +2,7 @@ import Rules
 import TokenStore
 
 extension CredentialEngine {
-    /// Keeps a password, or an authorization of another scheme, that a consumer found to work.
+    /// Stores a password, or an authorization of another scheme, that a consumer found to work.
     func store(_ credential: Credential, for request: CredentialRequest) throws(Refusal) {
         guard let password = StoredPassword(credential), let query = PasswordQuery(request) else { return }
         if let expiry = credential.expiresOn, expiry <= surroundings.now { return }
@@ -11,9 +11,9 @@ extension CredentialEngine {
             _ = try relay(.store(credential, request), to: agent)
             return
         }
-        // If a token answers, what comes back is that token, which is stored already.
+        // If the rules answer with a token, the consumer returns that token, which is stored already.
         if (try? sources.mapsToToken(request)) == true { return }
-        // It is read first, for mostly it is stored already.
+        // Opens the session first: the store compares with what it has, which is usually the same.
         KeyringConfiguration.open()
         do throws(StoreError) { try sources.passwords.store(password, for: query) } catch { throw .store(error) }
     }

@@ -3,13 +3,13 @@ internal import Glibc
 internal import Rules
 public import TokenStore
 
-/// What of the process the engine depends on.
+/// The parts of the process that the engine depends on.
 public struct Surroundings: Sendable {
-    /// The process's variables.
+    /// The environment of the process.
     public var environment: [String: String]
-    /// The running program's real path; plugins are looked for beside it.
+    /// The real path of the running program; lanyard looks for plugins beside it.
     public var executable: String
-    /// The program's version: another one may answer otherwise.
+    /// The program's version, since another version may answer differently.
     public var version: String
 
     /// Describes a process.
@@ -19,15 +19,16 @@ public struct Surroundings: Sendable {
         self.version = version
     }
 
-    /// What was answered before.
+    /// The remembered answers.
     public var answers: AnswerCache { AnswerCache(environment: environment) }
 
-    /// The agent that a variable names; nil if none does, or the settings of this machine may forbid it and have to be read.
+    /// The socket of the agent that the environment names; nil if it names none, or if this machine's settings may
+    /// forbid it and have to be read first.
     var agent: String? {
         guard access(Configuration.systemFile, F_OK) != 0 else { return nil }
         return environment.absolutePath(Configuration.agentVariable)
     }
 
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     public var now: Int { time(nil) }
 }
