@@ -40,7 +40,7 @@ public struct CredentialEngine: Sendable {
         }
     }
 
-    /// Asks an agent instead of using this machine's keyring, in which nothing is stored then.
+    /// Asks an agent instead of using this machine's rules and keyring; nothing is stored on this machine.
     func relay(_ question: Question, to agent: String) throws(Refusal) -> Outcome {
         try Relay(agent: agent, terms: terms).outcome(of: question)
     }

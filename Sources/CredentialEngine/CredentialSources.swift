@@ -19,7 +19,7 @@ public struct CredentialSources: Sendable {
     /// The environment of the process.
     public let environment: [String: String]
 
-    /// Creates the sources; `environment` is only needed for identities.
+    /// Creates the sources; only an identity that the environment describes needs `environment`.
     public init(
         configuration: Configuration, plugins: InstalledPlugins, passwords: PasswordStore, acquirer: TokenAcquirer,
         attendant: any Attendant, environment: [String: String] = [:]
