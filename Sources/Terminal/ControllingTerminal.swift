@@ -4,10 +4,10 @@ import Glibc
 import Secrets
 import SystemPackage
 
-/// The person's terminal, apart from stdin and stdout, which belong to the consumer.
+/// The user's terminal, as opposed to stdin and stdout, which belong to the consumer.
 package struct ControllingTerminal: ~Copyable, Sendable {
     private let device: FileDescriptor
-    /// The same, to read from: it may say that there is something to read and a Ctrl-C take that away before it is read.
+    /// The same device for non-blocking reads: a Ctrl-C can take away input that poll(2) has already announced.
     private let input: FileDescriptor
     private let console: Console
 
@@ -39,9 +39,9 @@ package struct ControllingTerminal: ~Copyable, Sendable {
         try? FileDescriptor.open("/dev/tty", .readWrite, options: options.union(.closeOnExec))
     }
 
-    /// Asks for a line; nil at end of input or when the task is cancelled.
+    /// Asks for a line; nil at end of input or if the task is cancelled.
     ///
-    /// What was typed before the question counts as an answer if `takesEarlier` says so, and never as a secret.
+    /// Text typed before the question counts as an answer only if `takesEarlier` is true, and never as a secret.
     package func ask(_ question: String, echo: Bool, takesEarlier: Bool = true) async -> String? {
         console.pauseProgress(true)
         defer { console.pauseProgress(false) }
@@ -49,7 +49,7 @@ package struct ControllingTerminal: ~Copyable, Sendable {
         guard lanyard_terminal_take(device.rawValue, echo && takesEarlier ? 0 : 1) == 0 else { return nil }
         defer {
             lanyard_terminal_give_back()
-            // After a Ctrl-C the shell may be there already, with its prompt.
+            // After a Ctrl-C, the shell may already have shown its prompt.
             if device.isInForeground { write("\n") }
         }
         var editor = LineEditor(longest: Self.longestLine)
@@ -64,8 +64,8 @@ package struct ControllingTerminal: ~Copyable, Sendable {
         }
     }
 
-    /// Has something chosen from a menu, drawn over with each key and gone afterwards; nil at end of input or when the task is
-    /// cancelled.
+    /// Lets the user choose from a menu that is redrawn with each key and then erased; nil at end of input or if the
+    /// task is cancelled.
     func choose(from menu: Menu) async -> Int? {
         console.pauseProgress(true)
         defer { console.pauseProgress(false) }
@@ -83,15 +83,15 @@ package struct ControllingTerminal: ~Copyable, Sendable {
             return nil
         }
         lanyard_terminal_give_back()
-        // After a Ctrl-C the shell may be there already, with its prompt.
+        // After a Ctrl-C, the shell may already have shown its prompt.
         if device.isInForeground { write(choice == nil ? "\n" : Menu.erasing(rows: menu.rows)) }
         return choice
     }
 
-    /// The longest line that is read: what a plugin can be told in one.
+    /// The longest line that is read, in bytes: what fits into one line to a plugin.
     static let longestLine = AttributeParser.longestLine - "value=\n".utf8.count
 
-    /// Reads until a byte gives a result; nil at the end of input, or if the task is cancelled first.
+    /// Reads until a byte produces a result; nil at end of input, or if the task is cancelled first.
     private func read<Result>(_ take: (UInt8) -> Result??) async -> Result? {
         while await input.hasInput() {
             var chunk = [UInt8](repeating: 0, count: 4096)
@@ -119,14 +119,14 @@ package struct ControllingTerminal: ~Copyable, Sendable {
 }
 
 extension FileDescriptor {
-    /// Waits until there is something to read, or the end; false if the task is cancelled.
+    /// Waits for input or its end; false if the task is cancelled.
     fileprivate func hasInput() async -> Bool {
         guard let (stopped, stop) = try? FileDescriptor.pipe() else { return false }
         defer {
             try? stopped.close()
             try? stop.close()
         }
-        // No browser that is started meanwhile gets them.
+        // Keeps them from a browser that is started meanwhile.
         for end in [stopped, stop] { _ = fcntl(end.rawValue, F_SETFD, FD_CLOEXEC) }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -142,6 +142,6 @@ extension FileDescriptor {
         return !Task.isCancelled
     }
 
-    /// Whether the terminal listens to this process's group; false if it is not this session's terminal.
+    /// Whether this process's group is in the foreground of the terminal; false if it isn't this session's terminal.
     var isInForeground: Bool { tcgetpgrp(rawValue) == getpgrp() }
 }

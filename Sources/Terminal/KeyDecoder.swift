@@ -1,24 +1,24 @@
-/// Bytes from a terminal as keys.
+/// Decodes the bytes from a terminal into keys.
 struct KeyDecoder {
     enum Key: Equatable {
-        /// What the byte itself says: a character's part, or a control key.
+        /// The byte itself: a part of a character, or a control key.
         case byte(UInt8)
         case up
         case down
         case first
         case last
-        /// A key that means nothing here.
+        /// A key without a meaning here.
         case other
     }
 
-    /// Where in a key's escape sequence the last byte was.
+    /// The position of the last byte in a key's escape sequence.
     private enum Escape {
         case none
         case begun
         case sequence([UInt8])
     }
 
-    /// No key that has a meaning here has more.
+    /// The length of the longest sequence of a key that has a meaning here, in bytes.
     private static let longestSequence = 4
 
     private var escape = Escape.none

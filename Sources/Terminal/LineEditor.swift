@@ -1,20 +1,20 @@
-/// A line as a person types it, byte by byte, without any input or output.
+/// A line as the user types it, byte by byte, without any input or output.
 ///
-/// The kernel would edit lines too, but cuts them at 4,095 bytes, and the address that a sign-in ends at is longer.
+/// The kernel could edit lines too, but it cuts them at 4,095 bytes, and the URL at the end of a sign-in is longer.
 struct LineEditor {
-    /// What a byte comes to.
+    /// The effect of a byte.
     enum Outcome: Equatable {
-        /// It goes on; the bytes show what changed.
+        /// The line isn't complete; the bytes update the screen.
         case more(echo: [UInt8])
         /// Enter: the line.
         case line(String)
-        /// Enter after more than fits; the line starts anew.
+        /// Enter after too long a line; the next byte begins a new one.
         case tooLong
         /// Ctrl-D on an empty line.
         case end
     }
 
-    /// The longest line that is taken, in bytes.
+    /// The longest accepted line, in bytes.
     let longest: Int
 
     private var bytes: [UInt8] = []
@@ -26,7 +26,7 @@ struct LineEditor {
     }
 
     mutating func take(_ byte: UInt8) -> Outcome {
-        // Arrow keys and their like mean nothing here.
+        // Arrow keys and other special keys have no meaning here.
         guard case .byte(let byte)? = keys.take(byte) else { return .more(echo: []) }
         switch byte {
         case 0x0A, 0x0D: return finish()
@@ -56,7 +56,7 @@ struct LineEditor {
         return isTooLong ? .tooLong : .line(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Takes the last character away, and the columns that it stood in.
+    /// Removes the last character and returns the bytes that erase its columns.
     private mutating func erase() -> [UInt8] {
         guard let last = String(decoding: bytes, as: UTF8.self).last else { return [] }
         while let byte = bytes.popLast(), byte & 0xC0 == 0x80 {}
@@ -71,13 +71,13 @@ struct LineEditor {
         return eraseAll(from: 0)
     }
 
-    /// Takes the last word away, and the blanks behind it.
+    /// Removes the last word and the blanks after it.
     private mutating func eraseWord() -> [UInt8] {
         let end = bytes.lastIndex { $0 != 0x20 } ?? bytes.startIndex
         return eraseAll(from: bytes[..<end].lastIndex(of: 0x20).map { $0 + 1 } ?? 0)
     }
 
-    /// Takes away all from an index on at once: character by character, a long line would take its square.
+    /// Removes everything from an index on in one step; character by character would take quadratic time.
     private mutating func eraseAll(from start: Int) -> [UInt8] {
         let columns = String(decoding: bytes[start...], as: UTF8.self).reduce(0) { $0 + $1.columns }
         bytes.removeSubrange(start...)
@@ -90,7 +90,7 @@ struct LineEditor {
 }
 
 extension Character {
-    /// The columns that terminals give it, near enough to rub it out.
+    /// The number of columns that terminals give the character, accurate enough to erase it.
     var columns: Int {
         guard let scalar = unicodeScalars.first?.value else { return 0 }
         let isWide =

@@ -1,15 +1,15 @@
 import Addresses
 import Secrets
 
-/// A list to choose from by arrow keys, by number, or by typing a part of what is meant; without any input or output.
+/// A list to choose from by arrow keys, by number, or by typing part of a choice; without any input or output.
 ///
-/// It is drawn anew with each key. No line of it is wider than the terminal, so that it is known how many rows to draw over.
+/// It is redrawn with each key. No line is wider than the terminal, so the number of rows to redraw is known.
 struct Menu {
-    /// What a byte comes to.
+    /// The effect of a byte.
     enum Outcome: Equatable {
         case unchanged
         case changed
-        /// Enter: the place of the choice.
+        /// Enter: the index of the choice.
         case chosen(Int)
         /// Ctrl-D.
         case end
@@ -21,19 +21,19 @@ struct Menu {
 
     private let choices: [String]
     private let columns: Int
-    /// How many choices are shown at once.
+    /// The number of choices shown at once.
     private let window: Int
     private var keys = KeyDecoder()
     private var typed: [UInt8] = []
-    /// The choices that what was typed may mean.
+    /// The indices of the choices that match the typed text.
     private var matches: [Int]
-    /// Which of the matches is marked.
+    /// The index of the marked choice in `matches`.
     private var marked = 0
 
     init(_ choices: [String], columns: Int, rows: Int) {
         self.choices = choices
         self.columns = columns
-        // Besides the question above and the prompt below.
+        // The question above and the prompt below need the other rows.
         window = max(rows - 4, 1)
         matches = Array(choices.indices)
     }
@@ -69,14 +69,15 @@ struct Menu {
         return .changed
     }
 
-    /// Moves the mark, around the ends.
+    /// Moves the mark, wrapping around at the ends.
     private mutating func move(by steps: Int) -> Outcome {
         guard !matches.isEmpty else { return .unchanged }
         marked = (marked + steps + matches.count) % matches.count
         return .changed
     }
 
-    /// A number marks its choice; a text leaves those that have it, and marks the first that begins with it.
+    /// Marks the choice with the typed number, or keeps the choices that contain the typed text and marks the first
+    /// that begins with it.
     private mutating func filter() {
         let text = String(String(decoding: typed, as: UTF8.self).trimmed()).lowercased()
         if let number = Int(text), choices.indices.contains(number - 1) {
@@ -90,18 +91,18 @@ struct Menu {
 
     // MARK: Lines
 
-    /// What is drawn; the cursor is left behind the prompt and what was typed.
+    /// The text to draw; it leaves the cursor after the prompt and the typed text.
     var text: String { lines.joined(separator: "\n") }
 
-    /// How many rows that is.
+    /// The number of rows that `text` takes.
     var rows: Int { lines.count }
 
-    /// What takes so many rows away, the cursor being in the last of them.
+    /// Returns the escape codes that erase the given number of rows, with the cursor in the last one.
     static func erasing(rows: Int) -> String {
         (rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r") + "\u{1B}[J"
     }
 
-    /// A choice with its number.
+    /// Returns a choice with its number.
     func line(of choice: Int) -> String { cut("  \(numbered(choice))") }
 
     private var lines: [String] {
@@ -119,7 +120,7 @@ struct Menu {
         return "\(gap)\(number)) \(choices[choice])"
     }
 
-    /// A line that doesn't reach the terminal's last column, where some begin the next.
+    /// Cuts a line before the terminal's last column, where some terminals already begin the next row.
     private func cut(_ line: String) -> String {
         let room = max(columns - 1, 10)
         var used = 0

@@ -1,8 +1,8 @@
 import Glibc
 
-/// How wide the terminal is that stdout goes to.
+/// The width of the terminal behind stdout.
 package enum OutputWidth {
-    /// The columns of the terminal; nil if stdout is none, and what reads it wants everything.
+    /// The number of columns; nil if stdout is not a terminal, and its reader wants whole lines.
     package static var ofTerminal: Int? {
         var size = winsize()
         guard isatty(STDOUT_FILENO) == 1 else { return nil }

@@ -1,22 +1,22 @@
 import Addresses
 import Secrets
 
-/// Questions to a person at the terminal.
+/// Asks the user questions at the terminal.
 package struct Prompt: Sendable {
     private let console: Console
 
-    /// Asks at the terminal that the console's messages show on.
+    /// Creates a prompt for the terminal that shows the console's messages.
     package init(_ console: Console) {
         self.console = console
     }
 
-    /// Asks for a line; nil if the person gives up, or there is no terminal.
+    /// Asks for a line; nil if the user gives up or there is no terminal.
     package func line(_ question: String, echo: Bool) async -> String? {
         guard let terminal = ControllingTerminal(console) else { return nil }
         return await terminal.ask("lanyard: \(question): ", echo: echo)
     }
 
-    /// Asks for a text; what was suggested if they only press Enter, nil if they give up.
+    /// Asks for a text; returns the suggestion if the user only presses Enter, nil if they give up.
     package func text(_ question: String, suggesting suggestion: String? = nil) async -> String? {
         let offer = suggestion.map { " [\($0.displayable(limit: 255))]" } ?? ""
         guard let line = await line(question + offer, echo: true) else { return nil }
@@ -24,13 +24,13 @@ package struct Prompt: Sendable {
         return answer.isEmpty ? suggestion ?? "" : answer
     }
 
-    /// Asks for one of several choices, by number, by name or, if lines can be drawn over, by arrow keys.
+    /// Asks for one of several choices, by number, by name or, if the terminal can redraw lines, by arrow keys.
     ///
     /// - Parameters:
-    ///   - title: what is asked.
-    ///   - choices: at least one, each on one line and fit to show; the first is suggested.
-    ///   - named: the only choice that a text names, for terminals that can't show which one it leads to.
-    /// - Returns: the choice's place; nil if the person gives up, or there is no terminal.
+    ///   - title: The question.
+    ///   - choices: At least one choice, each on one line and fit to show; the first is suggested.
+    ///   - named: Returns the only choice that a text names, for terminals that can't show which one it leads to.
+    /// - Returns: The index of the choice; nil if the user gives up or there is no terminal.
     package func choice(_ title: String, among choices: [String], named: (String) -> Int?) async -> Int? {
         guard console.screen.isTerminal, let size = console.screen.size else {
             return await choiceByNumber(title, among: choices, named: named)
@@ -43,7 +43,7 @@ package struct Prompt: Sendable {
         return choice
     }
 
-    /// How often a wrong answer is met with the question again.
+    /// How many times a question is asked before the answers are taken for giving up.
     private static let patience = 5
 
     private func choiceByNumber(_ title: String, among choices: [String], named: (String) -> Int?) async -> Int? {
@@ -63,12 +63,14 @@ package struct Prompt: Sendable {
         return nil
     }
 
-    /// Asks for yes or no, again if the answer is neither; what was suggested if they only press Enter, nil if they give up.
+    /// Asks for yes or no, again if the answer is neither.
     ///
-    /// What was typed before the question is no answer to it if `takesEarlier` is false.
+    /// If `takesEarlier` is false, text typed before the question doesn't count as an answer.
+    ///
+    /// - Returns: The answer; the suggestion if the user only presses Enter, nil if they give up.
     package func decision(_ question: String, suggesting isYes: Bool, takesEarlier: Bool = true) async -> Bool? {
         let text = "\(question) \(isYes ? "[Y/n]" : "[y/N]")"
-        // What is typed needs some columns too.
+        // Leaves some columns for the answer.
         let columns = console.screen.size.map { max($0.columns - 5, 20) }
         var question = "lanyard: \(text.wrapped(columns: columns, indent: 9, from: 9)) "
         for _ in 0..<Self.patience {
@@ -85,7 +87,7 @@ package struct Prompt: Sendable {
         return nil
     }
 
-    /// Asks whether to go on; Enter means yes, and giving up no.
+    /// Asks whether to go on; Enter means yes, giving up means no.
     package func accepts(_ question: String) async -> Bool {
         await decision(question, suggesting: true) ?? false
     }

@@ -1,18 +1,18 @@
 import Synchronization
 import SystemPackage
 
-/// The one line at the end of the screen that tells what is going on.
+/// The line at the end of the screen that shows what lanyard is doing.
 ///
-/// It is drawn over in place, only on a terminal, and is gone once the work is done. Whatever else is written goes above it.
+/// It is redrawn in place, only on a terminal, and is gone once the work is done. All other output goes above it.
 final class StatusLine: Sendable {
     private struct State {
         var text: (@Sendable () -> String)?
         var ticker: Task<Void, Never>?
         var reminder: Task<Void, Never>?
-        /// Tells a ticker that its time is over; cancelling alone would leave it one more draw.
+        /// Tells a ticker that it is outdated; with cancelling alone it would draw once more.
         var number = 0
         var isDrawn = false
-        /// Whether the terminal listened to this process when the line was drawn.
+        /// Whether this process was in the terminal's foreground when the line was drawn.
         var wasInForeground = false
         var isPaused = false
     }
@@ -26,9 +26,9 @@ final class StatusLine: Sendable {
         self.screen = screen
     }
 
-    /// Shows a text, anew each second, until it is cleared or another is shown; nothing if lines can't be drawn over.
+    /// Shows a text, updated each second, until it is cleared or replaced; does nothing if lines can't be redrawn.
     ///
-    /// What is over before the delay is never shown.
+    /// Work that ends before the delay shows nothing.
     func show(after delay: Duration, _ text: @escaping @Sendable () -> String) {
         state.withLock { state in
             stop(&state)
@@ -43,7 +43,8 @@ final class StatusLine: Sendable {
         }
     }
 
-    /// Writes something above the line once, if what it shows still goes on then; also where no line can be drawn.
+    /// Writes a text above the line once, if the line's work still goes on after the delay; also if no line can be
+    /// drawn.
     func remind(after delay: Duration, _ text: @escaping @Sendable () -> String) {
         state.withLock { state in
             let number = state.number
@@ -67,7 +68,7 @@ final class StatusLine: Sendable {
         state.withLock { stop(&$0) }
     }
 
-    /// Keeps the line away while the person is asked something, which happens on the same screen.
+    /// Hides the line while the user is asked something on the same screen.
     func pause(_ isPaused: Bool) {
         state.withLock { state in
             if isPaused { erase(&state) }
@@ -75,7 +76,7 @@ final class StatusLine: Sendable {
         }
     }
 
-    /// Writes something else, above the line.
+    /// Writes other output above the line.
     func aside(_ write: () -> Void) {
         state.withLock { state in
             erase(&state)
@@ -95,7 +96,7 @@ final class StatusLine: Sendable {
 
     private func draw(_ state: inout State) {
         guard let text = state.text, !state.isPaused, !isSomebodyElses(state) else { return }
-        // A line that wraps could not be drawn over.
+        // A line that wraps couldn't be redrawn.
         let room = max((screen.size?.columns ?? 80) - 1, 10)
         put("\r\u{1B}[K" + String(text().prefix(room)))
         state.isDrawn = true
@@ -118,7 +119,7 @@ final class StatusLine: Sendable {
         state.isDrawn = false
     }
 
-    /// Whether a shell has shown its prompt where the line was: Ctrl-C ends git sooner than what git started.
+    /// Whether a shell has shown its prompt over the line: Ctrl-C ends git sooner than the programs that git started.
     private func isSomebodyElses(_ state: State) -> Bool {
         state.isDrawn && state.wasInForeground && !descriptor.isInForeground
     }

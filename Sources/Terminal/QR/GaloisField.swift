@@ -1,4 +1,4 @@
-/// Arithmetic of ISO/IEC 18004's error correction: the field of 256 elements modulo x⁸ + x⁴ + x³ + x² + 1.
+/// Arithmetic for the error correction of ISO/IEC 18004: the field of 256 elements modulo x⁸ + x⁴ + x³ + x² + 1.
 enum GaloisField {
     static func multiply(_ left: UInt8, _ right: UInt8) -> UInt8 {
         var product: UInt16 = 0
@@ -9,7 +9,7 @@ enum GaloisField {
         return UInt8(truncatingIfNeeded: product)
     }
 
-    /// The error correction codewords for a block of data (Reed–Solomon).
+    /// Returns the error correction codewords for a block of data (Reed–Solomon).
     static func correction(for data: ArraySlice<UInt8>, count: Int) -> [UInt8] {
         let divisor = generator(degree: count)
         var remainder = [UInt8](repeating: 0, count: count)
@@ -21,7 +21,7 @@ enum GaloisField {
         return remainder
     }
 
-    /// The product of (x − 2ⁱ), without its leading coefficient, the highest power first.
+    /// Returns the product of (x − 2ⁱ) without its leading coefficient, highest power first.
     private static func generator(degree: Int) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: degree - 1) + [1]
         var root: UInt8 = 1

@@ -1,15 +1,15 @@
-/// A QR code (ISO/IEC 18004) of a short text, such as an address to open on a phone.
+/// A QR code (ISO/IEC 18004) for a short text, such as a URL to open on a phone.
 struct QRCode: Sendable, Equatable {
-    /// Modules a side, without the quiet zone.
+    /// The number of modules per side, without the quiet zone.
     let side: Int
     private let dark: [Bool]
 
-    /// Encodes a text in byte mode; nil if it is longer than a symbol of 57 modules a side holds.
+    /// Encodes a text in byte mode; nil if it doesn't fit a symbol with 57 modules per side.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let version = QRVersion(holding: bytes.count) else { return nil }
         let codewords = Self.codewords(for: bytes, version)
-        // The mask that makes the symbol easiest to read.
+        // Picks the mask that makes the symbol easiest to read.
         var best: (matrix: QRMatrix, penalty: Int)?
         for mask in 0..<8 {
             var matrix = QRMatrix(version)
@@ -22,12 +22,12 @@ struct QRCode: Sendable, Equatable {
         dark = best.matrix.dark
     }
 
-    /// Whether a module is dark; those around the symbol, its quiet zone, are light.
+    /// Whether a module is dark; modules outside the symbol, in its quiet zone, are light.
     func isDark(row: Int, column: Int) -> Bool {
         (0..<side).contains(row) && (0..<side).contains(column) && dark[row * side + column]
     }
 
-    /// Data and error correction, interleaved (7.4 to 7.6).
+    /// Returns data and error correction, interleaved (7.4 to 7.6).
     private static func codewords(for bytes: [UInt8], _ version: QRVersion) -> [UInt8] {
         var bits = Bits()
         bits.append(4, count: 4)
@@ -35,7 +35,7 @@ struct QRCode: Sendable, Equatable {
         for byte in bytes { bits.append(Int(byte), count: 8) }
         let data = bits.padded(to: version.dataCodewords)
 
-        // The first blocks are one codeword shorter if they don't come out even.
+        // If the data doesn't divide evenly, the first blocks are one codeword shorter.
         let (short, longer) = data.count.quotientAndRemainder(dividingBy: version.blocks)
         var blocks: [ArraySlice<UInt8>] = []
         var start = 0
@@ -53,7 +53,7 @@ struct QRCode: Sendable, Equatable {
         return result
     }
 
-    /// Bits in a row, the highest of each number first.
+    /// A sequence of bits; numbers are appended with the highest bit first.
     private struct Bits {
         private var bits: [Bool] = []
 
@@ -61,7 +61,7 @@ struct QRCode: Sendable, Equatable {
             for bit in (0..<count).reversed() { bits.append((number >> bit) & 1 == 1) }
         }
 
-        /// Whole bytes, with terminator and padding.
+        /// Returns whole bytes, with terminator and padding.
         func padded(to count: Int) -> [UInt8] {
             var all = bits
             all += [Bool](repeating: false, count: min(4, count * 8 - all.count))

@@ -1,4 +1,4 @@
-/// The modules of a symbol on its way: function patterns first, then data under a mask (ISO/IEC 18004, 7.7 to 7.10).
+/// The modules of a symbol under construction: function patterns first, then masked data (ISO/IEC 18004, 7.7 to 7.10).
 struct QRMatrix {
     private let version: QRVersion
     private let side: Int
@@ -13,14 +13,14 @@ struct QRMatrix {
         drawPatterns()
     }
 
-    /// Places the codewords, masked, with the format information that says so.
+    /// Places the masked codewords and the format information that names the mask.
     mutating func place(_ codewords: [UInt8], mask: Int) {
         drawFormat(mask: mask)
         var index = 0
         var column = side - 1
         var goesUp = true
         while column > 0 {
-            // The vertical timing pattern takes a column of its own.
+            // The vertical timing pattern has a column of its own.
             if column == 6 { column -= 1 }
             for step in 0..<side {
                 let row = goesUp ? side - 1 - step : step
@@ -79,7 +79,7 @@ struct QRMatrix {
         drawSquare(row, column, radius: 4) { $0 != 2 && $0 != 4 }
     }
 
-    /// Draws rings around a centre, each dark or light by its distance.
+    /// Draws rings around a centre; `isDark` gets each ring's distance.
     private mutating func drawSquare(_ row: Int, _ column: Int, radius: Int, isDark: (Int) -> Bool) {
         for y in -radius...radius {
             for x in -radius...radius { set(row + y, column + x, isDark(max(abs(x), abs(y)))) }
@@ -111,7 +111,7 @@ struct QRMatrix {
         }
     }
 
-    /// The check bits of a BCH code.
+    /// Returns the check bits of a BCH code.
     private static func remainder(of data: Int, by generator: Int, bits: Int) -> Int {
         var remainder = data
         for _ in 0..<bits { remainder = (remainder << 1) ^ ((remainder >> (bits - 1)) * generator) }
@@ -120,7 +120,7 @@ struct QRMatrix {
 
     // MARK: Penalty
 
-    /// How hard the symbol would be to read (7.8.3): long runs, blocks, patterns like a finder, and too much of one colour.
+    /// How hard the symbol is to read (7.8.3): long runs, blocks, patterns like a finder, and too much of one colour.
     var penalty: Int {
         var total = 0
         for line in 0..<side {
@@ -158,7 +158,7 @@ struct QRMatrix {
         return total
     }
 
-    /// A finder's cross section with a quiet side.
+    /// The cross section of a finder pattern with a quiet side.
     private static let finderLike: [[Bool]] = {
         let finder = [true, false, true, true, true, false, true]
         let quiet = [Bool](repeating: false, count: 4)

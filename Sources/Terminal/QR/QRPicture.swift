@@ -1,12 +1,14 @@
-/// A QR code as lines of text: two modules a character, in black on white whatever the terminal's colours are.
+/// A QR code as lines of text, two modules per character, in black on white whatever the terminal's colours are.
 package struct QRPicture {
     /// The lines, without a line feed at the end.
     package let text: String
 
-    /// The light modules around the symbol: as many as the standard wants, else as few as it is still found with.
+    /// The widths of the quiet zone to try: the standard's, then the narrowest with which readers still find the
+    /// symbol.
     private static let quietZones = [4, 2]
 
-    /// Draws a text; nil if the screen can't show it: no colours, no UTF-8, or too small for it and the rows around it.
+    /// Draws a text; nil if the screen has no colours or no UTF-8, or is too small for the picture and the rows around
+    /// it.
     package init?(_ content: String, fitting screen: Screen, besides otherRows: Int) {
         guard screen.isTerminal, screen.hasColours, screen.isUTF8, let size = screen.size,
             let code = QRCode(content)
@@ -23,7 +25,8 @@ package struct QRPicture {
         let modules = -quiet..<(code.side + quiet)
         return stride(from: modules.lowerBound, to: modules.upperBound, by: 2).map { row in
             let line = modules.map { column in
-                // Light is the foreground: a terminal that draws blocks with gaps still leaves the dark ones whole.
+                // Light modules are the foreground, so that dark ones stay whole even if the terminal draws blocks with
+                // gaps.
                 switch (code.isDark(row: row, column: column), code.isDark(row: row + 1, column: column)) {
                 case (false, false): "█"
                 case (false, true): "▀"

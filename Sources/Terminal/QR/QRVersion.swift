@@ -1,13 +1,13 @@
-/// A size of symbol (ISO/IEC 18004, 7.1): version 1 has 21 modules a side, each further one four more.
+/// A size of symbol (ISO/IEC 18004, 7.1): version 1 has 21 modules per side, each further version four more.
 struct QRVersion {
     let number: Int
-    /// Codewords of error correction in each block.
+    /// The number of error correction codewords per block.
     let correction: Int
     let blocks: Int
 
-    /// The smallest version that holds so many bytes, with the most error correction that costs no larger symbol.
+    /// Finds the smallest version that holds a number of bytes, with the most error correction that fits it.
     ///
-    /// Versions up to 10 hold any address that a person could type; more would fit no terminal.
+    /// Versions up to 10 hold any URL that a person could type; larger ones fit no terminal.
     init?(holding bytes: Int) {
         for number in 1...10 {
             for level in QRLevel.allCases.reversed() {
@@ -32,15 +32,15 @@ struct QRVersion {
         self.level = level
     }
 
-    /// Modules a side.
+    /// The number of modules per side.
     var side: Int { 17 + 4 * number }
 
-    /// The bits of the count in byte mode.
+    /// The size of the character count in byte mode, in bits.
     var countBits: Int { number < 10 ? 8 : 16 }
 
     var dataCodewords: Int { codewords - correction * blocks }
 
-    /// Codewords in all: what the function patterns leave room for.
+    /// The total number of codewords: what the function patterns leave room for.
     var codewords: Int {
         var modules = (16 * number + 128) * number + 64
         if number >= 2 {
@@ -51,7 +51,7 @@ struct QRVersion {
         return modules / 8
     }
 
-    /// Where the alignment patterns' centres are, in either direction.
+    /// The positions of the alignment patterns' centres, in either direction.
     var alignmentCentres: [Int] {
         guard number >= 2 else { return [] }
         let count = number / 7 + 2
@@ -62,14 +62,14 @@ struct QRVersion {
     private var capacity: Int { dataCodewords - (4 + countBits + 7) / 8 }
 }
 
-/// How much of a symbol may be damaged.
+/// A level of error correction, by how much of a symbol may be damaged.
 enum QRLevel: Int, CaseIterable {
     case low, medium, quartile, high
 
-    /// The level as the format information has it.
+    /// The level as encoded in the format information.
     var bits: Int { [1, 0, 3, 2][rawValue] }
 
-    /// Codewords of error correction in each block, and blocks, for versions 1 to 10 (table 9).
+    /// Error correction codewords per block and the number of blocks, for versions 1 to 10 (table 9).
     var shapes: [(correction: Int, blocks: Int)] {
         switch self {
         case .low:

@@ -1,37 +1,37 @@
-/// What a person is told to do: a text, and what they are to copy, which stays whole however narrow the screen is.
+/// An instruction for the user: a text, and a text to copy, which stays whole however narrow the screen is.
 package struct Hint: Sendable, Equatable {
-    /// What it is about; empty if what is to be copied says it all.
+    /// The instruction; empty if the text to copy says it all.
     package let text: String
-    /// A command, or a line of a file.
+    /// The text to copy: a command, or a line of a file.
     package let copied: String?
 
-    /// A hint with nothing to copy.
+    /// Creates a hint with nothing to copy.
     ///
-    /// Texts from elsewhere must have been made displayable; a command in one may be broken like any other words.
+    /// Text from outside must already be displayable. A command in the text may be wrapped like any other words.
     package init(_ text: String) {
         self.text = text
         copied = nil
     }
 
-    /// A command to run.
+    /// Creates a hint with a command to run.
     package init(_ text: String = "", run command: ShellCommand) {
         self.text = text
         copied = command.text
     }
 
-    /// A line to write into a file, or options to add to a command.
+    /// Creates a hint with a line to write into a file, or options to add to a command.
     package init(_ text: String = "", write line: String) {
         self.text = text
         copied = line
     }
 
-    /// The hint on one line, as a pipe or a program gets it.
+    /// The hint on one line, for a pipe or a program.
     package var line: String {
         guard let copied else { return text }
         return text.isEmpty ? copied : "\(text): \(copied)"
     }
 
-    /// The hint in lines no wider than a screen, as `String.wrapped(columns:indent:from:)` breaks them.
+    /// Returns the hint wrapped to a screen's width, as by `String.wrapped(columns:indent:from:)`.
     package func wrapped(columns: Int?, indent: Int, from start: Int? = nil) -> String {
         let words = text.isEmpty ? [] : (copied == nil ? text : text + ":").words
         return (words + [copied].compactMap(\.self)).joined(columns: columns, indent: indent, from: start ?? indent)

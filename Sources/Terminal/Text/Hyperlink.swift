@@ -1,12 +1,12 @@
-/// A text that leads to a page where terminals show links (OSC 8), and is just the text where they don't.
+/// A text that links to a page on terminals that support it (OSC 8), and is plain text on others.
 struct Hyperlink {
     /// The text with the escape codes around it.
     let text: String
 
-    /// Longer ones are shown by few terminals.
+    /// The longest URL that is linked, in bytes: few terminals support longer ones.
     private static let longest = 2048
 
-    /// A link; nil if the address can't be written in one.
+    /// Creates a link; nil if the URL can't be written in one.
     init?(_ label: String, to url: String) {
         guard url.utf8.count <= Self.longest, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         text = "\u{1B}]8;;\(url)\u{1B}\\\(label)\u{1B}]8;;\u{1B}\\"

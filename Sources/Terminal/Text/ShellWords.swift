@@ -1,4 +1,4 @@
-/// Text as a shell reads it: byte by byte, whatever characters the bytes are parts of.
+/// Reads and writes words of shell commands, byte by byte, regardless of characters.
 package enum ShellWords {
     /// Splits a command into words as a shell would, without expanding anything; nil if a quote isn't closed.
     package static func split(_ command: String) -> [String]? {
@@ -7,7 +7,7 @@ package enum ShellWords {
         return scanner.finish()
     }
 
-    /// Splits a list of commands, such as `$BROWSER`, at the colons that stand outside of quotes; each keeps its quotes.
+    /// Splits a list of commands, such as `$BROWSER`, at colons outside quotes; each command keeps its quotes.
     package static func list(_ text: String) -> [String] {
         var parts: [[UInt8]] = [[]]
         var scanner = Scanner()
@@ -23,11 +23,11 @@ package enum ShellWords {
         return parts.filter { !$0.allSatisfy(isBlank) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The text as one word for a shell: as it is if that is safe, else in single quotes.
+    /// Returns a text as one shell word: unchanged if that is safe, else in single quotes.
     ///
-    /// The word means the same to sh, bash, zsh and fish, the last of which heeds backslashes in single quotes.
+    /// The word means the same to sh, bash, zsh and fish; fish interprets backslashes in single quotes.
     package static func quote(_ text: String) -> String {
-        // zsh takes a word that begins with = for a program's path.
+        // zsh replaces a word that begins with = by a program's path.
         let isPlain = text.utf8.allSatisfy(isPlain) && !text.isEmpty && text.utf8.first != UInt8(ascii: "=")
         guard !isPlain else { return text }
         let marks = [UInt8(ascii: "'"), UInt8(ascii: "\\")]
@@ -35,7 +35,7 @@ package enum ShellWords {
         return String(decoding: [marks[0]] + inside + [marks[0]], as: UTF8.self)
     }
 
-    /// Whether a byte stands for itself in every shell, wherever it stands in a word; of what isn't ASCII none does.
+    /// Whether a byte is literal in every shell and at every position; no byte outside ASCII is.
     package static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -47,7 +47,7 @@ package enum ShellWords {
 
     private static func isBlank(_ byte: UInt8) -> Bool { " \t\n".utf8.contains(byte) }
 
-    /// Quotes and backslashes as sh(1) has them.
+    /// Interprets quotes and backslashes as in sh(1).
     private struct Scanner {
         private static let single = UInt8(ascii: "'")
         private static let double = UInt8(ascii: "\"")
@@ -58,15 +58,15 @@ package enum ShellWords {
         private var quote: UInt8?
         private var isEscaped = false
 
-        /// Whether the next byte has its plain meaning.
+        /// Whether the next byte is neither quoted nor escaped.
         var isOpen: Bool { quote == nil && !isEscaped }
 
         mutating func take(_ byte: UInt8, separates: (UInt8) -> Bool) {
             if isEscaped {
                 isEscaped = false
-                // A line that goes on in the next one.
+                // The line continues on the next one.
                 guard byte != UInt8(ascii: "\n") else { return }
-                // In double quotes a backslash stands for itself before anything else.
+                // In double quotes, a backslash before any other byte is literal.
                 if quote == Self.double, !"\"\\$`".utf8.contains(byte) { append(Self.backslash) }
                 append(byte)
             } else if byte == Self.backslash, quote != Self.single {

@@ -1,9 +1,9 @@
-/// Rows of cells, each column as wide as its widest cell, two blanks apart.
+/// Rows of cells; each column is as wide as its widest cell, with two blanks between columns.
 package struct Table: Sendable {
     private let rows: [[String]]
     private let widths: [Int]
 
-    /// A table of rows that have equally many cells; the first columns are no narrower than the widths given.
+    /// Creates a table of rows with equally many cells; the first columns are at least as wide as `least`.
     package init(_ rows: [[String]], atLeast least: [Int] = []) {
         self.rows = rows
         widths = (rows.first ?? []).indices.map { column in
@@ -12,12 +12,12 @@ package struct Table: Sendable {
         }
     }
 
-    /// Lays the rows out so that the last cell goes on below itself if the screen is too narrow.
+    /// Lays out the rows, wrapping the last cell in its column if the screen is too narrow.
     ///
     /// - Parameters:
-    ///   - columns: how wide the screen is; nil if it has no end.
-    ///   - indent: where a row begins; what stands before it is the caller's.
-    /// - Returns: a text for each row.
+    ///   - columns: The width of the screen; nil for no limit.
+    ///   - indent: The column at which a row begins; the caller writes what is before it.
+    /// - Returns: A text for each row.
     package func wrapped(columns: Int?, indent: Int) -> [String] {
         let start = widths.dropLast().reduce(indent) { $0 + $1 + 2 }
         return rows.map { row in
@@ -26,13 +26,13 @@ package struct Table: Sendable {
         }
     }
 
-    /// Lays the rows out so that, if the screen is too narrow, the column that can spare most gives way first.
+    /// Lays out the rows, cutting the column with the most space to spare first if the screen is too narrow.
     ///
     /// - Parameters:
-    ///   - columns: how wide the screen is; nil if it has no end.
-    ///   - indent: where a row begins; what stands before it is the caller's.
-    ///   - least: the width that no column is cut below.
-    /// - Returns: a line for each row.
+    ///   - columns: The width of the screen; nil for no limit.
+    ///   - indent: The column at which a row begins; the caller writes what is before it.
+    ///   - least: The width of each column below which it isn't cut.
+    /// - Returns: A line for each row.
     package func cut(columns: Int?, indent: Int, to least: [Int]) -> [String] {
         var widths = widths
         while let columns, widths.reduce(indent - 2, { $0 + $1 + 2 }) > columns {
@@ -44,14 +44,14 @@ package struct Table: Sendable {
     }
 
     private static func line(of cells: [String], _ widths: [Int]) -> String {
-        // A width of 0 is that of a last cell, which has its lines already.
+        // A width of 0 marks a last cell that is wrapped already.
         let fitted = zip(cells, widths).map { $1 == 0 ? $0 : $0.fitted(to: $1) }
         return fitted.joined(separator: "  ").withoutBlanksAtEnd
     }
 }
 
 extension String {
-    /// The text with blanks to a width, or cut to it.
+    /// Returns the text padded with blanks or cut to a width.
     fileprivate func fitted(to width: Int) -> String {
         count > width ? prefix(width - 1) + "…" : self + String(repeating: " ", count: width - count)
     }

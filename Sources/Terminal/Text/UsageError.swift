@@ -1,30 +1,30 @@
 import Addresses
 import Secrets
 
-/// What is wrong with a command line: the argument parser's complaint in the form that all errors have.
+/// A mistake in a command line: the argument parser's complaint in the style of all other errors.
 package struct UsageError: Sendable, Equatable {
     /// The error, fit to show.
     package let message: String
-    /// What was meant, else how the command is used; then how to get help.
+    /// The suggestion or else the command's usage, then how to get help.
     package let hints: [Hint]
 
-    /// A command line that is wrong for this reason.
+    /// Creates an error with hints.
     package init(_ message: String, hints: [Hint]) {
         self.message = message
         self.hints = hints
     }
 
-    /// What the argument parser puts before each of many values.
+    /// The prefix of each value that the argument parser lists.
     private static let bullet = "  - "
 
-    /// Reads a complaint of the argument parser's.
+    /// Converts a complaint of the argument parser.
     ///
     /// - Parameters:
-    ///   - message: the reason, perhaps followed by a suggestion: `Unknown option '--jsn'. Did you mean '--json'?`
-    ///   - text: the whole complaint: below the reason it has the command's usage and the option that shows its help.
+    ///   - message: The reason, perhaps with a suggestion: `Unknown option '--jsn'. Did you mean '--json'?`
+    ///   - text: The full complaint, which adds the command's usage and the option that shows its help.
     package init(message: String, text: String) {
         let lines = message.pieces(between: "\n")
-        // A list of many values has a line for each.
+        // A list of values has a line for each.
         let values = lines.filter { $0.hasPrefix(Self.bullet) }.map { $0.dropFirst(Self.bullet.utf8.count) }
         let reason =
             lines.filter { !$0.hasPrefix(Self.bullet) }.joined(separator: ",")
@@ -38,19 +38,20 @@ package struct UsageError: Sendable, Equatable {
     }
 }
 
-/// The part of the argument parser's complaint below the reason.
+/// The usage and help in the argument parser's complaint, below the reason.
 private struct Complaint {
     private(set) var usage: [Hint] = []
     private(set) var help: [Hint] = []
 
-    /// Reads `Usage: lanyard login [<options>] [<url>]`, further usages below it, and `  See 'lanyard login --help' for …`.
+    /// Parses `Usage: lanyard login [<options>] [<url>]`, further usages below it, and `  See 'lanyard login --help'
+    /// for …`.
     init(_ text: String) {
         for line in text.pieces(between: "\n").drop(while: { !$0.hasPrefix("Usage: ") }) {
             if line.hasPrefix("  See '") {
                 let command = line.pieces(between: "'").dropFirst().first ?? ""
                 help = [Hint("for help", run: ShellCommand(words: command.pieces(between: " ").map(String.init)))]
             } else {
-                // The first line is as far indented by its label as the others are by blanks.
+                // The label indents the first line as far as blanks do the others.
                 usage.append(Hint("usage", write: String(line.dropFirst("Usage: ".utf8.count)).displayable()))
             }
         }
@@ -58,12 +59,12 @@ private struct Complaint {
 }
 
 extension String {
-    /// A sentence of the argument parser's with a small letter, no full stop and our words, fit to show.
+    /// The argument parser's sentence in lower case, without a full stop, in lanyard's words and fit to show.
     fileprivate var inOurStyle: String {
         let text = replacing(bytes: "Missing expected argument", with: "missing argument")
             .replacing(bytes: "Please provide", with: "use")
         let body = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text[...]
-        // What begins with a user's own word stays as it was typed.
+        // A text that begins with the user's own word stays as it was typed.
         guard body.utf8.dropFirst().first.map({ (0x61...0x7A).contains($0) }) == true else {
             return String(body).displayable()
         }

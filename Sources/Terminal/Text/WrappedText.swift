@@ -1,20 +1,20 @@
-// Text is broken between words if a terminal has an end, never within a word, and what is to be copied is one: what the
-// terminal itself breaks it takes for one line. What goes elsewhere is never broken.
+// Text for a terminal is wrapped between words, never within one. Text to be copied counts as one word: if the terminal
+// itself breaks it, it still copies as one line. Text for anything else is never wrapped.
 
 extension String {
-    /// Breaks the text into lines no wider than a screen.
+    /// Wraps the text to a screen's width.
     ///
     /// - Parameters:
-    ///   - columns: how wide the screen is; nil if it has no end.
-    ///   - indent: where the lines after the first begin.
-    ///   - start: where the first line begins; as the others unless given.
-    /// - Returns: the lines as one text; as it is if the screen has no end, or the text has lines of its own.
+    ///   - columns: The width of the screen; nil for no limit.
+    ///   - indent: The column at which the lines after the first begin.
+    ///   - start: The column at which the first line begins; `indent` if nil.
+    /// - Returns: The lines as one text; unchanged if there is no limit, or if the text already has several lines.
     package func wrapped(columns: Int?, indent: Int, from start: Int? = nil) -> String {
         guard !utf8.contains(UInt8(ascii: "\n")) else { return self }
         return words.joined(columns: columns, indent: indent, from: start ?? indent)
     }
 
-    /// The words between blanks, so that joining them gives the text again.
+    /// The words between single blanks; joining them restores the text.
     var words: [String] {
         utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
@@ -23,7 +23,7 @@ extension String {
 }
 
 extension [String] {
-    /// The words as a text of lines no wider than a screen, each word whole.
+    /// Joins the words into lines no wider than a screen, each word whole.
     package func joined(columns: Int?, indent: Int, from start: Int) -> String {
         let whole = joined(separator: " ")
         guard let columns, columns > indent + 20, start + whole.count > columns else { return whole }
