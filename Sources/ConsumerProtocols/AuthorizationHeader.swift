@@ -3,9 +3,9 @@ public import Rules
 import Secrets
 
 extension Credential {
-    /// The value of an HTTP `Authorization` header that presents it (RFC 7617; RFC 6750, 2.1).
+    /// The value of an HTTP `Authorization` header with this credential (RFC 7617; RFC 6750, 2.1).
     ///
-    /// A token that servers take as a password only goes as one, with the user name that they take it with.
+    /// A token that servers only accept as a password is sent as one, with the user name that they require.
     public var authorizationHeader: String {
         switch kind {
         case .accessToken where takesBearer: "Bearer \(secret.reveal())"
@@ -16,15 +16,15 @@ extension Credential {
         }
     }
 
-    /// The user name that goes with it if a server takes names and passwords only.
+    /// The user name for servers that only accept user names and passwords.
     ///
-    /// Servers that take a token there look at no name, unless the issuer says which.
+    /// Such servers ignore the name that comes with a token, unless the issuer requires one.
     public var passwordUsername: String {
         guard case .accessToken = kind else { return username ?? "" }
         return basicUsername ?? username ?? "token"
     }
 
-    /// Whether it is a token that goes as such (RFC 6750).
+    /// Whether it is a bearer token (RFC 6750).
     var isBearer: Bool {
         switch kind {
         case .accessToken: true

@@ -5,89 +5,90 @@ public import Secrets
 
 /// The protocol of one tool that asks for credentials, as a state machine without any input or output.
 ///
-/// It is made of the program's arguments. Whoever runs it does what a `Turn` says, and gives it what came of that, until it
-/// ends: git and docker need one request, cargo is greeted and then sends several, NuGet holds a long session, and Go calls
-/// twice, the second time with what its server said.
+/// A consumer is created from the program's arguments. The caller carries out each `Turn` and passes the result back,
+/// until a turn ends the program. git and docker send one request, cargo is greeted and sends several, NuGet holds a
+/// long session, and Go calls twice, the second time with its server's answer.
 public protocol Consumer: Sendable {
-    /// How many seconds the tool waits for an answer; nil if it waits for a person.
+    /// The number of seconds that the tool waits for an answer; nil if it waits for a user.
     static var timeLimit: Int? { get }
-    /// Whether the tool runs what failed again at once; then a person who was asked before it failed isn't asked again.
+    /// Whether the tool immediately runs a failed program again; if so, a user who was asked before isn't asked again.
     static var triesAgain: Bool { get }
-    /// Whether the tool can name more of a URL than its host.
+    /// Whether the tool can send more of a URL than its host.
     static var sendsPath: Bool { get }
-    /// Whether the tool has whatever worked stored, so that nobody counts on it; others store what a person has typed.
+    /// Whether the tool stores every credential that worked, rather than only those that the user typed; if so, nobody
+    /// relies on it being stored.
     static var storesWhatWorked: Bool { get }
-    /// Whether the tool is given stored passwords; some take tokens or keys only.
+    /// Whether the tool accepts stored passwords; some accept tokens or keys only.
     static var takesPasswords: Bool { get }
-    /// How the tool asks for a URL; some ask for its host only.
+    /// Returns how a tool asks for a URL; some ask for its host only.
     ///
     /// - Parameters:
-    ///   - url: the URL, with its scheme.
-    ///   - tool: what people call the tool; several tools share some protocols.
-    ///   - atTerminal: whether the tool runs at a terminal.
-    /// - Returns: what its program is run with.
+    ///   - url: The URL, with its scheme.
+    ///   - tool: The tool's name for users; several tools share some protocols.
+    ///   - atTerminal: Whether the tool runs at a terminal.
+    /// - Returns: The arguments, environment and input of the program that the tool runs.
     static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry
-    /// How every tool of the protocol asks for a URL.
+    /// Returns how every tool of the protocol asks for a URL.
     static func inquiry(for url: String, atTerminal: Bool) -> Inquiry
-    /// What is done first.
+    /// Returns the first turn.
     mutating func begin() -> Turn
-    /// What is done next, now that this has come.
+    /// Returns the next turn after an event.
     mutating func take(_ event: ConsumerEvent) -> Turn
-    /// What is done next, now that there is a list: servers, and whose what is kept for each is.
+    /// Returns the next turn after a list: servers with the user name of each one's credential.
     mutating func take(list: [String: String]) -> Turn
 }
 
 extension Consumer {
-    /// Most tools wait.
+    /// Most tools wait for the user.
     public static var timeLimit: Int? { nil }
-    /// Most tools take a failure for an answer.
+    /// Most tools accept a failure as the answer.
     public static var triesAgain: Bool { false }
 
-    /// Most tools store only what a person has them store.
+    /// Most tools store only what the user asks them to store.
     public static var storesWhatWorked: Bool { false }
 
-    /// Most tools name the whole URL.
+    /// Most tools send the whole URL.
     public static var sendsPath: Bool { true }
 
-    /// Most tools take a password where they take a token.
+    /// Most tools accept a password wherever they accept a token.
     public static var takesPasswords: Bool { true }
 
-    /// Tools of one protocol mostly ask alike.
+    /// The tools of one protocol usually ask the same way.
     public static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry {
         inquiry(for: url, atTerminal: atTerminal)
     }
 
-    /// Some tools pass the URL alone.
+    /// Some tools pass only the URL.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry([url]) }
 
     /// Most tools never ask for a list.
     public mutating func take(list: [String: String]) -> Turn { take(.nothing) }
 }
 
-/// What comes of a turn.
+/// The result of a turn.
 public enum ConsumerEvent: Sendable, Equatable {
-    /// The tool's bytes that were read; none at their end.
+    /// Bytes from the tool; empty at the end of its input.
     case input([UInt8])
-    /// The engine has this.
+    /// The engine returned a credential.
     case credential(Credential)
-    /// The engine has nothing, or nothing to say.
+    /// The engine has no credential, or has finished storing or erasing.
     case nothing
-    /// The engine refuses.
+    /// The engine refused.
     case refused(ReportedRefusal)
 }
 
-/// A refusal as the tool's protocol may tell of it.
+/// A refusal in a form that a tool's protocol can report.
 public struct ReportedRefusal: Sendable, Equatable {
-    /// Where it lies.
+    /// The cause, as far as tools act on it.
     public var cause: Refusal.Cause
-    /// What people read, for protocols that carry it; nothing in it is secret.
+    /// The message for the user, for protocols that carry one; it contains no secret.
     public var message: String
-    /// What people can do about it, each on one line; empty if nothing.
+    /// The remedies for the user, each on one line; empty if there are none.
     public var remedies: [String]
-    /// The exit status of a program that ends by it.
+    /// The exit status of a program that ends with this refusal.
     public var status: Int32
 
-    /// Makes a report.
+    /// Creates a report.
     public init(cause: Refusal.Cause, message: String, remedies: [String] = [], status: Int32) {
         self.cause = cause
         self.message = message
@@ -95,46 +96,46 @@ public struct ReportedRefusal: Sendable, Equatable {
         self.status = status
     }
 
-    /// Message and remedies in one line, for protocols that carry a single text.
+    /// The message and remedies on one line, for protocols that carry a single text.
     public var text: String { ([message] + remedies).joined(separator: "; ") }
 }
 
-/// What is to be done, in this order: write, complain, and then the next step.
+/// The instructions for one step, carried out in this order: write, complain, take the next step.
 public struct Turn: Sendable, Equatable {
-    /// What the tool reads.
+    /// The bytes to write to the tool.
     public var output: [UInt8] = []
-    /// What a person is told on stderr.
+    /// The error to show on stderr.
     public var complaint: Complaint?
-    /// What a person is told there though nothing failed.
+    /// A note to show on stderr although nothing failed.
     public var note: String?
-    /// How it goes on.
+    /// The next step.
     public var next: Step
 
-    /// How it goes on.
+    /// The ways to continue.
     public enum Step: Sendable, Equatable {
-        /// With more of the tool's bytes.
+        /// Reads more of the tool's bytes.
         case read
-        /// With what the engine says to this.
+        /// Asks the engine.
         case ask(Question)
-        /// Not at all: the program ends with this status.
+        /// Ends the program with this exit status.
         case end(Int32)
     }
 
-    /// What a person is told.
+    /// An error for the user.
     public enum Complaint: Sendable, Equatable {
-        /// The engine's refusal, which came last.
+        /// The engine's last refusal.
         case refusal
-        /// The tool sent what can't be read.
+        /// The tool sent input that can't be read.
         case unreadable(ProtocolError)
-        /// The tool sent a value that can't be one.
+        /// The tool sent an invalid value.
         case invalid(RequestError)
-        /// What is stored for this request can't be written in the tool's format.
+        /// The stored credential for this request can't be written in the tool's format.
         case unwritable(CredentialRequest)
-        /// Something that only the tool's protocol knows: what is wrong, and what to do about it.
+        /// An error that only the tool's protocol knows, and its remedy.
         case other(String, remedy: String? = nil)
     }
 
-    /// Makes a turn.
+    /// Creates a turn.
     public init(output: [UInt8] = [], complaint: Complaint? = nil, note: String? = nil, _ next: Step) {
         self.output = output
         self.complaint = complaint

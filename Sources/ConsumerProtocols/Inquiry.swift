@@ -1,13 +1,13 @@
-/// How a tool asks for a URL: what it runs its program with, and what it writes to it.
+/// How a tool asks for a URL: the arguments, environment and input of the program that it runs.
 public struct Inquiry: Sendable, Equatable {
     /// The arguments.
     public var arguments: [String]
-    /// The variables that it sets.
+    /// The variables that the tool sets.
     public var environment: [String: String]
-    /// All that it writes.
+    /// Everything that the tool writes to stdin.
     public var input: String
 
-    /// Makes an inquiry.
+    /// Creates an inquiry.
     public init(_ arguments: [String] = [], environment: [String: String] = [:], input: String = "") {
         self.arguments = arguments
         self.environment = environment
@@ -16,7 +16,8 @@ public struct Inquiry: Sendable, Equatable {
 }
 
 extension Consumer {
-    /// Reads all of an inquiry for which it was made; the turn asks the engine, or ends with all that was answered.
+    /// Reads the whole inquiry that the consumer was created for; the turn asks the engine, or ends with all output so
+    /// far.
     public mutating func hear(_ inquiry: Inquiry) -> Turn {
         var turn = begin()
         var output: [UInt8] = []

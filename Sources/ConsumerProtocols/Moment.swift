@@ -1,11 +1,12 @@
 import Glibc
 
-/// Seconds since 1970 as text, by the C library: Foundation's calendars take a tenth of a remembered answer's time to load.
+/// Formats seconds since 1970 with the C library; loading Foundation's calendars takes a tenth of a remembered answer's
+/// time.
 package enum Moment {
-    /// The date and time in UTC, as RFC 3339 writes them.
+    /// Returns date and time in UTC, as in RFC 3339.
     package static func utc(_ seconds: Int) -> String { text(seconds, "%Y-%m-%dT%H:%M:%SZ", gmtime_r) }
 
-    /// The date and time by this computer's clock, in a format of strftime(3)'s.
+    /// Returns date and time in this computer's time zone, in a format of strftime(3).
     package static func local(_ seconds: Int, _ format: String) -> String { text(seconds, format, localtime_r) }
 
     private static func text(

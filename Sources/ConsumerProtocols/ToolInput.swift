@@ -1,27 +1,27 @@
-/// What a tool writes, as it comes, and never more than it may.
+/// A tool's input so far, up to a maximum size.
 struct ToolInput: Sendable {
-    /// The most bytes that a tool may send, or that one line of it may have.
+    /// The maximum size of the input, or of one line, in bytes.
     static let longest = 1 << 20
 
-    /// What was taken and not given back yet.
+    /// The bytes that haven't been returned as lines yet.
     private var bytes: [UInt8] = []
-    /// Whether more came than may.
+    /// Whether the maximum was exceeded.
     private(set) var isTooLong = false
 
-    /// Takes what came.
+    /// Appends bytes; past the maximum, discards everything.
     mutating func take(_ more: [UInt8]) {
         bytes += more
         isTooLong = bytes.count > Self.longest
         if isTooLong { bytes = [] }
     }
 
-    /// All that came, as text; nil if it isn't UTF-8.
+    /// The input as text; nil if it isn't UTF-8.
     var text: String? { String(validating: bytes, as: UTF8.self) }
 
-    /// All that came.
+    /// The input, without lines that were returned.
     var all: [UInt8] { bytes }
 
-    /// Gives back the next line, without its end; nil if none is complete.
+    /// Removes and returns the next line, without its line feed; nil if there is no complete line.
     mutating func line() -> [UInt8]? {
         guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         defer { bytes.removeSubrange(...end) }

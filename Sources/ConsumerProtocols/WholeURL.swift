@@ -4,9 +4,9 @@ import Rules
 import Secrets
 
 extension CredentialRequest {
-    /// The request of a tool that sends the whole URL of what it wants, and can't wait for a person.
+    /// Creates the request of a tool that sends the whole URL and can't wait for a user.
     ///
-    /// Query and fragment are left out: no rule or password is for one.
+    /// The query and fragment are dropped: no rule or password applies to them.
     init(wholeURL text: String, takesAuthorizations: Bool = false) throws(RequestError) {
         guard !text.hasControlCharacter else { throw .invalid("url") }
         self.init(try RequestURL(String(text.beforeQuery)))
@@ -15,7 +15,7 @@ extension CredentialRequest {
         self.takesAuthorizations = takesAuthorizations
     }
 
-    /// Hears what a server said in a header, if it is a challenge.
+    /// Records a server's header if it is an authentication challenge.
     mutating func hear(header: some StringProtocol) {
         guard let (name, value) = header.cut(at: ":"), name.lowercased() == "www-authenticate" else { return }
         wwwAuthenticate.append(String(value.trimmed(of: " \t\r")))
@@ -23,7 +23,7 @@ extension CredentialRequest {
 }
 
 extension String {
-    /// A tool's URL in a message, which may end in a log: without the user name and password that may stand in it.
+    /// A tool's URL for a message, which may end up in a log: without its user name and password.
     var displayableURL: String {
         guard let (before, place) = cut(atLast: "@") else { return displayable(limit: 200) }
         let scheme = before.hasBytes("://") ? before.cut(at: ":").map { "\($0.0)://" } ?? "" : ""
@@ -32,11 +32,11 @@ extension String {
 }
 
 extension Credential {
-    /// When it ends, in seconds since 1970; nil for never, or if that isn't known.
+    /// The expiry, in seconds since 1970; nil for never, or if it isn't known.
     ///
-    /// Every tool can read it: none knows a year before 1970, or of more than four digits.
+    /// It is limited to what all tools can read: years from 1970 to 9999.
     package var end: Int? { expiresOn.map { min(max($0, 0), 253_402_300_799) } }
 
-    /// When it ends, as RFC 3339 writes it; nil for never, or if that isn't known.
+    /// The expiry in RFC 3339 format; nil for never, or if it isn't known.
     package var expiry: String? { end.map { Moment.utc($0) } }
 }

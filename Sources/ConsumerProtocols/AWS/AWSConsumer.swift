@@ -4,28 +4,29 @@ import JSON
 import Rules
 import Secrets
 
-/// The AWS CLI and SDKs: `credential_process = lanyard aws URL`, whose path is the role's ARN.
+/// The protocol of the AWS CLI and SDKs: `credential_process = lanyard aws URL`, where the URL's path is the role's
+/// ARN.
 ///
-/// They run it without a terminal, read all that it prints, and run it again when less than fifteen minutes are left.
+/// They run it without a terminal, read its whole output, and run it again when less than fifteen minutes are left.
 public struct AWSConsumer: Consumer {
-    /// It takes keys only.
+    /// The SDKs accept keys only.
     public static var takesPasswords: Bool { false }
 
     private enum Words {
         static let usage = "usage: lanyard aws https://sts.amazonaws.com/arn:aws:iam::ACCOUNT:role/NAME"
     }
 
-    /// What lanyard's plugins call the exchange that gives AWS keys.
+    /// The name of the exchange, in lanyard's plugins, that returns AWS keys.
     public static let exchange = "aws-sts"
 
     private let arguments: [String]
 
-    /// Serves what stands in `credential_process`: one URL.
+    /// Creates a consumer for the arguments in `credential_process`: one URL.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
 
-    /// Asks the engine at once: nothing comes on stdin.
+    /// Asks the engine at once; the request has no input.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return .fail(Words.usage, status: 64) }
         do throws(RequestError) {
@@ -37,7 +38,7 @@ public struct AWSConsumer: Consumer {
         }
     }
 
-    /// Answers with what the engine has.
+    /// Answers with the engine's credential.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)

@@ -1,35 +1,35 @@
 import Addresses
 import Rules
 
-/// A command line of the Azure CLI, as the SDKs write it.
+/// A command line of the Azure CLI, as the SDKs run it.
 struct AzureCLICommandLine: Sendable {
     /// The commands that SDKs run.
     enum Action: Sendable, Equatable {
         case token, account, version
-        /// The version for people.
+        /// The version as text for people.
         case versionText
     }
 
-    /// Why a command line can't be served.
+    /// The reason why a command line can't be served.
     struct Problem: Error, Equatable {
         var message: String
     }
 
     /// The command.
     let action: Action
-    /// The scopes that the token is for; empty for `version`.
+    /// The scopes of the token; empty for `version`.
     private(set) var scopes: [String] = []
     /// The tenant; nil for the configured authority's.
     private(set) var tenant: String?
-    /// The subscription, which decides nothing here.
+    /// The subscription; it doesn't affect the token.
     private(set) var subscription: String?
-    /// The only member to print, as plain text.
+    /// The only member to print, as plain text; nil for JSON.
     private(set) var member: String?
 
-    /// What a token is for if nothing is named (az, `cloud.py`: the public cloud).
+    /// The default resource of a token (az, `cloud.py`: the public cloud).
     static let defaultResource = "https://management.core.windows.net/"
 
-    /// What `--resource-type` stands for (the same).
+    /// The resources that `--resource-type` stands for (same file).
     private static let resources = [
         "aad-graph": "https://graph.windows.net/", "arm": defaultResource,
         "batch": "https://batch.core.windows.net/", "data-lake": "https://datalake.azure.net/",
@@ -45,7 +45,7 @@ struct AzureCLICommandLine: Sendable {
         "--output", "--tenant", "--subscription", "--resource", "--resource-type", "--scope", "--query",
     ]
 
-    /// The command that the arguments begin with; nil if it is another than SDKs run.
+    /// Returns the command at the start of the arguments; nil if SDKs don't run it.
     static func action(of arguments: [String]) -> (action: Action, rest: ArraySlice<String>)? {
         switch (arguments.first, arguments.dropFirst().first) {
         case ("account", "get-access-token"): (.token, arguments.dropFirst(2))
@@ -56,7 +56,7 @@ struct AzureCLICommandLine: Sendable {
         }
     }
 
-    /// Reads the arguments of `az`.
+    /// Parses the arguments of `az`.
     init(_ arguments: [String]) throws(Problem) {
         guard let (action, rest) = Self.action(of: arguments) else {
             throw Problem(
@@ -67,7 +67,7 @@ struct AzureCLICommandLine: Sendable {
         if scopes.isEmpty, action == .token || action == .account { scopes = [AzureCLIConsumer.defaultScope] }
     }
 
-    /// The options by their long names.
+    /// Returns the values of the options by their long names.
     private static func values(in arguments: ArraySlice<String>) throws(Problem) -> [String: [String]] {
         var values: [String: [String]] = [:]
         var rest = arguments
@@ -83,7 +83,7 @@ struct AzureCLICommandLine: Sendable {
         return values
     }
 
-    /// The values behind an option: one, or of scopes as many as there are.
+    /// Returns the values after an option: any number for `--scope`, else one.
     private static func following(_ name: String, _ rest: inout ArraySlice<String>) -> [String] {
         let all = rest.prefix { !$0.hasPrefix("-") }
         let taken = name == "--scope" ? all : all.prefix(1)
@@ -115,7 +115,7 @@ struct AzureCLICommandLine: Sendable {
         resources[type].map(CredentialRequest.TokenWish.scope(ofResource:))
     }
 
-    /// The member that a query asks for; nil for all of them, as JSON.
+    /// Returns the member that a query selects; nil for all members, as JSON.
     private static func member(format: String, query: String?) throws(Problem) -> String? {
         switch (format, query) {
         case ("json", nil), ("jsonc", nil): nil

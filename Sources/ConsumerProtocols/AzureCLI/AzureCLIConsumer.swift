@@ -4,21 +4,20 @@ public import JSON
 import Rules
 public import Secrets
 
-/// The SDKs of Azure (`AzureCliCredential`) and Terraform's providers, which run the Azure CLI for a token: what they run,
-/// and no more of it.
+/// The part of the Azure CLI that the Azure SDKs (`AzureCliCredential`) and Terraform's providers run to get a token.
 ///
-/// They wait ten seconds, take an exit status other than 0 with "az login" on stderr for a person who has not signed in, and
-/// some read stderr together with the JSON.
+/// They wait ten seconds. If the exit status isn't 0 and stderr contains "az login", they conclude that the user hasn't
+/// signed in. Some read stderr together with the JSON.
 public struct AzureCLIConsumer: Consumer {
-    /// It takes tokens only.
+    /// The SDKs accept tokens only.
     public static var takesPasswords: Bool { false }
 
-    /// They wait for ten.
+    /// The SDKs wait for ten seconds.
     public static var timeLimit: Int? { 8 }
 
-    /// The name that it is run by.
+    /// The name of the program that the SDKs run.
     public static let program = "az"
-    /// The version of the Azure CLI that this does as: 2.30 or later and before 3 will do for Terraform.
+    /// The version of the Azure CLI that lanyard claims to be; Terraform accepts 2.30 or later, but before 3.
     private static let version = "2.91.0"
 
     private let arguments: [String]
@@ -26,7 +25,7 @@ public struct AzureCLIConsumer: Consumer {
     private let ownVersion: String
     private var command: AzureCLICommandLine?
 
-    /// Serves arguments of `az`; the version is lanyard's own.
+    /// Creates a consumer for arguments of `az`; `version` is lanyard's own.
     public init(_ arguments: [String], environment: [String: String], version: String) {
         self.arguments = arguments
         self.environment = environment
@@ -38,10 +37,10 @@ public struct AzureCLIConsumer: Consumer {
         Inquiry(["account", "get-access-token", "--output", "json", "--resource", url])
     }
 
-    /// Whether it answers such arguments; others are for the real Azure CLI.
+    /// Whether lanyard serves these arguments; all others are for the real Azure CLI.
     public static func serves(_ arguments: [String]) -> Bool { AzureCLICommandLine.action(of: arguments) != nil }
 
-    /// Reads the arguments, and asks for the token if it takes one.
+    /// Parses the arguments, and asks for the token if the command needs one.
     public mutating func begin() -> Turn {
         do throws(AzureCLICommandLine.Problem) {
             let command = try AzureCLICommandLine(arguments)
@@ -56,7 +55,7 @@ public struct AzureCLIConsumer: Consumer {
         }
     }
 
-    /// Answers what it asked.
+    /// Answers with the token or account.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)
@@ -85,8 +84,11 @@ public struct AzureCLIConsumer: Consumer {
         return print(members)
     }
 
-    /// The members that az prints of a token; `expiresOn` is local time as there, `expires_on` seconds since 1970.
+    /// Returns the members that az prints for a token; `expiresOn` is in local time as in az, `expires_on` in seconds
+    /// since 1970.
     ///
+    /// `subscription` is absent, as it is in az with `--tenant`. Both times are absent for a token without a known
+    /// expiry.
     /// `subscription` is absent, as it is there with `--tenant`; so are both times for a token without a known end.
     public static func token(
         _ token: Secret, type: String = "Bearer", tenant: String, expiresOn: Int?
@@ -101,7 +103,7 @@ public struct AzureCLIConsumer: Consumer {
         return members
     }
 
-    /// The account and its tenant; the subscription is the environment's, for no sign-in tells which there are.
+    /// Returns the account and its tenant; the subscription comes from the environment, because no sign-in lists them.
     private func account(
         of credential: Credential, _ tenant: String, _ command: AzureCLICommandLine
     ) -> [String: JSONValue] {
@@ -125,7 +127,7 @@ public struct AzureCLIConsumer: Consumer {
     /// What a token is for if nothing is named.
     static let defaultScope = CredentialRequest.TokenWish.scope(ofResource: AzureCLICommandLine.defaultResource)
 
-    /// A time as az writes it.
+    /// Formats a time as az does.
     package static func localTime(_ seconds: Int) -> String { Moment.local(seconds, "%Y-%m-%d %H:%M:%S.000000") }
 }
 

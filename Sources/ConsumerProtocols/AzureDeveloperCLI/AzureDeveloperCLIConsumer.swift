@@ -5,22 +5,21 @@ import JSON
 import Rules
 import Secrets
 
-/// The SDKs of Azure (`AzureDeveloperCliCredential`), which run the Azure Developer CLI for a token: what they run, and no more
-/// of it.
+/// The part of the Azure Developer CLI that the Azure SDKs (`AzureDeveloperCliCredential`) run to get a token.
 ///
-/// They wait ten seconds, take a complaint with "azd auth login" for a person who has not signed in, and some read stderr
-/// together with the JSON.
+/// They wait ten seconds. If a complaint contains "azd auth login", they conclude that the user hasn't signed in. Some
+/// read stderr together with the JSON.
 public struct AzureDeveloperCLIConsumer: Consumer {
-    /// It takes tokens only.
+    /// The SDKs accept tokens only.
     public static var takesPasswords: Bool { false }
 
-    /// They wait for ten.
+    /// The SDKs wait for ten seconds.
     public static var timeLimit: Int? { 8 }
 
-    /// The name that it is run by.
+    /// The name of the program that the SDKs run.
     public static let program = "azd"
 
-    /// Options without a value, and others with one.
+    /// The options without a value; those with one are in `options`.
     private static let flags: Set = ["--no-prompt", "--debug"]
     private static let options: Set = ["--output", "--scope", "--tenant-id", "--claims"]
     private static let names = ["-o": "--output"]
@@ -28,7 +27,7 @@ public struct AzureDeveloperCLIConsumer: Consumer {
 
     private let arguments: [String]
 
-    /// Serves arguments of `azd`.
+    /// Creates a consumer for arguments of `azd`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
     /// SDKs name the scope that the token is for.
@@ -37,17 +36,17 @@ public struct AzureDeveloperCLIConsumer: Consumer {
         return Inquiry(["auth", "token", "--output", "json", "--no-prompt", "--scope", scope])
     }
 
-    /// Whether it answers such arguments; others are for the real Azure Developer CLI.
+    /// Whether lanyard serves these arguments; all others are for the real Azure Developer CLI.
     public static func serves(_ arguments: [String]) -> Bool { arguments.starts(with: ["auth", "token"]) }
 
-    /// Reads the arguments, and asks for the token.
+    /// Parses the arguments and asks for the token.
     public mutating func begin() -> Turn {
         do throws(RequestProblem) { return Turn(.ask(.get(try request()))) } catch {
             return .fail("azd: \(error.message)".displayable(limit: 300), status: 2)
         }
     }
 
-    /// Answers what it asked.
+    /// Answers with the token.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .credential(let credential):
@@ -62,9 +61,9 @@ public struct AzureDeveloperCLIConsumer: Consumer {
 
     private static let nothing = Turn.fail("there is no token for this")
 
-    /// What azd prints of a token: its end is in UTC, as azd has it.
+    /// Returns the members that azd prints for a token; the expiry is in UTC, as in azd.
     ///
-    /// A token without a known end has none here either; no SDK takes that.
+    /// A token without a known expiry has none here either, which no SDK accepts.
     private static func token(_ credential: Credential) -> [String: JSONValue] {
         var members: [String: JSONValue] = ["token": .string(credential.secret.reveal())]
         members["expiresOn"] = credential.end.map { .string(Moment.utc($0)) }
@@ -109,7 +108,7 @@ public struct AzureDeveloperCLIConsumer: Consumer {
         return values
     }
 
-    /// A claims request, which comes in base64.
+    /// Decodes a claims request from base64.
     private static func claims(_ text: String) throws(RequestProblem) -> String {
         guard text.utf8.count <= longestClaims, let bytes = Base64URL.decode(text),
             let json = String(validating: bytes, as: UTF8.self), let request = try? ClaimsRequest(json)

@@ -4,21 +4,21 @@ import JSON
 import Rules
 import Secrets
 
-/// Bazel and other programs of EngFlow's credential helper specification (BuildStream, buildbarn, …): one URI on stdin, the headers
-/// for it on stdout.
+/// The protocol of Bazel and others that follow EngFlow's credential helper specification (BuildStream, buildbarn, …):
+/// one URI on stdin, its headers on stdout.
 public struct BazelConsumer: Consumer {
-    /// Bazel's `--credential_helper_timeout`, unless it is given another.
+    /// Bazel's default for `--credential_helper_timeout`.
     public static var timeLimit: Int? { 10 }
 
     private let arguments: [String]
     private var input = ToolInput()
 
-    /// Serves what Bazel passes: `get`.
+    /// Creates a consumer for Bazel's arguments: `get`.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
 
-    /// Bazel names what it wants to load; servers of gRPC it names by https.
+    /// Bazel names the URL that it wants to load, with https for gRPC servers.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let (scheme, rest) = url.cut(at: ":").map { ($0.0.lowercased(), $0.1) } ?? ("", url[...])
         let uri = ["grpc", "grpcs"].contains(scheme) ? "https:\(rest)" : url
@@ -26,7 +26,7 @@ public struct BazelConsumer: Consumer {
         return Inquiry(["get"], input: request.encodedText)
     }
 
-    /// The specification wants anything but a known command to fail.
+    /// Fails for any command but `get`, as the specification requires.
     public mutating func begin() -> Turn {
         guard arguments != ["get"] else { return Turn(.read) }
         return .fail(

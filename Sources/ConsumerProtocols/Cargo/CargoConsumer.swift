@@ -4,19 +4,20 @@ import JSON
 import Rules
 import Secrets
 
-/// cargo 1.74 and later, as a credential provider (The Cargo Book, "Credential Provider Protocol"): it is greeted, and then sends
-/// requests, a line each, until its input ends.
+/// The credential provider protocol of cargo 1.74 and later (The Cargo Book, "Credential Provider Protocol"): lanyard
+/// greets cargo, which sends one request per line until it closes the input.
 ///
-/// The credential is the whole `Authorization` header. Only registries with a sparse index are served: the index of any other is a git
-/// repository, and a credential for its host would go to wherever the index says that the registry is, as GitHub's to crates.io.
+/// The credential is the whole `Authorization` header. Only registries with a sparse index are served. Any other index
+/// is a git repository, and the credential for its host would go to whatever registry the index names: GitHub's to
+/// crates.io, for example.
 public struct CargoConsumer: Consumer {
-    /// What the engine was asked for.
+    /// The question that the engine is answering.
     private enum Action {
         case get, login, logout
-        /// That a header is kept, and then whether it is what `get` gives.
+        /// Storing a header, and then checking that `get` returns it.
         case keep(String), compare(String)
 
-        /// What cargo calls it.
+        /// The action's name in cargo's protocol.
         var name: String {
             switch self {
             case .get: "get"
@@ -26,7 +27,7 @@ public struct CargoConsumer: Consumer {
         }
     }
 
-    /// What comes of a line.
+    /// The result of a line.
     private enum Served {
         case reply(JSONValue)
         case ask(Question)
@@ -38,15 +39,15 @@ public struct CargoConsumer: Consumer {
     private var action = Action.get
     private var request = CredentialRequest()
 
-    /// Serves what cargo passes: `--cargo-plugin`.
+    /// Creates a consumer for cargo's arguments: `--cargo-plugin`.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
 
-    /// What the URL of a sparse index begins with; that of any other index is a git repository's.
+    /// The prefix of a sparse index's URL; every other index is a git repository.
     public static let sparse = "sparse+"
 
-    /// cargo names a registry's index as it is in its settings.
+    /// cargo sends a registry's index URL as it is in cargo's settings.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let request: JSONValue = [
             "v": 1, "kind": "get", "operation": "read", "registry": ["index-url": .string(url)],
@@ -54,7 +55,7 @@ public struct CargoConsumer: Consumer {
         return Inquiry(["--cargo-plugin"], input: "\(request.encodedText)\n")
     }
 
-    /// The greeting has the versions of the protocol.
+    /// Greets cargo with the supported versions of the protocol.
     public mutating func begin() -> Turn {
         guard arguments == ["--cargo-plugin"] else {
             let remedy = "name it in global-credential-providers in ~/.cargo/config.toml"
@@ -67,7 +68,7 @@ public struct CargoConsumer: Consumer {
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .input(let bytes):
-            // The last line may lack its end.
+            // The last line may lack its line feed.
             hasEnded = bytes.isEmpty
             input.take(bytes.isEmpty && !input.all.isEmpty ? [0x0A] : bytes)
             return input.isTooLong ? fail("the request is longer than 1 MiB") : proceed()
@@ -77,7 +78,7 @@ public struct CargoConsumer: Consumer {
         }
     }
 
-    /// Serves the lines that are here until one needs the engine.
+    /// Serves the lines that have arrived until one needs the engine.
     private mutating func proceed(with first: Served? = nil) -> Turn {
         var (output, served) = ([] as [UInt8], first)
         while true {
@@ -108,7 +109,7 @@ public struct CargoConsumer: Consumer {
         return .ask(.get(request))
     }
 
-    /// Keeps what was typed as it is; without, signs in.
+    /// Stores a typed header unchanged; without one, signs in.
     private mutating func login(with header: String?) -> Served {
         guard let header else {
             action = .login
@@ -132,7 +133,7 @@ public struct CargoConsumer: Consumer {
         }
     }
 
-    /// Answers if the engine has nothing, or is done.
+    /// Answers if the engine has no credential, or has finished storing or erasing.
     private mutating func answerWithout() -> Served {
         switch action {
         case .get: return .reply(.notFound)
@@ -148,7 +149,7 @@ public struct CargoConsumer: Consumer {
         }
     }
 
-    /// The request for a registry; nil if it isn't served.
+    /// Returns the request for a registry; nil if lanyard doesn't serve it.
     private static func request(for registry: JSONValue?) -> CredentialRequest? {
         guard let index = registry?["index-url"]?.string, index.utf8.starts(with: sparse.utf8),
             var request = try? CredentialRequest(
@@ -166,20 +167,20 @@ public struct CargoConsumer: Consumer {
 }
 
 extension JSONValue {
-    /// cargo asks the next provider.
+    /// Makes cargo ask the next provider.
     fileprivate static let unsupportedURL: JSONValue = ["Err": ["kind": "url-not-supported"]]
-    /// cargo asks the next provider.
+    /// Makes cargo ask the next provider.
     fileprivate static let notFound: JSONValue = ["Err": ["kind": "not-found"]]
     fileprivate static let unsupportedOperation: JSONValue = ["Err": ["kind": "operation-not-supported"]]
 
-    /// cargo gives up, and shows the message.
+    /// Makes cargo give up and show the message.
     fileprivate static func error(_ message: String) -> JSONValue {
         ["Err": ["kind": "other", "message": .string(message), "caused-by": []]]
     }
 
     fileprivate static func done(_ kind: String) -> JSONValue { ["Ok": ["kind": .string(kind)]] }
 
-    /// What cargo keeps for as long as it is valid, or for as long as it runs.
+    /// Returns a credential that cargo caches until it expires, or else for as long as cargo runs.
     fileprivate static func credential(_ credential: Credential) -> JSONValue {
         var members: [String: JSONValue] = [
             "kind": "get", "token": .string(credential.authorizationHeader), "operation_independent": true,

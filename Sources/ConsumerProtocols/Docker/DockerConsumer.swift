@@ -4,12 +4,12 @@ import JSON
 import Rules
 import Secrets
 
-/// docker and whatever reads its configuration (podman, skopeo, buildah, oras, helm): one verb, all of stdin, one answer.
+/// The protocol of docker and of tools that read docker's configuration (podman, skopeo, buildah, oras, helm): one
+/// verb, all of stdin, one answer.
 ///
 /// Errors go to stdout, with exit status 1, in words that clients compare (docker-credential-helpers, `credentials` and
 /// `client`).
 public struct DockerConsumer: Consumer {
-    /// docker's verbs.
     private enum Verb: String {
         case get, store, erase, list, version
     }
@@ -21,21 +21,21 @@ public struct DockerConsumer: Consumer {
         static let usage = "Usage: docker-credential-lanyard <store|get|erase|list|version>"
     }
 
-    /// What the keyring calls a password that came from docker, before the server.
+    /// The label prefix, before the server, of passwords that docker stored.
     ///
-    /// docker sends all that it lists to its daemon, so it must not see what git or another tool stored; nor is that what a logout
-    /// of docker's forgets.
+    /// docker sends everything that it lists to its daemon, so it must not see what git or another tool stored, and a
+    /// docker logout must not erase that.
     private static let label = "Docker: "
 
     private let arguments: [String]
     private let version: String
     private var input = ToolInput()
-    /// The server as docker called it, which the answer repeats.
+    /// The server as docker named it, which the answer repeats.
     private var server = ""
     private var request = CredentialRequest()
     private var stored = StoredSecret()
 
-    /// Serves what docker passes: one verb; the version is lanyard's own.
+    /// Creates a consumer for docker's arguments, one verb; `version` is lanyard's own.
     public init(_ arguments: [String], version: String) {
         self.arguments = arguments
         self.version = version
@@ -43,46 +43,46 @@ public struct DockerConsumer: Consumer {
 
     private var verb: Verb? { arguments.first.flatMap(Verb.init) }
 
-    /// What docker asks with for its own registry, whichever of the names an image has.
+    /// The URL that docker uses for Docker Hub, whichever of its names an image has.
     public static let hub = "https://index.docker.io/v1/"
 
-    /// Whether a host is a name of docker's own registry.
+    /// Whether a host is one of Docker Hub's names.
     public static func isHub(_ host: String) -> Bool {
         ["docker.io", "index.docker.io", "registry-1.docker.io"].contains(host)
     }
 
-    /// docker names the host alone, but for its own registry, whose path is always the same.
+    /// docker sends only the host, except for Docker Hub, whose path is always the same.
     public static var sendsPath: Bool { false }
 
-    /// What podman, skopeo and buildah call docker's own registry.
+    /// The name that podman, skopeo and buildah use for Docker Hub.
     public static let hubOfPodman = "docker.io"
 
     /// The tools that podman's library asks for, podman first.
     public static let podmans = ["podman", "skopeo", "buildah"]
 
-    /// docker passes the host on stdin, or its own registry's URL.
+    /// docker passes the host on stdin, or Docker Hub's URL.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         inquiry(for: url, of: "docker", atTerminal: atTerminal)
     }
 
-    /// podman and its relatives name docker's own registry by its host, too.
+    /// podman and its relatives name Docker Hub by its host, too.
     public static func inquiry(for url: String, of tool: String, atTerminal: Bool) -> Inquiry {
         let host = (try? RequestURL(url))?.host.urlText ?? url
         guard isHub(host) else { return Inquiry(["get"], input: host) }
         return Inquiry(["get"], input: podmans.contains(tool) ? hubOfPodman : hub)
     }
 
-    /// A server's URL; docker's own registry has one, whatever a tool calls it, so that a login of each serves all.
+    /// Parses a server's URL; every name of Docker Hub becomes the same URL, so that a login with one tool serves all.
     private static func url(of server: String) throws(RequestError) -> RequestURL {
         let url = try RequestURL(server.withHTTPS)
         let isHub = url.scheme == "https" && isHub(url.host.urlText) && url.username == nil
         return isHub && [nil, "v1", "v1/"].contains(url.path) ? try RequestURL(hub) : url
     }
 
-    /// What a password is listed by: docker knows its own registry by one name only.
+    /// The server as it is listed; docker knows Docker Hub by one name only.
     private var listed: String { request.place == Self.hub ? Self.hub : server }
 
-    /// Anything but one known verb ends it.
+    /// Fails for anything but one known verb.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail(Words.usage) }
         switch verb {
@@ -103,7 +103,7 @@ public struct DockerConsumer: Consumer {
         }
     }
 
-    /// Lists the servers as docker called them, and the user names.
+    /// Lists the servers as docker named them, with user names.
     public mutating func take(list: [String: String]) -> Turn {
         .answer(.object(list.mapValues(JSONValue.string)))
     }
@@ -151,7 +151,7 @@ public struct DockerConsumer: Consumer {
         }
     }
 
-    /// Answers if the engine has nothing, or is done.
+    /// Answers if the engine has no credential, or has finished storing or erasing.
     private mutating func answerWithout() -> Turn {
         guard verb != .get else { return fail(Words.notFound) }
         guard verb == .store, !stored.isCompared else { return Turn(.end(0)) }

@@ -1,22 +1,22 @@
 import CredentialEngine
 public import Forwarding
 
-/// A far side as a consumer: the agent passes its request on, and what comes of it goes back as one block.
+/// The agent's side of a forwarded request: it passes the request to the engine and returns the result as one block.
 public struct ForwardedConsumer: Consumer {
     private let request: ForwardedRequest
 
-    /// Serves a request that has been read and may be answered.
+    /// Creates a consumer for a request that has been read and may be answered.
     public init(_ request: ForwardedRequest) {
         self.request = request
     }
 
-    /// An agent is asked by lanyard alone.
+    /// Only lanyard itself asks an agent.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry { Inquiry() }
 
     /// Asks the engine.
     public mutating func begin() -> Turn { Turn(.ask(.get(request.wanted))) }
 
-    /// Answers.
+    /// Returns the engine's answer to the far side.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .input: Turn(.end(1))
@@ -43,6 +43,6 @@ extension ForwardedRefusal {
         self.init(code, refusal.message, remedies: refusal.remedies)
     }
 
-    /// The status of a program that only the person could help.
+    /// The exit status for errors that need the user.
     private static let interactionRequired: Int32 = 2
 }

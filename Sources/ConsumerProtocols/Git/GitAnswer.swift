@@ -3,17 +3,17 @@ import Rules
 import Secrets
 
 extension GitRequest {
-    /// A credential as the consumer can read it.
+    /// Returns a credential in git's format.
     ///
-    /// `authtype` and `credential` are written only to a consumer that offered the capability, and after it: git takes
-    /// the pair as a complete credential even if it can't use it. A token goes to any other consumer as the password
-    /// of `username`; a stored authorization of another scheme doesn't go to it at all, nor one without a scheme to any: the
-    /// answer is empty.
+    /// `authtype` and `credential` are written only to a consumer that offered the capability, and after it: git
+    /// accepts the pair as a complete credential even if it can't use it. Any other consumer gets a token as the
+    /// password of `username`, and an empty answer instead of a stored authorization of another scheme. An
+    /// authorization without a scheme goes to no consumer.
     ///
-    /// A token as such is `ephemeral`: it is stored already, and no other helper is to keep it. If git carries state it is
-    /// also told to `continue`: should the server refuse the token, git asks again in the same command, with the state,
-    /// which is the token's fingerprint. What answers that is final. A token that servers take as a password only is one to
-    /// every consumer; a name that they take it with counts for more than the URL's.
+    /// A bearer token is `ephemeral`: it is stored already, and no other helper should store it. If git carries state,
+    /// the answer also says `continue`: if the server refuses the token, git asks again in the same command and returns
+    /// the state, which is the token's fingerprint. The second answer is final. A token that servers only accept as a
+    /// password is written as one to every consumer, with the user name that they require rather than the URL's.
     func answer(_ credential: Credential) throws(ProtocolError) -> Attributes {
         var lines = Attributes()
         let takesAuthtype = capabilities.contains(.authtype)
@@ -43,16 +43,16 @@ extension GitRequest {
         return lines
     }
 
-    /// The user name that goes with a token, if the request says one.
+    /// The user name that goes with a token; nil if the request has none.
     ///
-    /// What is no address, such as an organisation, names no account, and stays as the URL has it.
+    /// A name that is no address, such as an organisation, isn't an account's, and stays as it is in the URL.
     private func username(for token: Credential) -> String? {
         wanted.username?.isAddress == true ? token.tokenUsername : wanted.username
     }
 }
 
 extension Credential {
-    /// git needs some name with a token, and a B2C account may have none.
+    /// git requires a user name with a token, and a B2C account may have none.
     fileprivate var tokenUsername: String { username ?? "token" }
 }
 

@@ -2,39 +2,40 @@ import CredentialEngine
 import Rules
 import Secrets
 
-/// git as a consumer (gitcredentials(7), git-credential(1)): one verb, one request on stdin, one answer on stdout.
+/// git's credential helper protocol (gitcredentials(7), git-credential(1)): one verb, one request on stdin, one answer
+/// on stdout.
 public struct GitConsumer: Consumer {
-    /// git's verbs.
+    /// The operations of a credential helper.
     public enum Verb: String, Sendable, CaseIterable {
         case get, store, erase, capability
     }
 
-    /// git has what worked stored, typed or not.
+    /// git stores every credential that worked, typed or not.
     public static let storesWhatWorked = true
 
-    /// The version of the format of `capability`'s answer.
+    /// The version of the format of the answer to `capability`.
     public static let formatVersion = 0
-    /// The capabilities of git's protocol that lanyard understands.
+    /// The capabilities of git's protocol that lanyard supports.
     public static let understood = ["authtype", "state"]
-    /// The longest request that is read: 1 MiB.
+    /// The longest request that is read, in bytes.
     static let longestRequest = 1 << 20
 
     private let verb: Verb
     private var parser = AttributeParser(longestInput: longestRequest)
     private var request = GitRequest()
 
-    /// Serves a verb.
+    /// Creates a consumer for one operation.
     public init(_ verb: Verb) {
         self.verb = verb
     }
 
-    /// git 2.46 and later name the URL and what they understand.
+    /// git 2.46 and later send the URL and their capabilities.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let lines = ["url=\(url)"] + understood.map { "capability[]=\($0)" }
         return Inquiry(input: lines.map { $0 + "\n" }.joined())
     }
 
-    /// `capability` asks for nothing (git 2.46): the format's version, then what lanyard understands.
+    /// Answers `capability`, which has no input (git 2.46), with the format's version and lanyard's capabilities.
     public mutating func begin() -> Turn {
         guard verb == .capability else { return Turn(.read) }
         let lines = ["version \(Self.formatVersion)"] + Self.understood.map { "capability \($0)" }
@@ -51,7 +52,7 @@ public struct GitConsumer: Consumer {
         }
     }
 
-    // git ignores the status, but whoever runs the helper by hand does not.
+    // git ignores the status, but people who run the helper by hand don't.
     private static let done: Int32 = 0
     private static let failed: Int32 = 1
 
@@ -88,10 +89,10 @@ public struct GitConsumer: Consumer {
         }
     }
 
-    /// A refusal is told on stderr.
+    /// Reports a refusal on stderr.
     ///
-    /// If the keyring is the reason, `get` abstains: git goes on to its next helper. If the person said no, git must not go on
-    /// to ask for a password.
+    /// If the keyring is the cause, `get` ends with status 0, so git asks its next helper. If the user said no, git
+    /// must not go on to ask for a password.
     private func tell(_ refusal: ReportedRefusal) -> Turn {
         let isAbstention = verb == .get && refusal.cause == .keyring
         let output = verb == .get && refusal.cause == .person ? Array("quit=1\n".utf8) : []

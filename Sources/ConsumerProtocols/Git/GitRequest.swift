@@ -4,34 +4,34 @@ import CredentialEngine
 public import Rules
 public import Secrets
 
-/// One request of git's: what git, or a script, wrote on stdin (git-credential(1), INPUT/OUTPUT FORMAT).
+/// A request from git or a script on stdin (git-credential(1), INPUT/OUTPUT FORMAT).
 public struct GitRequest: Sendable, Equatable {
-    /// What the credential is for; lanyard's own keys beyond git's ask for a token by name.
+    /// The credential that is asked for; lanyard's own keys, which git doesn't have, ask for a token by name.
     public var wanted = CredentialRequest()
-    /// The password, on `store` and `erase`.
+    /// The password, for `store` and `erase`.
     public var password: Secret?
-    /// When the password ends, in seconds since 1970; nil for never, which 0 and what overflows mean too.
+    /// The password's expiry, in seconds since 1970; nil for never, which 0 and values that overflow also mean.
     public var passwordExpiry: Int?
-    /// A refresh token that another helper got; kept with the password and never looked into.
+    /// A refresh token that another helper got; stored with the password and never interpreted.
     public var oauthRefreshToken: Secret?
-    /// What the consumer understands beyond a user name and a password.
+    /// The consumer's capabilities beyond user names and passwords.
     public var capabilities: Set<Capability> = []
     /// The scheme of `credential`, such as `Bearer`.
     public var authtype: String?
-    /// What follows `authtype` in the `Authorization` header.
+    /// The part of the `Authorization` header after `authtype`.
     public var credential: Secret?
-    /// Whether the credential must not be kept.
+    /// Whether the credential must not be stored.
     public var isEphemeral = false
-    /// What helpers asked git to send back to them, each prefixed by its helper's name.
+    /// The state that helpers asked git to send back, each prefixed by its helper's name.
     public var state: [String] = []
-    /// What lanyard's own state begins with.
+    /// The prefix of lanyard's own state.
     static let statePrefix = "lanyard:"
 
     /// A capability of git's protocol (`capability[]`).
     public struct Capability: RawRepresentable, Sendable, Hashable {
         /// The name on the wire.
         public let rawValue: String
-        /// Makes a capability of any name.
+        /// Creates a capability with any name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// Bearer and other schemes, and ephemeral credentials (git 2.46).
         public static let authtype = Capability(rawValue: "authtype")
@@ -39,10 +39,10 @@ public struct GitRequest: Sendable, Equatable {
         public static let state = Capability(rawValue: "state")
     }
 
-    /// Whether git asks again, in the same exchange, if it is told to.
+    /// Whether git asks again in the same exchange if the answer says `continue`.
     var mayContinue: Bool { capabilities.isSuperset(of: [.authtype, .state]) && wanted.refusedToken == nil }
 
-    /// What git brings to keep; nil if a part is missing.
+    /// The credential to store; nil if a part is missing.
     var brought: Credential? {
         if let authtype, let credential {
             return Credential(
@@ -54,14 +54,14 @@ public struct GitRequest: Sendable, Equatable {
             .password, password, username: username, expiresOn: passwordExpiry, oauthRefreshToken: oauthRefreshToken)
     }
 
-    /// Makes an empty request.
+    /// Creates an empty request.
     public init() {}
 
     /// Reads a request from its attributes.
     ///
-    /// Unknown keys are ignored; of `url` the parts are taken and all that came before it is forgotten, as git does.
+    /// Unknown keys are ignored. As in git, `url` sets its parts and discards everything before it.
     ///
-    /// - Throws: `RequestError` if a value cannot be what its key says.
+    /// - Throws: `RequestError` if a value is invalid for its key.
     public init(_ attributes: Attributes) throws(RequestError) {
         var current = attributes
         if let last = attributes.lines.lastIndex(where: { $0.key == "url" }) {
@@ -121,7 +121,7 @@ public struct GitRequest: Sendable, Equatable {
 }
 
 extension RequestURL {
-    /// The URL's parts as git would send them, then further lines.
+    /// Returns the URL's parts as git would send them, followed by more lines.
     fileprivate func attributes(followedBy lines: ArraySlice<Attributes.Line>) throws(RequestError) -> Attributes {
         var all = Attributes()
         let parts = [

@@ -3,22 +3,22 @@ import CredentialEngine
 import Rules
 import Secrets
 
-/// Go 1.24 and later, by `GOAUTH` (`go help goauth`): called without a URL before the first download, and with one after
-/// each answer of 4xx, which is then on stdin.
+/// The `GOAUTH` protocol of Go 1.24 and later (`go help goauth`): Go calls once without a URL before the first
+/// download, and again with a URL after each 4xx answer, which it writes to stdin.
 ///
-/// The first call gets nothing: whatever it got, Go would keep for each host that the rules name, and that is a look at the keyring
-/// and perhaps a renewal for each of them at every command that downloads anything.
+/// The first call returns nothing. Go would cache what it gets for every host that the rules name, and each of them
+/// would take a look at the keyring, and perhaps a renewal, for every command that downloads anything.
 public struct GoConsumer: Consumer {
     private let arguments: [String]
     private var input = ToolInput()
     private var request = CredentialRequest()
 
-    /// Serves what follows `goauth`: nothing, or the URL that Go couldn't load.
+    /// Creates a consumer for the arguments after `goauth`: none, or the URL that Go couldn't load.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
 
-    /// Only a URL with https is answered, as Go asks for no other.
+    /// Ends without an answer unless there is an https URL; Go asks for no other.
     public mutating func begin() -> Turn {
         guard let url = arguments.first else { return Turn(.end(0)) }
         guard arguments.count == 1, !url.hasPrefix("-") else {
@@ -62,9 +62,11 @@ public struct GoConsumer: Consumer {
         return Turn(output: lines.flatMap { Array($0.utf8) + [0x0A] }, .end(0))
     }
 
-    /// What Go is to use the credential for: what it asked for, all below it, and all versions of the same module.
+    /// The URL prefixes that Go may use the credential for: the requested URL, everything below it, and all versions of
+    /// the module.
     ///
-    /// It is nothing that another rule could be for. Go compares it with whole URLs, queries included, cutting segments off their end.
+    /// No other rule can match them. Go compares the prefixes with whole URLs, including queries, and cuts segments off
+    /// the end.
     private var prefixes: [String] {
         let url = arguments[0]
         let path = url.beforeQuery

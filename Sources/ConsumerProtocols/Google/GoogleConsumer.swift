@@ -4,23 +4,24 @@ import JSON
 import Rules
 import Secrets
 
-/// gcloud and Google's SDKs: executable-sourced credentials of identity federation, version 1.
+/// The protocol of gcloud and Google's SDKs: executable-sourced credentials of workload identity federation, version 1.
 ///
-/// They read all that it prints, errors too, if it ends with status 0. They tell in the environment whether a person may be asked.
+/// They read the whole output, including errors, but only if the exit status is 0. The environment says whether the
+/// user may be asked.
 public struct GoogleConsumer: Consumer {
-    /// It takes tokens only.
+    /// The SDKs accept tokens only.
     public static var takesPasswords: Bool { false }
 
     private let arguments: [String]
     private let environment: [String: String]
 
-    /// Serves what stands in the credential configuration's `command`: one URL.
+    /// Creates a consumer for the arguments in the credential configuration's `command`: one URL.
     public init(_ arguments: [String], _ environment: [String: String]) {
         self.arguments = arguments
         self.environment = environment
     }
 
-    /// Asks the engine at once: nothing comes on stdin.
+    /// Asks the engine at once; the request has no input.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return fail("INVALID_REQUEST", "usage: lanyard gcloud URL") }
         do throws(RequestError) {
@@ -32,7 +33,7 @@ public struct GoogleConsumer: Consumer {
         }
     }
 
-    /// Answers with what the engine has.
+    /// Answers with the engine's token.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)
@@ -42,7 +43,7 @@ public struct GoogleConsumer: Consumer {
         }
     }
 
-    /// Google's codes tell what another sign-in would mend from what it wouldn't.
+    /// Returns Google's error code, which says whether signing in again would help.
     private static func code(_ cause: Refusal.Cause) -> String {
         switch cause {
         case .keyring, .authority: "UNAVAILABLE"
@@ -62,7 +63,7 @@ public struct GoogleConsumer: Consumer {
         return .answer(.object(answer))
     }
 
-    /// What Google is told that the token is; a token of OpenID Connect's if it asks for one.
+    /// The token type to report to Google: an OpenID Connect ID token if Google asks for one, else a JWT.
     private var tokenType: String {
         let asked = environment["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"] ?? ""
         return asked == Self.idToken ? asked : Self.jsonWebToken

@@ -4,28 +4,29 @@ import JSON
 import Rules
 import Secrets
 
-/// kubectl, helm, k9s and all other programs made with client-go: a request in a variable, an `ExecCredential` on stdout.
+/// The protocol of kubectl, helm, k9s and other programs based on client-go: the request is in a variable, the answer
+/// an `ExecCredential` on stdout.
 ///
-/// A program runs a plugin that fails up to five times for one command.
+/// A program runs a failing plugin up to five times per command.
 public struct KubernetesConsumer: Consumer {
-    /// It takes tokens only.
+    /// client-go accepts tokens only.
     public static var takesPasswords: Bool { false }
 
-    /// It runs what failed again.
+    /// client-go runs a failing plugin again.
     public static var triesAgain: Bool { true }
 
-    /// The variable with the request.
+    /// The variable that contains the request.
     public static let variable = "KUBERNETES_EXEC_INFO"
     private static let versions = ["v1", "v1beta1"].map { "client.authentication.k8s.io/\($0)" }
     private static let kind = "ExecCredential"
 
     private let arguments: [String]
     private let info: String?
-    /// The version that the answer must have, which is the request's.
+    /// The API version of the request, which the answer must repeat.
     private var version = ""
     private var request = CredentialRequest()
 
-    /// Serves what the program passes; the argument, if there is one, is the URL that the token is for.
+    /// Creates a consumer for the program's arguments: none, or the URL that the token is for.
     public init(_ arguments: [String], environment: [String: String]) {
         self.arguments = arguments
         info = environment[Self.variable]
@@ -40,7 +41,7 @@ public struct KubernetesConsumer: Consumer {
         return Inquiry(environment: [variable: info.encodedText])
     }
 
-    /// Reads the request, which is all there, and asks.
+    /// Parses the request, which is complete, and asks the engine.
     public mutating func begin() -> Turn {
         guard arguments.count <= 1 else { return .fail("lanyard kubectl takes one URL at most", status: 64) }
         guard let info, !info.isEmpty else {
@@ -78,7 +79,7 @@ public struct KubernetesConsumer: Consumer {
         return Turn(.ask(.get(request)))
     }
 
-    /// Answers.
+    /// Answers with the token.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential)
@@ -102,7 +103,8 @@ public struct KubernetesConsumer: Consumer {
 }
 
 extension CredentialRequest.TokenWish {
-    /// Takes what the kubeconfig's cluster says in the extension `client.authentication.k8s.io/exec`, in a rule's words.
+    /// Reads the cluster's extension `client.authentication.k8s.io/exec` from the kubeconfig; its keys are those of a
+    /// rule.
     fileprivate mutating func take(_ config: JSONValue) {
         authority = config["authority"]?.string
         clientID = config["client-id"]?.string

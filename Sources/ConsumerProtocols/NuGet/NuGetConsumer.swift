@@ -4,34 +4,34 @@ import JSON
 import Rules
 import Secrets
 
-/// NuGet and dotnet, which run a plugin for as long as they need it (NuGet's plugin protocol 2.0.0).
+/// The plugin protocol 2.0.0 of NuGet and dotnet, which run a plugin for as long as they need it.
 ///
-/// Both sides send requests, first each a handshake. NuGet waits five seconds for an answer, and gets one from what is
-/// stored. A retry means that the server refused what NuGet was given, which is told to the engine first.
+/// Both sides send requests, beginning with a handshake. NuGet waits five seconds for an answer, so it only gets what
+/// is stored. A retry means that the server refused the last credential, which lanyard first reports to the engine.
 public struct NuGetConsumer: Consumer {
-    /// NuGet waits for five.
+    /// NuGet waits for five seconds.
     public static var timeLimit: Int? { 4 }
 
     private static let version = "2.0.0"
-    /// The id of the only request that goes out.
+    /// The ID of the only request that lanyard sends.
     private static let handshakeID = "lanyard-handshake"
 
     private let arguments: [String]
     private var input = ToolInput()
-    /// The request that the engine is at work for.
+    /// The request that the engine is working on.
     private var asked: NuGetMessage?
     private var request: CredentialRequest?
-    /// Whether the engine is being told of a refusal, after which it is asked.
+    /// Whether the engine is handling a refusal, after which it is asked for a new credential.
     private var isErasing = false
-    /// What NuGet was given for each URL, to know it again if it is refused.
+    /// The credential that NuGet got for each URL, to recognise it if it is refused.
     private var given: [String: Question.Refused] = [:]
-    /// How many are remembered; NuGet has a few sources.
+    /// The maximum number of credentials to remember; NuGet has a few sources.
     private static let mostGiven = 1000
 
-    /// Serves what NuGet passes: `-Plugin`.
+    /// Creates a consumer for NuGet's arguments: `-Plugin`.
     public init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// NuGet shakes hands, and names the source.
+    /// NuGet sends a handshake and then names the source.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         let hello = NuGetMessage(
             handshakeID, .response, "Handshake",
@@ -42,7 +42,7 @@ public struct NuGetConsumer: Consumer {
         return Inquiry(["-Plugin"], input: String(decoding: hello.line + request.line, as: UTF8.self))
     }
 
-    /// Shakes hands; a person who runs it is told what it is for.
+    /// Begins the handshake; if a person runs the program, explains what it is for.
     public mutating func begin() -> Turn {
         guard arguments.contains(where: { $0.lowercased() == "-plugin" }) else {
             return .fail(
@@ -54,7 +54,7 @@ public struct NuGetConsumer: Consumer {
         return Turn(output: hello.line, .read)
     }
 
-    /// Serves NuGet's requests one after the other, until it closes its end or says so.
+    /// Serves NuGet's requests one after the other, until NuGet closes its end or says so.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .input([]):
@@ -73,7 +73,7 @@ public struct NuGetConsumer: Consumer {
         }
     }
 
-    /// Serves what has come, up to a question for the engine.
+    /// Serves the messages that have arrived, up to the first question for the engine.
     private mutating func serve(_ before: [UInt8] = []) -> Turn {
         var output = before
         while let line = input.line() {
@@ -95,7 +95,7 @@ public struct NuGetConsumer: Consumer {
         case (.request, "Close"): return Turn(.end(0))
         case (.request, _): return Turn(output: answer(message).line, .read)
         case (.response, "Handshake") where message.id == Self.handshakeID: return greeted(message)
-        // What is asked is answered before more is read, so that there is nothing to cancel any more.
+        // Each request is answered before the next message is read, so there is nothing left to cancel.
         case (.cancel, _): return Turn(output: NuGetMessage(message.id, .cancel, message.method).line, .read)
         case (.fault, _):
             let text = message.payload?["Message"]?.string ?? "it doesn't say why"
@@ -113,7 +113,7 @@ public struct NuGetConsumer: Consumer {
         return Turn(.read)
     }
 
-    /// The answer to a request that takes no credential.
+    /// Returns the answer to a request that needs no credential.
     private func answer(_ message: NuGetMessage) -> NuGetMessage {
         let done: JSONValue = ["ResponseCode": "Success"]
         switch message.method {
@@ -122,7 +122,7 @@ public struct NuGetConsumer: Consumer {
             return message.answer(["ResponseCode": "Success", "ProtocolVersion": .string(Self.version)])
         case "Initialize", "SetLogLevel", "MonitorNuGetProcessExit", "SetCredentials": return message.answer(done)
         case "GetOperationClaims":
-            // With a source NuGet asks who downloads packages from it.
+            // If the message names a source, NuGet asks who downloads packages from it.
             let isAboutSource = [message.payload?["PackageSourceRepository"], message.payload?["ServiceIndex"]]
                 .contains { $0 != nil && $0 != .null }
             return message.answer(["Claims": isAboutSource ? [] : ["Authentication"]])
@@ -132,7 +132,7 @@ public struct NuGetConsumer: Consumer {
         }
     }
 
-    /// Whether the client's versions include the only one that there is here.
+    /// Whether the client supports the only version of the protocol that lanyard has.
     private func handles(_ payload: JSONValue?) -> Bool {
         guard let newest = payload?["ProtocolVersion"]?.string, let oldest = payload?["MinimumProtocolVersion"]?.string
         else { return false }
@@ -142,7 +142,7 @@ public struct NuGetConsumer: Consumer {
     }
 
     private mutating func authenticate(_ message: NuGetMessage) -> Turn {
-        // Its windows are .NET's, and at the terminal NuGet hides what a plugin asks, so nobody is asked.
+        // NuGet would need .NET windows, and it hides what a plugin writes to the terminal, so the user isn't asked.
         guard let request = message.payload?["Uri"]?.string.flatMap({ try? CredentialRequest(wholeURL: $0) }) else {
             let answer = message.answer([
                 "ResponseCode": "Error", "Message": "lanyard: the source's address can't be read",
@@ -161,7 +161,7 @@ public struct NuGetConsumer: Consumer {
     private func ask() -> Turn { request.map { Turn(.ask(.get($0))) } ?? Turn(.read) }
 
     private mutating func credentials(_ credential: Credential) -> JSONValue {
-        // NuGet takes names and passwords only.
+        // NuGet accepts user names and passwords only.
         if case .authorization = credential.kind { return ["ResponseCode": "NotFound"] }
         if let request {
             if given.count >= Self.mostGiven { given = [:] }
@@ -175,7 +175,7 @@ public struct NuGetConsumer: Consumer {
 
     private mutating func answered(_ payload: JSONValue) -> Turn {
         guard let asked else { return Turn(.read) }
-        // What comes next may be the next question.
+        // The next message may already be the next question.
         (self.asked, request) = (nil, nil)
         return serve(asked.answer(payload).line)
     }

@@ -1,9 +1,9 @@
 import JSON
 import Secrets
 
-/// A message of NuGet's plugin protocol 2.0: JSON on a line of its own, in both directions.
+/// A message of NuGet's plugin protocol 2.0: one line of JSON, in either direction.
 struct NuGetMessage: Sendable {
-    /// What a message is.
+    /// The types of messages.
     enum Kind: String, Sendable {
         case request = "Request"
         case response = "Response"
@@ -12,20 +12,20 @@ struct NuGetMessage: Sendable {
         case cancel = "Cancel"
     }
 
-    /// Names the request, and what belongs to it.
+    /// The ID of the request that the message belongs to.
     let id: String
-    /// What it is.
+    /// The type of the message.
     let kind: Kind
-    /// What is asked or answered.
+    /// The method that is called or answered.
     let method: String
-    /// What comes with it.
+    /// The arguments or the result; nil if there are none.
     let payload: JSONValue?
 
     init(_ id: String, _ kind: Kind, _ method: String, _ payload: JSONValue? = nil) {
         (self.id, self.kind, self.method, self.payload) = (id, kind, method, payload)
     }
 
-    /// Reads a line; nil if it isn't such a message.
+    /// Parses a line; nil if it isn't such a message.
     init?(_ line: [UInt8]) {
         guard let object = JSONValue(bytes: line), let id = object["RequestId"]?.string, id.utf8.count <= 256,
             let kind = object["Type"]?.string.flatMap(Kind.init), let method = object["Method"]?.string
@@ -33,7 +33,7 @@ struct NuGetMessage: Sendable {
         self.init(id, kind, method, object["Payload"])
     }
 
-    /// The message's line.
+    /// The message as a line of JSON.
     var line: [UInt8] {
         var object: [String: JSONValue] = [
             "RequestId": .string(id), "Type": .string(kind.rawValue), "Method": .string(method),
@@ -42,6 +42,6 @@ struct NuGetMessage: Sendable {
         return JSONValue.object(object).encoded() + [0x0A]
     }
 
-    /// The answer to it.
+    /// Returns a response to this request.
     func answer(_ payload: JSONValue) -> NuGetMessage { NuGetMessage(id, .response, method, payload) }
 }

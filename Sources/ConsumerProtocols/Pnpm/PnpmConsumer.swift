@@ -3,17 +3,18 @@ import CredentialEngine
 import Rules
 import Secrets
 
-/// pnpm, whose `tokenHelper` is a program without arguments that prints an `Authorization` header's value; it names the URL here.
+/// The protocol of pnpm's `tokenHelper`, a program without arguments that prints the value of an `Authorization`
+/// header; lanyard needs the URL as an argument.
 public struct PnpmConsumer: Consumer {
     private let arguments: [String]
     private var request = CredentialRequest()
 
-    /// Serves a token helper; the argument is the registry's URL.
+    /// Creates a consumer for a token helper; the argument is the registry's URL.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
 
-    /// Asks: pnpm writes nothing.
+    /// Asks the engine at once; pnpm writes nothing.
     public mutating func begin() -> Turn {
         guard arguments.count == 1 else { return .fail("lanyard pnpm takes the registry's URL", status: 64) }
         guard let request = try? CredentialRequest(wholeURL: arguments[0], takesAuthorizations: true) else {
@@ -23,7 +24,7 @@ public struct PnpmConsumer: Consumer {
         return Turn(.ask(.get(request)))
     }
 
-    /// Answers; printing nothing would be an error of another kind.
+    /// Answers with the header, or fails; pnpm reports empty output as a different error.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .credential(let credential): answer(credential.authorizationHeader)
@@ -33,7 +34,7 @@ public struct PnpmConsumer: Consumer {
         }
     }
 
-    /// No rule can be for what is sent in the clear.
+    /// The remedy if there is no credential; no rule can map an http URL.
     private var remedy: String {
         guard request.scheme == "http", request.host?.name != "localhost" else {
             return "make a rule: lanyard rule add \(request.url)"

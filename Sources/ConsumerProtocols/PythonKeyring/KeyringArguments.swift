@@ -1,36 +1,36 @@
 import Addresses
 import Secrets
 
-/// The command line of the keyring library's own `keyring`, which argparse reads: options stand anywhere.
+/// The arguments of the keyring library's command `keyring`; as in argparse, options may be anywhere.
 struct KeyringArguments: Equatable {
-    /// What is to be done.
+    /// The operations.
     enum Verb: String, CaseIterable {
         case get, set, del
     }
 
-    /// What is wrong with a command line, in argparse's words, which pip compares.
+    /// A mistake in the arguments, in argparse's words, which pip compares.
     struct Mistake: Error, Equatable {
         let message: String
     }
 
-    /// What is to be done.
+    /// The operation.
     let verb: Verb
-    /// The place, as the tool calls it.
+    /// The place as the tool names it.
     let service: String
-    /// Whose password; nil if anybody's will do.
+    /// The user name; nil if any will do.
     let username: String?
-    /// How `get` answers.
+    /// The format of the answer to `get`.
     let form: Form
 
-    /// How an answer is to look.
+    /// A format of answers.
     struct Form: Equatable {
-        /// Whether it has the user name, too.
+        /// Whether the answer includes the user name.
         var hasUsername = false
-        /// Whether it is JSON.
+        /// Whether the answer is JSON.
         var isJSON = false
     }
 
-    /// Reads a command line.
+    /// Parses the arguments.
     init(_ arguments: [String]) throws(Mistake) {
         var form = Form()
         let values = try Self.values(of: arguments, &form)
@@ -52,7 +52,7 @@ struct KeyringArguments: Equatable {
         }
     }
 
-    /// What isn't an option, in order; the options go into the form.
+    /// Returns the arguments that aren't options, in order, and stores the options in `form`.
     private static func values(of arguments: [String], _ form: inout Form) throws(Mistake) -> [String] {
         var values: [String] = []
         var rest = arguments[...]

@@ -4,10 +4,11 @@ import JSON
 import Rules
 import Secrets
 
-/// pip, uv, pdm and whatever else runs the keyring library's command `keyring`: all arguments, a password on stdin for `set`.
+/// The keyring library's command `keyring`, which pip, uv, pdm and other tools run: a request in arguments, for `set`
+/// with a password on stdin.
 ///
-/// They ask for an index's whole URL first and, if that has nothing, for its host alone. The host alone says nothing of the scheme
-/// that the password will travel by, so it gets none; `set` and `del` take it for https.
+/// They ask for an index's whole URL first and, if that has no credential, for its host alone. The host alone doesn't
+/// say which scheme the password would travel by, so `get` returns nothing for it; `set` and `del` assume https.
 public struct KeyringConsumer: Consumer {
     private static let usage = """
         usage: keyring [--mode creds|password] [--output plain|json] get URL [USER]
@@ -23,18 +24,19 @@ public struct KeyringConsumer: Consumer {
     private var input = ToolInput()
     private var stored = StoredSecret()
 
-    /// Serves what the tool passes; `isTyped` is whether stdin is a terminal, which would show a password.
+    /// Creates a consumer for the tool's arguments; `isTyped` is whether stdin is a terminal, which would show a
+    /// password.
     public init(_ arguments: [String], isTyped: Bool) {
         self.arguments = arguments
         self.isTyped = isTyped
     }
 
-    /// pip and uv name the index, and want its user name, too.
+    /// pip and uv name the index, and ask for its user name, too.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         Inquiry(["--mode=creds", "--output=json", "get", url])
     }
 
-    /// Reads the arguments, which are all of the request unless a password is to be stored.
+    /// Parses the arguments, which are the whole request unless a password is to be stored.
     public mutating func begin() -> Turn {
         guard !arguments.contains(where: { $0 == "--help" || $0 == "-h" }) else {
             return Turn(output: Array(Self.usage.utf8), .end(0))
@@ -97,7 +99,7 @@ public struct KeyringConsumer: Consumer {
         return input.isTooLong ? .fail("the password is longer than 1 MiB") : Turn(.read)
     }
 
-    /// Stores all of stdin, less one line feed at its end.
+    /// Stores all of stdin, without one line feed at its end.
     private mutating func store() -> Turn {
         guard var password = input.text else { return .fail("the password is not UTF-8") }
         if password.utf8.last == UInt8(ascii: "\n") { password.unicodeScalars.removeLast() }

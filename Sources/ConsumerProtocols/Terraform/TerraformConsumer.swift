@@ -4,18 +4,19 @@ import JSON
 import Rules
 import Secrets
 
-/// terraform and OpenTofu: one verb and one host, and for `store` a JSON object on stdin.
+/// The credentials helper protocol of terraform and OpenTofu: one verb and one host, and for `store` a JSON object on
+/// stdin.
 ///
-/// What they keep are tokens for a host, and not the passwords that git has for it. So they are kept at the place where each
-/// request to the host begins.
+/// They store tokens for a host, which are not git's passwords for it. So the tokens are stored under the URL with
+/// which each conversation with the host begins.
 public struct TerraformConsumer: Consumer {
     private enum Verb: String {
         case get, store, forget
     }
 
-    /// The document that says where a host's services are.
+    /// The path of the document that lists a host's services.
     private static let document = ".well-known/terraform.json"
-    /// Whose the tokens are; there is nobody's name for them.
+    /// The user name to store tokens under; terraform has none for them.
     private static let username = "terraform"
 
     private let arguments: [String]
@@ -24,20 +25,20 @@ public struct TerraformConsumer: Consumer {
     private var input = ToolInput()
     private var stored = StoredSecret()
 
-    /// Serves what the program passes.
+    /// Creates a consumer for the program's arguments.
     public init(_ arguments: [String]) {
         self.arguments = arguments
     }
 
-    /// terraform names the host alone.
+    /// terraform sends only the host.
     public static var sendsPath: Bool { false }
 
-    /// terraform passes the host behind the verb.
+    /// terraform passes the host after the verb.
     public static func inquiry(for url: String, atTerminal: Bool) -> Inquiry {
         Inquiry(["get", (try? RequestURL(url))?.host.urlText ?? url])
     }
 
-    /// Reads the arguments, which are all of the request unless a token is to be stored.
+    /// Parses the arguments, which are the whole request unless a token is to be stored.
     public mutating func begin() -> Turn {
         guard let word = arguments.dropLast().last else {
             return .fail(
@@ -46,12 +47,12 @@ public struct TerraformConsumer: Consumer {
         }
         guard let verb = Verb(rawValue: word) else { return .fail("unknown verb: \(word.displayable(limit: 60))") }
         self.verb = verb
-        // What terraform writes is read to its end, whatever becomes of it.
+        // terraform's input is read to its end in any case.
         if verb == .store { return Turn(.read) }
         return ask { verb == .get ? .get($0) : .erase($0, .init()) }
     }
 
-    /// Reads all of stdin to store it, asks the engine once, and answers.
+    /// Reads all of stdin for `store`, asks the engine once, and answers.
     public mutating func take(_ event: ConsumerEvent) -> Turn {
         switch event {
         case .input([]): store()
