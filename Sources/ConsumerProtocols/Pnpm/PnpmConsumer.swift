@@ -4,7 +4,7 @@ import Rules
 import Secrets
 
 /// The protocol of pnpm's `tokenHelper`, a program without arguments that prints the value of an `Authorization`
-/// header; lanyard needs the URL as an argument.
+/// header; lanyard takes the URL as an argument.
 public struct PnpmConsumer: Consumer {
     private let arguments: [String]
     private var request = CredentialRequest()
